@@ -81,7 +81,7 @@ def score_anew(config: str, verifier: dict[str, Any], a: str, b: str) -> float:
     """The score of a verifier as a configuration writes it, by rapidfuzz and plain Python alone."""
     texts = compared(config, a, b)
     if verifier["use"] == "post":
-        return slow_post.score(a, b, texts, slow_post.model_of(a, b, verifier["model"]))
+        return slow_post.score(a, b, texts, verifier["model"])
     return Indel.normalized_similarity(*texts)
 
 

@@ -14,8 +14,8 @@ from hybriddup.kernels.key_groups import SPREAD
 from hybriddup.kernels.popcount import HALF, ONE
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
-MOST_BITS = 1 << 24
-"""Longer sequences (4,096 by 4,096 keys) are aligned at their equal ends only."""
+LONGEST_ALIGNED = 4096
+"""Longer sequences are aligned at their equal ends only."""
 
 
 class KeyCounts(NamedTuple):
@@ -28,24 +28,40 @@ class KeyCounts(NamedTuple):
     """int32[n, 2]: in the first sequence, and in the second."""
 
 
+class Use(NamedTuple):
+    """One use of a table: for two sequences."""
+
+    stamp: np.uint64
+    """Another one for each use, at least 1."""
+    n_slots: int
+    """The slots that are used, the first ones of the table: few for short sequences, whatever else it has room for."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def slots_for(n: int) -> int:
+    """Return how many slots a table of ``n`` keys has."""
+    size = np.int64(4)
+    while size < 2 * n:
+        size *= 2
+    return size
+
+
 @njit(cache=True, nogil=True)
 def make_counts(n: int) -> KeyCounts:
     """Return a table with room for ``n`` keys."""
-    size = 4
-    while size < 2 * n:
-        size *= 2
+    size = slots_for(n)
     return KeyCounts(np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros((size, 2), np.int32))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def count_keys(
-    table: KeyCounts, keys: UInt64s, first: int, last: int, stamp: np.uint64, which: int, slots: Int32s, ranks: Int32s
+    table: KeyCounts, use: Use, keys: UInt64s, first: int, last: int, which: int, slots: Int32s, ranks: Int32s
 ) -> None:
     """Count ``keys[first:last]`` as sequence ``which``, 0 or 1.
 
     Writes the slot of each key to ``slots`` int32[n], and how often it occurred before to ``ranks`` int32[n].
     """
-    mask = np.uint64(len(table.keys) - 1)
+    stamp, mask = use.stamp, np.uint64(use.n_slots - 1)
     for i in range(first, last):
         slot = (keys[i] * SPREAD >> HALF) & mask
         while table.stamps[slot] == stamp and table.keys[slot] != keys[i]:
@@ -69,16 +85,18 @@ class Alignment(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def make_alignment(n: int, n_slots: int) -> Alignment:
-    """Return room for sequences of up to ``n`` keys."""
-    n_words = min((n + 63) // 64, MOST_BITS // max(n, 1) // 64 + 1)
-    return Alignment(np.empty(n, np.int32), np.zeros((n_slots, n_words), np.uint64), np.empty((n, n_words), np.uint64))
+def make_alignment(n: int) -> Alignment:
+    """Return room for two sequences of up to ``n`` keys."""
+    n_aligned = min(n, LONGEST_ALIGNED)
+    n_words, n_slots = (n_aligned + 63) // 64, slots_for(2 * n_aligned)
+    masks, states = np.zeros((n_slots, n_words), np.uint64), np.empty((n_aligned, n_words), np.uint64)
+    return Alignment(np.empty(n, np.int32), masks, states)
 
 
 @njit(cache=True, nogil=True)
 def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
     """Write the partner of each key of a sequence in another one, given the slots of ``n_a`` and ``n_b`` keys."""
-    head, tail = np.int64(0), np.int64(0)
+    head, tail, is_short = np.int64(0), np.int64(0), max(n_a, n_b) <= LONGEST_ALIGNED
     for i in range(n_a):
         into.partners[i] = -1
     while head < min(n_a, n_b) and a[head] == b[head]:
@@ -89,7 +107,7 @@ def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
         tail += 1
     n_a, n_b = n_a - head - tail, n_b - head - tail
     n_words = (n_a + 63) // 64
-    if n_a > 0 and n_b > 0 and n_words <= into.masks.shape[1]:
+    if n_a > 0 and n_b > 0 and is_short:
         mark_places(a, n_a, b, n_b, head, n_words, into.masks)
         advance(b, n_b, head, n_words, into.masks, into.states)
         trace_back(n_a, n_b, head, into)

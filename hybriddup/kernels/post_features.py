@@ -13,10 +13,12 @@ from hybriddup.kernels.alignments import (
     ALL_ONES,
     Alignment,
     KeyCounts,
+    Use,
     align,
     count_keys,
     make_alignment,
     make_counts,
+    slots_for,
 )
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE, popcount
@@ -134,15 +136,15 @@ def compare_posts(
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     slots_a, slots_b, ranks_a, ranks_b = slots[0], slots[1], ranks[0], ranks[1]
-    room, differences = make_alignment(n, len(table.keys)), make_differences(n)
+    room, differences = make_alignment(n), make_differences(n)
     features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
         if not is_before(posts, a, b):
             a, b = b, a
-        stamp = np.uint64(pair) + ONE
-        one = count_side(posts, a, 0, table, stamp, slots_a, ranks_a)
-        other = count_side(posts, b, 1, table, stamp, slots_b, ranks_b)
+        use = Use(np.uint64(pair) + ONE, slots_for(n_tokens(posts, a) + n_tokens(posts, b)))
+        one = count_side(posts, a, 0, table, use, slots_a, ranks_a)
+        other = count_side(posts, b, 1, table, use, slots_b, ranks_b)
         find_differences(posts, one, other, room, differences)
         measure_sharing(posts, one, other, common_letters[pair], features[pair])
         measure_differences(posts, kinds, one, other, room.partners, differences, features[pair])
@@ -158,9 +160,10 @@ def differences_of(posts: ParsedPosts) -> Int64s:
     """Return int64[n, 4]: the differences of the only two posts, as `Differences` has them."""
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
-    room, differences = make_alignment(n, len(table.keys)), make_differences(n)
-    one = count_side(posts, 0, 0, table, ONE, slots[0], ranks[0])
-    other = count_side(posts, 1, 1, table, ONE, slots[1], ranks[1])
+    room, differences = make_alignment(n), make_differences(n)
+    use = Use(ONE, slots_for(n_tokens(posts, 0) + n_tokens(posts, 1)))
+    one = count_side(posts, 0, 0, table, use, slots[0], ranks[0])
+    other = count_side(posts, 1, 1, table, use, slots[1], ranks[1])
     find_differences(posts, one, other, room, differences)
     return differences.bounds[: differences.n[0]].copy()
 
@@ -170,8 +173,14 @@ def longest_post(posts: ParsedPosts) -> int:
     """Return the tokens of the longest post."""
     longest = np.int64(0)
     for post in range(len(posts.offsets) - 1):
-        longest = max(longest, posts.offsets[post + 1] - posts.offsets[post])
+        longest = max(longest, n_tokens(posts, post))
     return longest
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_tokens(posts: ParsedPosts, post: int) -> int:
+    """Return how many tokens a post has."""
+    return posts.offsets[post + 1] - posts.offsets[post]
 
 
 @njit(cache=True, nogil=True)
@@ -182,11 +191,11 @@ def make_differences(n: int) -> Differences:
 
 @njit(cache=True, nogil=True)
 def count_side(
-    posts: ParsedPosts, post: int, which: int, table: KeyCounts, stamp: np.uint64, slots: Int32s, ranks: Int32s
+    posts: ParsedPosts, post: int, which: int, table: KeyCounts, use: Use, slots: Int32s, ranks: Int32s
 ) -> Side:
     """Return a post with its keys counted."""
     first, last = posts.offsets[post], posts.offsets[post + 1]
-    count_keys(table, posts.keys, first, last, stamp, which, slots, ranks)
+    count_keys(table, use, posts.keys, first, last, which, slots, ranks)
     return Side(first, last, which, table.counts, slots, ranks)
 
 
@@ -198,7 +207,7 @@ def count_in(of_one: Side, of_other: Side, token: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post has fewer letters than another one, or as many and earlier ones."""
+    """Return whether a post has fewer letters than another one, or as many and earlier ones, or other words of them."""
     start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
     other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
     if end - start != other_end - other_start:
@@ -206,7 +215,22 @@ def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
     for i in range(end - start):
         if posts.letters[start + i] != posts.letters[other_start + i]:
             return bool(posts.letters[start + i] < posts.letters[other_start + i])
-    return True
+    return has_earlier_words(posts, one, other)
+
+
+@njit(cache=True, nogil=True)
+def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
+    """Return whether a post comes before another one with the same letters, in an order of what they hold alone."""
+    first, second = posts.offsets[one], posts.offsets[other]
+    n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
+    if n != n_other:
+        return bool(n < n_other)
+    for i in range(n):
+        if posts.keys[first + i] != posts.keys[second + i]:
+            return bool(posts.keys[first + i] < posts.keys[second + i])
+        if posts.weights[first + i] != posts.weights[second + i]:
+            return bool(posts.weights[first + i] < posts.weights[second + i])
+    return bool(posts.is_cut[one] or not posts.is_cut[other])
 
 
 @njit(cache=True, nogil=True, inner=True)

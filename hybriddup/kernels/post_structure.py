@@ -75,7 +75,7 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
         mark_quote(points, end, tokens, n, head, tail)
     if is_serial(points, first, tokens, n, head, tail):
         tokens.kinds[tail] = DROPPED
-        tail -= 1
+        head, tail = ends_of_content(tokens, n)
     mark_source_at_head(points, tokens, n, head)
     mark_source_at_tail(points, tokens, n)
     for token in range(n):

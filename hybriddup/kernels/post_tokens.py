@@ -147,6 +147,7 @@ def put_token(
         weight = WEIGHTS[kind] * min(n_letters, LONGEST)
         weight = np.float32(0.0) if is_filler(known.fillers, key) or is_laughter(points, place, end) else weight
     else:
+        weight = np.float32(0.0) if of_token == EMOJI else weight
         for at in range(place, end):
             key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
         if of_token == CHARACTER:

@@ -16,12 +16,11 @@ from tests.benchmarks.kernel_calls import Call, kernel_modules, public_kernels, 
 
 TEXTS = [post.text for post in generate("copies", 400, read_texts(), seed=10)]
 NOT_CALLED = {
-    "han_numbers",
+    "alignments",
     "growing_arrays",
     "popcount",
-    "post_notes",
-    "post_reading",
-    "post_spans",
+    "post_structure",
+    "post_tokens",
     "posting_lists",
     "short_runs",
     "vectors",

@@ -1,82 +1,71 @@
-"""Words by class against a plain walk over the rules."""
+"""Word boundaries against the `regex` library, whose ``\\b`` follows the same rules with ``(?w)``."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import random
 
 import numpy as np
-from hypothesis import given
+import pytest
+import regex
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Tokens, encode_texts
-from hybriddup.kernels import words as kernel
+from hybriddup.data.records import encode_texts
+from hybriddup.kernels.words import mark_words
+from hybriddup.steps.tokenizers.words import word_classes
 
-CLASS_OF = {
-    **dict.fromkeys("aeb喊", kernel.LETTER),
-    **dict.fromkeys("12", kernel.NUMBER),
-    "カ": kernel.KATAKANA,
-    "_": kernel.CONNECTOR,
-    ":": kernel.WITHIN_LETTERS,
-    ",": kernel.WITHIN_NUMBERS,
-    **dict.fromkeys(".'", kernel.WITHIN_BOTH),
-    "\u0301": kernel.INVOLVED,
-    "\U0001f600": kernel.OTHER,
-    " ": kernel.OTHER,
-}
-WORDLIKE = "aeb喊12カ\U0001f600"
-class_texts = st.lists(st.text(alphabet="".join(CLASS_OF), max_size=9), max_size=4)
-
-
-def classes() -> np.ndarray:
-    table = np.zeros(0x110000, np.uint8)
-    for character, number in CLASS_OF.items():
-        table[ord(character)] = number
-    return table
+VALUES = (
+    *("ALetter", "Hebrew_Letter", "Numeric", "Katakana", "ExtendNumLet", "MidLetter", "MidNum", "MidNumLet"),
+    *("Single_Quote", "Double_Quote", "Regional_Indicator", "Extend", "Format", "ZWJ", "WSegSpace", "CR", "LF"),
+    *("Newline", "Other"),
+)
+"""All values of the property Word_Break."""
+SAMPLE = (
+    "aé喊한नี אב 12٣ カー・ _‿ :· ,; .’ ' \" 🇨🇳"
+    " \u0301\u093f\u0e31\ufe0f🏽 \u00ad\u200e \u200d   \r\n\v\x85 ひ好ดี❤👩$\ud800\x00"
+)
+"""One or more of each value; Hebrew, kana, Thai and Indic letters; a heart and a woman, which are pictographic."""
+UNLIKE = regex.compile(r"[\p{WB=ALetter}&&[\p{Han}\p{Extended_Pictographic}]]", regex.V1)
+"""々, 〻 and 𖿣 are Han and no letters here: one word each. Six letters that are pictures too join no emoji."""
 
 
-def kind(character: str) -> str:
-    """Letter, number, katakana, connector, or the character itself."""
-    kinds = {"aeb喊": "letter", "12": "number", "カ": "katakana", "_": "connector"}
-    return next((name for members, name in kinds.items() if character in members), character)
-
-
-def goes_on(text: str, place: int) -> bool:
-    """Rules WB5 to WB13b, one after another."""
-    before, here = kind(text[place - 1]), kind(text[place])
-    earlier = kind(text[place - 2]) if place > 1 else ""
-    after = kind(text[place + 1]) if place + 1 < len(text) else ""
-    alphanumeric = ("letter", "number")
-    return any(
-        [
-            before in alphanumeric and here in alphanumeric,
-            (before, after) == ("letter", "letter") and here in tuple(":.'"),
-            (earlier, here) == ("letter", "letter") and before in tuple(":.'"),
-            (before, after) == ("number", "number") and here in tuple(",.'"),
-            (earlier, here) == ("number", "number") and before in tuple(",.'"),
-            (before, here) == ("katakana", "katakana"),
-            before in (*alphanumeric, "katakana", "connector") and here == "connector",
-            before == "connector" and here in (*alphanumeric, "katakana"),
-        ]
-    )
-
-
-def plain_words(text: str) -> list[str]:
-    """The parts between the places where no word goes on, if they have a letter, a digit or a symbol."""
-    places = [0, *(place for place in range(1, len(text)) if not goes_on(text, place)), len(text)]
-    parts = [text[start:end] for start, end in pairwise(places)]
-    return [part for part in parts if any(character in WORDLIKE for character in part)]
-
-
-@given(class_texts)
-def test_words_equal_their_plain_twin(texts: list[str]) -> None:
-    """Any classes in any order; a text with a character that needs more than these rules is left out."""
+def boundaries(texts: list[str]) -> list[list[int]]:
+    """Where words begin, counted from the beginning of each text."""
     encoded = encode_texts(texts)
     begins = np.zeros(len(encoded.code_points), np.bool_)
-    says = np.zeros(0x110000, np.bool_)
-    says[[ord(character) for character in WORDLIKE]] = True
-    left_out = kernel.mark_words(*encoded, classes(), begins)
-    tokens = Tokens(encoded.code_points, *kernel.take_words(*encoded, begins, says))
+    mark_words(*encoded, word_classes(), begins)
+    bounds = encoded.offsets.tolist()
+    return [np.flatnonzero(begins[bounds[i] : bounds[i + 1]]).tolist() for i in range(len(texts))]
 
-    assert left_out.tolist() == ["\u0301" in text for text in texts]
-    for text in np.flatnonzero(~left_out).tolist():
-        assert tokens.strings(text) == plain_words(texts[text])
+
+def expected(text: str) -> list[int]:
+    """The same by the library."""
+    return [found.start() for found in regex.finditer(r"(?V1w)\b", text) if found.start() < len(text)]
+
+
+@given(st.lists(st.text(st.sampled_from(SAMPLE), max_size=10), max_size=4))
+@example(["א'", "א'א", 'א"א', 'א"', 'a"a', "א\u05b0'"])
+@example(["don't", "don’t", "3.14", "3,a", "a.b.", "a..b", "1'000", "a\u0301'\u0301b"])
+@example(["🇨🇳🇺🇸🇫", "a🇨🇳", "🇨\u200d🇳", "🇨\u0301🇳"])
+@example(["👩\u200d❤\ufe0f\u200d👩", "👍🏽", "a\u200d❤", "\u200d❤", " \u200d❤"])
+@example(["\n\u0301a", "\r\n\u0301", "\r\u0301\n", "\u0301\u0301a", "   \u0301 "])
+@example(["カタカナ_カ", "ｶﾞ", "カ\u3099ー", "ひらカ", "〱〱"])
+@example(["नमस्ते", "สวัสดี", "မြန်မာ", "ភាសាខ្មែរ", "தமிழ்"])
+def test_words_begin_where_the_library_says(texts: list[str]) -> None:
+    """Characters of all values in any order, several texts in one call."""
+    assert boundaries(texts) == list(map(expected, texts))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_words_of_any_characters_begin_where_the_library_says(seed: int) -> None:
+    """Each value of the property equally often, all of its characters among them."""
+    characters = "".join(map(chr, range(0x110000)))
+    members = [UNLIKE.sub("", "".join(regex.findall(rf"\p{{WB={value}}}", characters))) for value in VALUES]
+    rng = random.Random(seed)  # noqa: S311  (no secret)
+    texts = ["".join(rng.choice(rng.choice(members)) for _ in range(rng.randint(1, 9))) for _ in range(4000)]
+    assert boundaries(texts) == list(map(expected, texts))
+
+
+def test_han_letters_are_words_of_their_own() -> None:
+    """The sign of repetition too, which the library takes for a letter."""
+    assert boundaries(["人々", "々々a"]) == [[0, 1], [0, 1, 2]]

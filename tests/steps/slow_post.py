@@ -1,329 +1,413 @@
-"""The plain twin of the kernels of `post`: what posts say, and what pairs of them share."""
+"""The plain twin of the kernels of `post`: the tokens of posts, their structure, and the features of pairs."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from importlib.resources import files
-from itertools import groupby, pairwise
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
 from math import exp, log1p
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import regex
 from rapidfuzz.distance import LCSseq
 
-from hybriddup.kernels.post_features import NAMES
-from hybriddup.steps.posts.dictionary import COMMON, HAN_CHARACTERS, NO_NUMERALS, NUMBERS, PARTICLES, PICTURES, SUFFIXES
-from hybriddup.steps.verifiers.post.model import shipped_models
+from hybriddup.steps.posts.characters import PARTICLES, fillers, hash_of
+from hybriddup.steps.verifiers.post.model import Points, shipped_models
 
-HAN = f"[{HAN_CHARACTERS}]"
-LETTER = f"(?![{HAN_CHARACTERS}{PICTURES}])[^\\W_]"
-SINGLE = rf"(?![\d{HAN_CHARACTERS}{PICTURES}])[^\W_]"
-TOKEN = re.compile(
-    rf"(?P<repost><repost>)|(?P<mask><[a-z]+>)|(?P<emoji>\[[^\W\d_]\w{{0,9}}\]|[{PICTURES}]+)"
-    r"|(?P<headline_end>】)|(?P<hashtag>#(?=[^ \t-\r#])[^#<]{0,60}?(?<=[^ \t-\r#])#|#(?=\d*[^\W\d])\w+)"
-    rf"|(?P<number>\d+(?:[.,]\d+)*)|(?P<han>{HAN})"
-    rf"|(?P<letters>{SINGLE}(?:\.{SINGLE})++(?!{LETTER})|(?:{LETTER})+(?:'(?:{LETTER})+)*)"
+EXTEND, CLUSTER = r"[[\p{WB=Extend}\p{WB=ZWJ}]--[\U00040000-\U0010ffff]]", r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+HAN, HANGUL = rf"[\p{{Han}}--{EXTEND}]", rf"[\p{{Hangul}}--{EXTEND}]"
+KANA = rf"[[\p{{Hiragana}}\p{{Katakana}}ー]--{EXTEND}]"
+SPACELESS = f"[{HAN}{KANA}{HANGUL}{CLUSTER}]"
+DIGIT = rf"[\p{{Nd}}--[{CLUSTER}]]"
+PICTURE = rf"[[\p{{Extended_Pictographic}}\p{{Regional_Indicator}}\ue000-\uf8ff]--[©®{EXTEND}]--{SPACELESS}]"
+LETTER = rf"[[\p{{L}}\p{{Nl}}]--{EXTEND}--{SPACELESS}--{PICTURE}]"
+TAG_LETTER = rf"[[\w{EXTEND}]--[\U00040000-\U0010ffff]]"
+TOKEN = regex.compile(
+    r"(?w)(?P<repost><repost>)|(?P<mask><[a-z]+>)|(?P<name>https?:/(?=[\s\S])[!-\u2e7f]*|@[\w·\-]{1,30})"
+    rf"|(?P<word>{LETTER}(?:(?!\b|{SPACELESS})[\s\S])*)|(?P<number>{DIGIT}(?:{DIGIT}|[.,](?={DIGIT}))*)"
+    rf"|(?P<character>{SPACELESS}{EXTEND}*)|(?P<emoji>{PICTURE}(?:(?!\b)[\s\S])*|\[(?!_|{DIGIT})\w{{1,10}}\])"
+    rf"|(?P<tag>#(?=[^\x00- ])[^#<]{{1,60}}(?<=[^\x00- ])#|#(?={DIGIT}*[{TAG_LETTER}--{DIGIT}]){TAG_LETTER}+)",
+    regex.V1,
 )
-LINK_TITLE = re.compile(
-    rf"(?<!{LETTER})(?<!/)(?<!(?!{HAN}|{LETTER})[\s\S]\))o(?=[\d\"【《「“]*(?!型|(?<=\d)[年月日号时点]){HAN})[^#<]{{6,}}"
-)
-NUMERAL, COUNTED = "[零〇一二两三四五六七八九十百千]", "[月日号集季期届级]"
-TOLD = re.compile(
-    rf"(?:周|(?<=星)期|(?<=礼)拜)(?P<weekday>[日天]|{NUMERAL}(?!{NUMERAL}))"
-    rf"|第(?P<ordinal>{NUMERAL}{{1,12}})(?!{NUMERAL})(?:(?={COUNTED})|(?<!第一)(?![….]))"
-    rf"|(?<!第)(?<!{NUMERAL})(?<!周)(?<!星期)(?<!礼拜)(?P<counted>{NUMERAL}{{1,12}})(?={COUNTED})"
-)
-FREQUENT = re.findall(r"^(\d) (.+)$", (files("hybriddup.steps.posts") / "frequent_words.txt").read_text("utf-8"), re.M)
-RARITIES = {stem: float(rarity) for rarity, stems in FREQUENT for stem in stems.split()}
-CLAUSE, BODY, OWN_WORDS, LITTLE, LEAST_CONTAINED = 8.0, 5.0, 5.0, 3.0, 0.75
+CHARACTER_WEIGHTS = {HAN: 1.0, KANA: 0.5, CLUSTER: 0.35, HANGUL: 0.6}
+CONTENT, WORDS = {"word", "character", "number"}, {"word", "character", "number", "name"}
+QUOTATION_MARKS = ("“”", '""', "「」", "『』", "«»")
+SETS = {"number": "numbers", "tag": "hashtags", "emoji": "emoji", "name": "names", "source": "sources"}
 
 
-@dataclass(frozen=True)
-class Word:
-    """A word of a post."""
+@dataclass
+class Token:
+    """A part of a post that counts."""
 
     key: str
-    prefix: str
+    kind: str
     weight: float
-    letters: str
-    is_number: bool = False
-    tells: tuple[str, ...] = ()
-    """The numbers that it tells."""
-    in_title: bool = False
-    """Whether it stands in the title of a link."""
+    start: int
+    end: int
+    part: int
+    spelling: str
+    is_own: bool = False
 
 
 @dataclass
 class Post:
     """What a post says."""
 
-    whole: str
-    words: list[Word] = field(default_factory=list)
-    numbers: Counter[str] = field(default_factory=Counter)
-    hashtags: set[str] = field(default_factory=set)
-    emoji: list[str] = field(default_factory=list)
-    n_headline: int = 0
-    """How many of the words stand before the end of the headline."""
+    text: str
+    words: list[Token] = field(default_factory=list)
+    around: dict[str, Counter[str]] = field(default_factory=dict)
+    """Numbers, hashtags, emoji, names and sources; only numbers more than once."""
+    is_cut: bool = False
 
     @property
     def letters(self) -> str:
-        """The letters of the words."""
-        return "".join(word.letters for word in self.words)
+        """The spelling of the words."""
+        return spelling(self.words)
 
 
-def stem(word: str) -> str:
-    """The word without its ending."""
-    for suffix in SUFFIXES:
-        if len(word) - len(suffix) >= 4 and word.endswith(suffix):
-            return word.removesuffix(suffix)
-    return word
+def single(weight: float) -> float:
+    """A weight as the kernels hold it."""
+    return float(np.float32(weight))
 
 
-def number(digits: str) -> Word:
-    """A number as a word."""
-    value = re.sub(r",(?=\d{3}(?!\d))", "", digits).lstrip("0") or "0"
-    return Word(f"0{value}", f"0{value}", 1.0, f"{digits} ", is_number=True, tells=(f"0{value}",))
+def weigh(tokens: Iterable[Token]) -> float:
+    """The weight of some tokens."""
+    return sum(token.weight for token in tokens)
 
 
-def value_of(numerals: str) -> int:
-    """The number that Han numerals tell."""
-    if not re.search("[十百千]", numerals):
-        return int("".join(str("零一二三四五六七八九".index(one)) for one in plain_numerals(numerals)))
-    groups = re.findall("([^十百千]*)([十百千]?)", plain_numerals(numerals))
-    units = {"十": 10, "百": 100, "千": 1000, "": 1}
-    return sum((value_of(digits) if digits else int(bool(unit))) * units[unit] for digits, unit in groups)
+def weigh_single(tokens: Iterable[Token]) -> np.float32:
+    """The same in the precision of the kernels, which limits are compared with."""
+    return sum((np.float32(token.weight) for token in tokens), np.float32(0.0))
 
 
-def plain_numerals(numerals: str) -> str:
-    """Numerals by one character for each value."""
-    return numerals.replace("〇", "零").replace("两", "二")
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a post in order."""
+    tokens: list[Token] = []
+    part = 0
+    for match in TOKEN.finditer(text):
+        kind, found = match.lastgroup, match[0]
+        part += kind == "repost"
+        if kind in {"repost", "mask"}:
+            continue
+        token = Token(found.replace("\u200d", "").replace("\ufe0f", ""), kind, 1.0, *match.span(), part, found)
+        if kind == "word":
+            token.key = token.spelling = spelling_of(found)
+            token.weight = 0.0 if token.key in fillers() or is_laughter(found) else word_weight(token.key)
+        elif kind == "number":
+            token.key = value_of(found)
+        elif kind == "tag":
+            token.key, token.weight = "".join(regex.findall(TAG_LETTER, found, regex.V1)).replace("_", ""), 0.0
+        elif kind == "emoji":
+            token.weight = 0.0
+        elif kind == "character":
+            if tokens[-1:] and tokens[-1].end == token.start and [one.key for one in tokens[-2:]] == [token.key] * 2:
+                tokens[-1].end = token.end
+                continue
+            token.weight = character_weight(found[0])
+            token.spelling = found[0] + found[1:].partition(found[0])[0]
+        tokens.append(token)
+    return tokens
 
 
-def told_from(text: str, place: int) -> tuple[str, ...]:
-    """The number that Han characters tell from here on."""
-    match = TOLD.match(text, place)
-    if match is None:
-        return ()
-    if day := match["weekday"]:
-        return (f"0{2**40 + (7 if day in '日天' else value_of(day))}",)
-    return (f"0{value_of(match['ordinal'] or match['counted'])}",)
+def spelling_of(word: str) -> str:
+    """The letters of a word: no apostrophes and joiners, drawn-out letters once."""
+    once = regex.sub(r"(?s)(.)\1{2,}", r"\1", word)
+    return "".join(letter for letter in regex.findall(TAG_LETTER, once, regex.V1) if letter != "\u200d")
 
 
-def spelled_value(word: str) -> int | None:
-    """The number that a word is: *two* and *ii* are 2."""
-    if word in NUMBERS:
-        return NUMBERS.index(word)
-    if word in NO_NUMERALS or not re.fullmatch("x{0,3}(ix|iv|v?i{0,3})", word):
-        return None
-    values = [{"x": 10, "v": 5, "i": 1}[letter] for letter in word]
-    return sum(value if value >= max(values[place:]) else -value for place, value in enumerate(values))
+def word_weight(spelling: str) -> float:
+    """A quarter for each letter without marks, up to eight."""
+    return min(len(regex.sub(EXTEND, "", spelling, flags=regex.V1)), 8) / 4
 
 
-def words_of(text: str, place: int = 0, end: int | None = None) -> list[Word]:
-    """The words of a text without hashtags."""
-    words = []
-    for match in TOKEN.finditer(text, place, len(text) if end is None else end):
-        found = match[0]
-        if match.lastgroup == "han":
-            prefix = "particle" if found in PARTICLES else found
-            words.append(Word(found, prefix, 1.0, found, tells=told_from(text, match.start())))
-        elif match.lastgroup == "number":
-            words.append(number(found))
-        elif match.lastgroup == "letters" and (value := spelled_value(found)) is not None:
-            key = f"0{value}"
-            words.append(Word(key, key, 1.0, f"{found} ", is_number=True, tells=(key,)))
-        elif match.lastgroup == "letters":
-            found = found.replace(".", "")
-            plain = found.replace("'", "")
-            weight = 0.0 if plain in COMMON.split() else min(len(found), 8) / 4
-            at_end = re.fullmatch(r"[^\W\d_]+(\d{1,4})", found)
-            tells = number(at_end[1]).tells if at_end else ()
-            words.append(Word(stem(plain), stem(plain)[:4], weight, f"{found} ", tells=tells))
-    return words
+def character_weight(character: str) -> float:
+    """By script; particles weigh nothing."""
+    weights = (
+        weight for script, weight in CHARACTER_WEIGHTS.items() if regex.match(f"[{script}]", character, regex.V1)
+    )
+    return 0.0 if character in PARTICLES else single(next(weights))
 
 
-def tokens_of(text: str) -> Iterator[re.Match[str]]:
-    """The tokens of a post; a link's title is one."""
-    place = 0
-    while match := min(
-        filter(None, (LINK_TITLE.search(text, place), TOKEN.search(text, place))), key=re.Match.start, default=None
-    ):
-        yield match
-        place = match.end()
+def is_laughter(word: str) -> bool:
+    """Whether a word is made of two letters, one of them an h, j, k or х."""
+    return len(word) > 3 and len(set(word)) == 2 and bool(set(word) & set("hjkх"))
+
+
+def value_of(number: str) -> str:
+    """A number without leading zeros, thousands' separators and empty fractions."""
+    of_thousands = r"[.,](?=[^.,]{3}(?![^.,]))"
+    number = regex.sub(r"\.0{1,2}\Z", "", number)
+    return regex.sub(of_thousands, "", regex.sub(rf"\A(?:0(?!\.|\Z)|{of_thousands})*", "", number))
+
+
+def bounds_of_content(tokens: list[Token]) -> tuple[int, int]:
+    """The first and the last token that is content; -1 as the last one if there is none."""
+    places = [place for place, token in enumerate(tokens) if token.kind in CONTENT]
+    return (places[0], places[-1]) if places else (len(tokens), -1)
 
 
 def read(text: str) -> Post:
     """What a post says."""
-    hashtags_are_words = re.search(HAN, text) is None
-    post, parts = Post(text), list[list[Word]]([[]])
-    for match in tokens_of(text):
-        kind, found = match.lastgroup or "title", match[0]
-        if kind == "repost":
-            parts.append([])
-        elif kind == "emoji":
-            pictures = [found] if found.startswith("[") else [one for one in found if one not in "\u200d\ufe0f"]
-            post.emoji = [one for one, _ in groupby([*post.emoji, *pictures])]
-        elif kind == "hashtag":
-            post.hashtags.add("".join(letter for letter in found if letter.isalnum()))
-            parts[-1] += words_of(found.strip("#")) if hashtags_are_words else []
-        elif kind == "title":
-            parts[-1] += [replace(word, in_title=True) for word in words_of(text, match.start() + 1, match.end())]
-        elif kind == "headline_end":
-            post.n_headline = post.n_headline or (len(parts[0]) if len(parts) == 1 else 0)
-        elif kind != "mask":
-            parts[-1] += words_of(text, *match.span())
-    is_cut = re.search(r"(?:\.\.\.|…) *\Z", text)
-    if is_cut:
-        last = next((part for part in reversed(parts) if part), [])
-        del last[-1:]
-    numbers = [(key, word.in_title) for part in parts for word in part for key in word.tells]
-    if not is_cut and ends_in_serial_number(text, parts, is_han=not hashtags_are_words):
-        del numbers[-1]
-    own = sum(word.weight for part in parts for word in part if not word.in_title)
-    asks = any(match.lastgroup is None and match[0].rstrip(" ").endswith("?") for match in tokens_of(text))
-    if own >= (1 if asks else OWN_WORDS):
-        parts = [[word for word in part if not word.in_title] for part in parts]
-        numbers = [(key, in_title) for key, in_title in numbers if not in_title]
-    post.numbers = Counter(key for key, _ in numbers)
-    weights = [sum(word.weight for word in part) for part in parts]
-    quotes_count = len(parts) > 1 and weights[0] < CLAUSE and max(weights[1:]) > 0
-    post.n_headline = 0 if quotes_count else post.n_headline
-    post.words = (
-        parts[weights.index(max(weights[1:]), 1)] if quotes_count else [word for part in parts for word in part]
-    )
+    tokens = tokens_of(text)
+    post = Post(text)
+    first, last = bounds_of_content(tokens)
+    if last >= 0:
+        post.is_cut = text.rstrip(" ").endswith(("…", "..."))
+        arrange(text, tokens, first, last)
+    for kind, name in SETS.items():
+        keys = [token.key for token in tokens if token.kind == kind]
+        post.around[name] = Counter(keys if kind == "number" else set(keys))
+    words = [token for token in tokens if token.kind in WORDS]
+    own, quoted = ([word for word in words if (word.part > 0) == is_quoted] for is_quoted in (False, True))
+    if weigh(quoted) > 0 and weigh_single(own) < 1:
+        words = quoted
+    elif weigh(quoted) > 0:
+        for word in own:
+            word.is_own = True
+    post.words = words
     return post
 
 
-def ends_in_serial_number(text: str, parts: list[list[Word]], *, is_han: bool) -> bool:
-    """Whether a post ends in a number, marks and pictures left aside, before which a sentence ends if it has no Han."""
-    last = next((part[-1] for part in reversed(parts) if part), None)
-    if last is None or not last.is_number:
+def arrange(text: str, tokens: list[Token], first: int, last: int) -> None:
+    """Settle what is quoted, a serial number, a source and a hashtag within a sentence."""
+    if tokens[-1].part == 0:
+        mark_quote(text, tokens, first, last)
+    if is_serial(text, tokens, first, last):
+        tokens[last].kind = "dropped"
+        _, last = bounds_of_content(tokens)
+    mark_source_at_head(text, tokens, first)
+    mark_source_at_tail(text, tokens)
+    for token in tokens[first + 1 : max(last, 0)]:
+        if token.kind == "tag" and not token.spelling.endswith("#"):
+            token.kind, token.weight = "word", min(token.end - token.start - 1, 8) / 4
+            token.spelling = spelling_of(token.spelling)
+
+
+def between(text: str, tokens: list[Token], place: int) -> str:
+    """What is between a token and the one before."""
+    return text[tokens[place - 1].end : tokens[place].start]
+
+
+def mark_quote(text: str, tokens: list[Token], first: int, last: int) -> None:
+    """Make a quote in quotation marks, or after two slashes, part 1."""
+    after = text[tokens[last].end : tokens[last + 1].start if last + 1 < len(tokens) else len(text)]
+    opening = next((one for mark in after for one, other in QUOTATION_MARKS if mark == other), "//")
+    for place in range(first + 1, last + 1):
+        before = between(text, tokens, place)
+        is_quote = "//" in before or opening in before
+        if is_quote and weigh_single(tokens[place:]) >= 5:
+            for token in tokens[place:]:
+                token.part = 1
+            return
+
+
+def is_serial(text: str, tokens: list[Token], first: int, last: int) -> bool:
+    """Whether the last word is a number that counts posts."""
+    if tokens[last].kind != "number" or weigh_single(tokens[first:last]) < 5:
         return False
-    start, end = last_word(text, hashtags_are_words=not is_han)
-    if re.search(rf"{HAN}|{LETTER}|\d", text[end:]):
+    if not {token.kind for token in tokens[last + 1 :]} <= {"tag", "emoji"}:
         return False
-    return is_han or text[:start].rstrip(" ").endswith((".", "!", "?"))
+    if tokens[last - 1].kind in {"tag", "emoji"}:
+        return True
+    return text[: tokens[last].start].rstrip(" ").endswith(tuple("#/[(×.!?。"))
 
 
-def last_word(text: str, *, hashtags_are_words: bool) -> tuple[int, int]:
-    """Where the last word of a post begins and ends."""
-    span = (0, 0)
-    for match in tokens_of(text):
-        if match.lastgroup in {"number", "letters", "han"}:
-            span = match.span()
-        elif match.lastgroup is None or (match.lastgroup == "hashtag" and hashtags_are_words):
-            inner = TOKEN.finditer(text, match.start() + 1, match.end() - match[0][1:].endswith("#"))
-            span = ([span] + [one.span() for one in inner if one.lastgroup in {"number", "letters", "han"}])[-1]
-    return span
+def mark_source_at_head(text: str, tokens: list[Token], first: int) -> None:
+    """Few words before a colon or bar are a source."""
+    for place in range(first, len(tokens) - 1):
+        if tokens[place].kind == "number" or weigh_single(tokens[first : place + 1]) > 5:
+            return
+        if set(between(text, tokens, place + 1)) & set(":|】"):
+            mark_source(tokens, first, place + 1, weigh_single(tokens[first : place + 1]))
+            return
 
 
-def weigh(words: list[Word], known: list[bool]) -> tuple[float, float]:
-    """The weight of distinct words that are not known, and of all."""
-    distinct = {word.key: (word, is_known) for word, is_known in zip(reversed(words), reversed(known), strict=True)}
-    return (
-        sum(word.weight for word, is_known in distinct.values() if not is_known),
-        sum(word.weight for word, _ in distinct.values()),
-    )
+def mark_source_at_tail(text: str, tokens: list[Token]) -> None:
+    """Few words after a bar or a dash are a source."""
+    for place in range(len(tokens) - 1, 0, -1):
+        if tokens[place].kind == "number" or weigh_single(reversed(tokens[place:])) > 5:
+            return
+        if regex.search(r"\|| [-–—]", between(text, tokens, place)):
+            mark_source(tokens, place, len(tokens), weigh_single(reversed(tokens[place:])))
+            return
 
 
-def rarities(post: Post, other: Post) -> tuple[float, float, float]:
-    """The rarity of distinct words that the other lacks, half where it has the beginning; the rarest; that of all."""
-    if re.search(HAN, post.whole + other.whole):
-        return 0.0, 0.0, 0.0
-    keys, heads = {word.key for word in other.words}, {word.prefix for word in other.words}
-    distinct = {word.key: word for word in post.words}
-    all_of = {key: RARITIES.get(key, 8.0) for key in distinct}
-    lacking = [all_of[key] / (1 + (word.prefix in heads)) for key, word in distinct.items() if key not in keys]
-    return sum(lacking), max(lacking, default=0.0), sum(all_of.values())
+def mark_source(tokens: list[Token], first: int, last: int, weight: np.float32) -> None:
+    """Make words a source if the rest of the post weighs more."""
+    total = weigh_single(tokens)
+    if weight and total - weight >= 2 * weight + 2:
+        for token in tokens[first:last]:
+            token.kind = "source" if token.kind in CONTENT else token.kind
 
 
-def places(words: list[Word], known: list[bool]) -> tuple[int, int, int]:
-    """How many words with weight are unknown before the first known one, after the last, and between."""
-    flags = [is_known for word, is_known in zip(words, known, strict=True) if word.weight]
-    if True not in flags:
-        return len(flags), 0, 0
-    head, tail = flags.index(True), flags[::-1].index(True)
-    return head, tail, flags[head : len(flags) - tail].count(False)
+class Difference(NamedTuple):
+    """Some words of either post between aligned ones."""
+
+    a: slice
+    b: slice
 
 
-def longest_run(a: Post, b: Post) -> int:
-    """How many words of a stand in b one after another, by neighbors."""
-    neighbors = {(one.prefix, other.prefix) for one, other in zip(b.words, b.words[1:], strict=False)}
-    heads = {word.prefix for word in b.words}
-    run = longest = 0
-    for place, word in enumerate(a.words):
-        goes_on = run and (a.words[place - 1].prefix, word.prefix) in neighbors
-        run = 0 if word.prefix not in heads else run + 1 if goes_on else 1
-        longest = max(longest, run)
-    return longest
+def differences_of(a: Post, b: Post) -> tuple[list[Difference], list[tuple[int, int]]]:
+    """What is between aligned words, and the aligned places of both posts."""
+    found: list[Difference] = []
+    aligned: list[tuple[int, int]] = []
+    for step in LCSseq.opcodes([word.key for word in a.words], [word.key for word in b.words]):
+        of_a, of_b = slice(step.src_start, step.src_end), slice(step.dest_start, step.dest_end)
+        if step.tag == "equal":
+            aligned += zip(range(of_a.start, of_a.stop), range(of_b.start, of_b.stop), strict=True)
+        elif found and found[-1].a.stop == of_a.start and found[-1].b.stop == of_b.start:
+            found[-1] = Difference(slice(found[-1].a.start, of_a.stop), slice(found[-1].b.start, of_b.stop))
+        else:
+            found.append(Difference(of_a, of_b))
+    merged: list[Difference] = []
+    for one in found:
+        replaces = [bool(a.words[each.a] and b.words[each.b]) for each in (*merged[-1:], one)]
+        if len(replaces) == 2 and all(replaces) and weigh(a.words[merged[-1].a.stop : one.a.start]) <= 0.8:
+            merged[-1] = Difference(slice(merged[-1].a.start, one.a.stop), slice(merged[-1].b.start, one.b.stop))
+        else:
+            merged.append(one)
+    return merged, aligned
 
 
-def features(x: Post, y: Post) -> list[float]:
-    """The features of a pair, in the order of the kernel."""
-    a, b = (x, y) if (len(x.letters), x.letters) <= (len(y.letters), y.letters) else (y, x)
-    n_a, n_b, common = len(a.letters), len(b.letters), LCSseq.similarity(a.letters, b.letters)
-    as_sent = 2 * LCSseq.similarity(a.whole, b.whole) / max(len(a.whole) + len(b.whole), 1)
-    known = []
-    for post, other in ((a, b), (b, a)):
-        keys, heads = {word.key for word in other.words}, {word.prefix for word in other.words}
-        known.append([not word.weight or word.key in keys or word.prefix in heads for word in post.words])
-    (only_a, weight_a), (only_b, weight_b) = weigh(a.words, known[0]), weigh(b.words, known[1])
-    contained = 1 - only_a / max(weight_a, 1)
-    shared = 1 - (only_a + only_b) / max(weight_a + weight_b, 1)
-    head, tail, middle = places(b.words, known[1])
-    run, lacking = longest_run(a, b), sum(places(a.words, known[0]))
-    more = bool(a.numbers - b.numbers), bool(b.numbers - a.numbers)
-    tags = bool(a.hashtags - b.hashtags), bool(b.hashtags - a.hashtags)
-    all_tags = a.hashtags | b.hashtags
-    (rare_a, rarest_a, all_a), (rare_b, rarest_b, all_b) = rarities(a, b), rarities(b, a)
-    return [
-        2 * common / (n_a + n_b) if n_a + n_b else 1.0,
-        common / n_a if n_a else 0.0,
-        log1p(n_a),
-        log1p(n_b - common),
-        log1p(n_a - common),
-        as_sent,
-        log1p(only_a),
-        log1p(only_b),
-        log1p(min(only_a, only_b)),
-        contained,
-        shared,
-        contained * log1p(weight_a),
-        shared * log1p(weight_a + weight_b),
-        log1p(weight_a),
-        log1p(run),
-        run / max(len(a.words), 1),
-        log1p(head),
-        log1p(tail),
-        log1p(middle),
-        log1p(lacking),
-        0.0 if lacking else log1p(tail),
-        float(not lacking and [*known[1], False].index(False) >= max(a.n_headline, b.n_headline) > 0),
-        float(all(more)),
-        float(more[0] != more[1]),
-        float(bool(a.numbers) and not any(more)),
-        len(a.hashtags & b.hashtags) / max(len(all_tags), 1),
-        float(all(tags)),
-        float(bool(a.hashtags) != bool(b.hashtags)),
-        float(weight_a < LITTLE),
-        float(weight_a < LITTLE and a.emoji != b.emoji),
-        float(a.letters == b.letters and n_a > 0),
-        log1p(rare_b),
-        rarest_a,
-        rarest_b,
-        1 - (rare_a + rare_b) / max(all_a + all_b, 1),
+def known_to(one: Post, other: Post) -> tuple[float, float, float]:
+    """The share of the weight that the other has; log of what it lacks, and of all."""
+    counts, seen, known = Counter(word.key for word in other.words), Counter[str](), 0.0
+    for word in one.words:
+        known += word.weight * (seen[word.key] < counts[word.key] or 0.7 * (counts[word.key] > 0))
+        seen[word.key] += 1
+    total, lacking = weigh(one.words), weigh(word for word in one.words if word.key not in counts)
+    return known / max(total, 0.5) if total else 1.0, log1p(lacking), log1p(total)
+
+
+def split_moved(words: list[Token], one: Post, other: Post) -> tuple[float, float]:
+    """The weight of words that the other post has too, at least as often, and of the rest."""
+    own, others = (Counter(word.key for word in post.words) for post in (one, other))
+    moved = [word for word in words if others[word.key] >= own[word.key]]
+    return weigh(moved), weigh(word for word in words if others[word.key] < own[word.key])
+
+
+def spelling(words: list[Token]) -> str:
+    """The letters of some words."""
+    return "".join(word.spelling for word in words)
+
+
+def has_other_vowels(a: list[Token], b: list[Token]) -> bool:
+    """Whether combining marks differ, tones aside, and nothing else."""
+    one, other = (regex.sub(r"[\u0e48-\u0e4b]", "", spelling(words)) for words in (a, b))
+    return one != other and len({regex.sub(EXTEND, "", letters, flags=regex.V1) for letters in (one, other)}) == 1
+
+
+def is_respelled(a: list[Token], b: list[Token]) -> bool:
+    """Whether two runs of words have nearly the same letters."""
+    one, other = spelling(a), spelling(b)
+    if max(len(one), len(other)) > 64:
+        return False
+    return 2.0 * LCSseq.similarity(one, other) >= 0.72 * (len(one) + len(other))
+
+
+def measure_differences(a: Post, b: Post) -> dict[str, float]:
+    """What is replaced, moved and added."""
+    differences, aligned = differences_of(a, b)
+    weights = {"replaced": 0.0, "largest_replaced": 0.0, "moved": 0.0, "added_before": 0.0, "added_within": 0.0}
+    weights["added_after"] = 0.0
+    weighty = [of_a for of_a, _ in aligned if a.words[of_a].weight > 0]
+    for of_a, of_b in differences:
+        moved_a, only_a = split_moved(a.words[of_a], a, b)
+        moved_b, only_b = split_moved(b.words[of_b], b, a)
+        weights["moved"] += moved_a + moved_b
+        if only_a > 0.05 and only_b > 0.05:
+            replaced = min(only_a, only_b)
+            if has_other_vowels(a.words[of_a], b.words[of_b]):
+                replaced = max(replaced, 3.0)
+            elif is_respelled(a.words[of_a], b.words[of_b]):
+                replaced = 0.0
+            weights["replaced"] += replaced
+            weights["largest_replaced"] = max(weights["largest_replaced"], replaced)
+        elif only_b > 0.05:
+            is_after, is_before = weighty and of_a.start > weighty[-1], weighty and of_a.stop <= weighty[0]
+            weights["added_after" if is_after else "added_before" if is_before else "added_within"] += only_b
+    weights["shared"] = weigh(a.words[of_a] for of_a, _ in aligned)
+    return {name: log1p(weight) for name, weight in weights.items()}
+
+
+def comment_of(a: Post, b: Post) -> float:
+    """The weight of own words beside a quote that the other lacks, if what both have is mostly the quote."""
+    _, aligned = differences_of(a, b)
+    shared = weigh(a.words[of_a] for of_a, _ in aligned)
+    quoted = weigh(a.words[of_a] for of_a, of_b in aligned if not (a.words[of_a].is_own or b.words[of_b].is_own))
+    pairs = {"a": {of_a for of_a, _ in aligned}, "b": {of_b for _, of_b in aligned}}
+    own = [
+        weigh(word for place, word in enumerate(post.words) if word.is_own and place not in pairs[name])
+        for name, post in (("a", a), ("b", b))
     ]
+    return log1p(max(own)) if 2 * quoted > shared else 0.0
+
+
+def disagree(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
+    """Whether each has something that the other lacks, and whether only one has."""
+    more = bool(one - other), bool(other - one)
+    return float(all(more)), float(more[0] != more[1])
+
+
+def features(x: Post, y: Post) -> dict[str, float]:
+    """The features of a pair."""
+    a, b = (x, y) if order(x) <= order(y) else (y, x)
+    common, n_a, n_b = LCSseq.similarity(a.letters, b.letters), len(a.letters), len(b.letters)
+    contained, lacking, length = known_to(a, b)
+    covered, adding, _ = known_to(b, a)
+    differ = {name: disagree(a.around[name], b.around[name]) for name in a.around}
+    return {
+        **measure_differences(a, b),
+        "contained": contained,
+        "covered": covered,
+        "letters_shared": 2 * common / (n_a + n_b) if n_a + n_b else 1.0,
+        "letters_contained": common / max(n_a, 1),
+        "numbers_differ": differ["numbers"][0],
+        "numbers_added": differ["numbers"][1],
+        "hashtags_differ": differ["hashtags"][0],
+        "hashtags_of_one": differ["hashtags"][1],
+        "comment": comment_of(a, b),
+        "length": length,
+        "lacking": lacking,
+        "adding": adding,
+        "sources_differ": differ["sources"][0],
+        "source_of_one": differ["sources"][1],
+        "emoji_differ": differ["emoji"][0],
+        "names_differ": differ["names"][0],
+        "goes_on": float(bool(a.is_cut and a.words and b.letters.startswith(a.letters))),
+    }
+
+
+def order(post: Post) -> tuple[Any, ...]:
+    """By which the first post of a pair is chosen: its letters, and what makes it another post with the same ones."""
+    words = [(hash_of(word.key), single(word.weight)) for word in post.words]
+    return len(post.letters), post.letters, len(words), words, not post.is_cut
 
 
 def body(text: str) -> str:
     """What is compared of a post."""
     post = read(text)
-    return post.letters.rstrip() if sum(word.weight for word in post.words) >= BODY else text
+    if weigh(post.words) < 5 and (not post.letters or post.around["hashtags"]):
+        return text
+    joined = ""
+    for place, word in enumerate(post.words):
+        joined += word.spelling
+        following = post.words[place + 1 : place + 2]
+        is_spaced = regex.match(f"[{CLUSTER}]|{HANGUL}", word.spelling, regex.V1) and following[:1] != []
+        if following and (word.kind != "character" or (is_spaced and following[0].start > word.end)):
+            joined += " "
+    return joined
 
 
-def curve(points: list[list[float]], value: float) -> float:
+def contained(a: str, b: str) -> float:
+    """The share of the characters of the shorter text that the other has, in any order."""
+    shorter = min(len(a), len(b))
+    return (Counter(a) & Counter(b)).total() / shorter if shorter else 1.0
+
+
+def curve(points: Points, value: float) -> float:
     """The contribution of a value."""
     for (x, low), (next_x, high) in pairwise(points):
         if x <= value < next_x:
@@ -331,26 +415,21 @@ def curve(points: list[list[float]], value: float) -> float:
     return points[0][1] if value < points[0][0] else points[-1][1]
 
 
-def score(a: str, b: str, compared: tuple[str, str], model: Mapping[str, Any]) -> float:
-    """The score of two normalized posts, of which this is compared, by a model as a configuration writes it."""
-    x, y = read(a), read(b)
-    if a == b:
+def score(a: str, b: str, compared: tuple[str, str], model: str) -> float:
+    """The score of two normalized posts by a shipped model, given what is compared of them."""
+    if contained(*compared) < 0.7:
+        return 0.0
+    values = features(read(a), read(b))
+    others = ("hashtags_differ", "hashtags_of_one", "emoji_differ", "names_differ", "sources_differ")
+    if values["letters_shared"] == 1 and not any(values[name] for name in others):
         return 1.0
-    if LCSseq.similarity(*compared) / min(map(len, compared)) < LEAST_CONTAINED:
-        return 0.0
-    values = dict(zip(NAMES, features(x, y), strict=True))
-    if values["similar"] == 1 and not any(values[at] for at in ("hashtags_differ", "hashtags_of_one", "emoji_differ")):
+    if values["goes_on"] and values["length"] >= log1p(3.0):
         return 1.0
-    if (values["little_said"] and values["hashtags_differ"]) or (values["length"] == 0 and values["emoji_differ"]):
+    if values["comment"] >= log1p(5.0) or (values["names_differ"] and values["length"] < log1p(8.0)):
         return 0.0
-    if values["numbers_differ"]:
+    if values["length"] == 0 and any(values[name] for name in others[:3]):
         return 0.0
-    total = model["intercept"] + sum(curve(points, values[name]) for name, points in model.items() if name in values)
-    return 1 / (1 + exp(-total))
-
-
-def model_of(a: str, b: str, name: str | dict[str, str]) -> dict[str, Any]:
-    """The shipped model that judges a pair."""
-    names = {"han": "weibo", "others": "twitter"} if name == "by_script" else name
-    by_script = "han" if re.search(HAN, a + b) else "others"
-    return shipped_models()[names if isinstance(names, str) else names[by_script]].to_dict()
+    shipped = shipped_models()[model]
+    return 1 / (
+        1 + exp(-shipped.intercept - sum(curve(points, values[name]) for name, points in shipped.curves.items()))
+    )

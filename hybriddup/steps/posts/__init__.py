@@ -1,1 +1,1 @@
-"""What posts say: which characters and words there are (`dictionary`), and the parts of normalized posts (`parts`)."""
+"""What posts say: which characters and words there are (`characters`), and the parts of normalized posts (`parts`)."""

@@ -13,7 +13,7 @@ from hybriddup.kernels import post_tokens as kernel
 from hybriddup.steps.tokenizers.words import word_classes
 
 _KINDS = {
-    r"\p{L}\p{Nl}\p{No}": kernel.LETTER,
+    r"\p{L}\p{Nl}": kernel.LETTER,
     r"\p{Nd}": kernel.DIGIT,
     r"\p{Extended_Pictographic}\p{Regional_Indicator}\p{Co}--[\u00a9\u00ae]": kernel.PICTURE,
     r"\p{Han}": kernel.HAN,
