@@ -136,7 +136,7 @@ def put_token(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Write token ``n``, unless it is a character that repeats the two before it; return how many were written."""
+    """Write token ``n``, unless it is what the two before it are; return how many were written."""
     key, weight = OFFSET_BASIS, np.float32(1.0)
     if of_token == NUMBER:
         key = key_of_number(points, place, end)
@@ -151,10 +151,12 @@ def put_token(
         for at in range(place, end):
             key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
         if of_token == CHARACTER:
-            if n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.bounds[n - 1, 1] == place:
-                tokens.bounds[n - 1, 1] = end
-                return np.int64(0)
             weight = np.float32(0.0) if known.kinds[points[place]] & SAYS_LITTLE else WEIGHTS[kind]
+    is_said_again = n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key
+    if of_token in (WORD, CHARACTER) and is_said_again and tokens.parts[n - 2] == part:
+        if tokens.bounds[n - 1, 1] == place:
+            tokens.bounds[n - 1, 1] = end
+        return np.int64(0)
     tokens.keys[n], tokens.kinds[n], tokens.weights[n], tokens.parts[n] = key, of_token, weight, part
     tokens.bounds[n, 0], tokens.bounds[n, 1] = place, end
     return np.int64(1)

@@ -16,7 +16,7 @@ from rapidfuzz.distance import Indel
 
 from hybriddup.kernels.guard_signs import NAME
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, letters
+from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
 
 ALIKE = 0.6
@@ -24,6 +24,8 @@ ALIKE = 0.6
 LONGEST = 4
 """Words of a name, of Chinese one characters six."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
+SHORT, FEWEST_LETTERS = 12, 4
+"""Words of a sentence that says little beside a name, and letters of the name."""
 SLOT_MARKS = frozenset(QUOTES) | {"@"}
 LONGEST_HAN = 8
 NAME_TAGS = ("nr", "ns", "nt", "nz")
@@ -121,7 +123,7 @@ def _replaced(difference: Difference) -> tuple[str, str] | None:
     name_a, name_b = " ".join(a), " ".join(b)
     if tables().common.intersection(a + b) or _is_alike(name_a, name_b):
         return None
-    return (name_a, name_b) if _is_slot(difference, runs[0]) else None
+    return (name_a, name_b) if _is_slot(difference, runs[0]) or _is_short_slot(difference, runs[0]) else None
 
 
 def _said(words: list[str]) -> bool:
@@ -153,6 +155,15 @@ def _is_slot(difference: Difference, run: Run) -> bool:
         (difference.b, difference.spans_b, run.b),
     ]
     return all(_is_quoted(text, spans, span) for text, spans, span in sides)
+
+
+def _is_short_slot(difference: Difference, run: Run) -> bool:
+    """Return whether a run is inside a short sentence, which says little else: Just installed X on my phone."""
+    if difference.is_head(run) or difference.is_tail(run):
+        return False
+    n_letters = [sum(map(len, words)) for words in difference.sides(run)]
+    whole = max(len(WORD.findall(text)) for text in (difference.whole_a, difference.whole_b))
+    return whole <= SHORT and min(n_letters) >= FEWEST_LETTERS
 
 
 def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -> bool:

@@ -36,8 +36,8 @@ class Post:
 
     A model scores the differences; `hybriddup.steps.verifiers.post.features` explains them. Some rules come first. The
     score is 0.0 if less than `LEAST_CONTAINED` of the shorter compared text is in the other one, if one post adds a
-    comment to what the other says too, if little is said beside a link or a mention that is another one, and if two
-    posts without words have other hashtags or emoji. It is 1.0 if only
+    comment to what the other says too, if little is said beside a link or a mention that is another one, if each has a
+    number that the other lacks, and if two posts without words have other hashtags or emoji. It is 1.0 if only
     marks and spelling differ, and if a post is cut off (``...``) and the other one begins with it. Posts are expected
     with their quotes marked, as by ``reposts: mask`` of the normalizer ``microblog``. The shipped models were fitted
     for a threshold of 0.5.
@@ -105,6 +105,7 @@ class Post:
         """Return float64[n_pairs]: the scores by features, float64[n_pairs, n_features]."""
         scores = self.model.scores(features)
         scores[has_comment(features) | names_another(features) | differs_without_words(features)] = 0.0
+        scores[have_other_numbers(features)] = 0.0
         scores[says_the_same(features) | goes_on(features)] = 1.0
         return scores
 
@@ -129,6 +130,8 @@ class Post:
             return ["one post is cut off, and the other one begins with it: 1"]
         if has_comment(features)[0]:
             return ["one post adds a comment to what the other one says: 0"]
+        if have_other_numbers(features)[0]:
+            return ["each post has a number that the other lacks: 0"]
         if names_another(features)[0]:
             return ["little is said beside a link or name, which is another one: 0"]
         return ["without words, and the hashtags or emoji differ: 0"] if differs_without_words(features)[0] else []
@@ -163,6 +166,14 @@ def goes_on(features: Float64s) -> Bools:
 def has_comment(features: Float64s) -> Bools:
     """Return bool[n_pairs]: where own words beside a quote say something that the other post lacks."""
     return np.asarray(column(features, "comment") >= np.log1p(COMMENT))
+
+
+def have_other_numbers(features: Float64s) -> Bools:
+    """Return bool[n_pairs]: where each post has a number that the other lacks, numbers that only count posts left out.
+
+    Of 279 such pairs that people judged, 264 are two posts.
+    """
+    return np.asarray(column(features, "numbers_differ") == 1.0)
 
 
 def names_another(features: Float64s) -> Bools:
