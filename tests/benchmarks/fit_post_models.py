@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from hybriddup.config.load import open_session
 from hybriddup.data.records import Bools, Float64s, Int64s, text_lengths
 from hybriddup.kernels.post_features import FEATURES
-from hybriddup.config.load import open_session
 from hybriddup.run.components import Components
 from hybriddup.steps.verifiers.post import model as shipped
 from hybriddup.steps.verifiers.post import verifier
