@@ -107,17 +107,20 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
-    """Make what stands in quotation marks up to the end of the post, after own words, a part of its own."""
+    """Make what stands in quotation marks up to the end of the post, after own words, a part of its own.
+
+    The same goes for what follows ``//``.
+    """
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
-    mark = opening_mark(points, tokens.bounds[tail, 1], until)
-    for token in range(head + 1, tail + 1):
+    mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
+    for token in range(tail, head, -1):
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
-        if stop == start:
-            continue
-        is_quote = has_two_slashes(points, start, stop) or (mark != 0 and has_between(points, start, stop, mark))
-        if is_quote and weigh(tokens, token, n) >= QUOTED:
-            tokens.parts[token:n] = 1
-            return
+        if stop > start and has_two_slashes(points, start, stop):
+            quote = token
+        elif stop > start and mark != 0 and has_between(points, start, stop, mark):
+            quote, mark = token, np.uint32(0)  # the nearest one: others open other quotations
+    if quote < n and weigh(tokens, quote, n) >= QUOTED:
+        tokens.parts[quote:n] = 1
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -41,8 +41,7 @@ class Model(NamedTuple):
 
 
 MODELS = {
-    "posts": Model("posts", {}, 0.57),
-    "weibo": Model("weibo", {"weibo": 3.0}, 0.45),
+    "posts": Model("weibo", {"weibo": 5.0}, 0.57),
     "twitter": Model("twitter", {"tweets": 8.0}, 0.4),
     "sms": Model("sms", {"sms": 8.0}, 0.4),
     "titles": Model("headlines", {"titles": 4.0}, 0.6),
