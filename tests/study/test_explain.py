@@ -45,8 +45,8 @@ def test_verdict_on_distance_without_a_corpus_is_cautious() -> None:
 
 
 FLOOD = [
-    "The ferry to the island is cancelled until further notice because of the storm, and everybody who has a ticket for "
-    f"today gets the money back at the harbor {one}{two}{three}"
+    "The ferry to the island is cancelled until further notice because of the storm, and everybody who has a ticket "
+    f"for today gets the money back at the harbor {one}{two}{three}"
     for one, two, three in (
         ("copper", "violin", "pepper"),
         ("marble", "timber", "velvet"),
