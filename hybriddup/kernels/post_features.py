@@ -180,7 +180,7 @@ def longest_post(posts: ParsedPosts) -> int:
 @njit(cache=True, nogil=True, inner=True)
 def n_tokens(posts: ParsedPosts, post: int) -> int:
     """Return how many tokens a post has."""
-    return posts.offsets[post + 1] - posts.offsets[post]
+    return np.int64(posts.offsets[post + 1] - posts.offsets[post])
 
 
 @njit(cache=True, nogil=True)
