@@ -43,14 +43,6 @@ class Signs(NamedTuple):
     """uint8[n_words]: what they concern."""
 
 
-def hash_word(word: str) -> int:
-    """Return the hash of a word: FNV-1a over its code points."""
-    value = int(OFFSET_BASIS)
-    for character in word:
-        value = (value ^ ord(character)) * int(PRIME) % 2**64
-    return value
-
-
 @njit(cache=True, nogil=True)
 def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s, signs: Signs) -> UInt8s:
     """Return uint8[n_pairs]: what the guards must read of each pair of texts, any of `NUMBER` to `NAME`."""

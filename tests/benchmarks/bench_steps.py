@@ -2,10 +2,10 @@
 
 python -m pytest tests/benchmarks/bench_steps.py [-k 'tokenizer or hasher'] [--benchmark-json OUT.json]
 
-Needs the extra ``bench``. Components that need only texts or tokens are called by themselves. Block indexes and
-verifiers are timed in whole runs, whose summary has the seconds of each step: these are saved with the time. The corpus
-has 10,000 posts; ``HYBRIDDUP_BENCH_POSTS`` and ``HYBRIDDUP_BENCH_BASE`` in the environment choose another size, and
-another base to generate it from.
+Needs the extra ``bench``. Components that need only texts or tokens are called by themselves. Block indexes, verifiers
+and guards are timed in whole runs, whose summary has the seconds of each step: these are saved with the time. The
+corpus has 10,000 posts; ``HYBRIDDUP_BENCH_POSTS`` and ``HYBRIDDUP_BENCH_BASE`` in the environment choose another size,
+and another base to generate it from.
 """
 
 from __future__ import annotations
@@ -74,14 +74,18 @@ def one_band(verifier: str, distance: int) -> list[dict[str, Any]]:
 
 
 def runs() -> dict[str, str | Mapping[str, Any]]:
-    """Return the configurations of whole runs: those that are shipped, and one for each block index and verifier."""
+    """Return the configurations of whole runs: those that are shipped, and one for each index, verifier and guard."""
     indexes = {
         f"block_index {name}": {"blocks": {"use": name}}
         | ({"lengths": one_band("edit", EXACT[name])} if name in EXACT else {})
         for name in registry().names("block_index")
     }
     verifiers = {f"verifier {name}": {"lengths": one_band(name, 40)} for name in registry().names("verifier")}
-    return {f"run {name}": name for name in shipped_names()} | indexes | verifiers
+    guards = {
+        f"guard {name}": {"must_agree": [{"words": ["buy", "sell"]} if name == "words" else name]}
+        for name in registry().names("guard")
+    }
+    return {f"run {name}": name for name in shipped_names()} | indexes | verifiers | guards
 
 
 def dedupe(config: str | Mapping[str, Any], inputs: Inputs) -> dict[str, float]:

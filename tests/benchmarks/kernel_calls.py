@@ -155,6 +155,7 @@ def make_runs(texts: Sequence[str]) -> None:
         for changes in RUNS:
             hybriddup.dedupe(list(texts), config=configuration(**changes))
     pairs = LabeledPairs(list(texts[:-1]), list(texts[1:]), np.zeros(len(texts) - 1, np.bool_))
+    hybriddup.explain(*texts[:2])
     evaluate(pairs, hybriddup.load_settings({}), create_plugin_manager(entry_points=False).registry)
     small_segments = patch.object(live_indexes, "SMALLEST_SEGMENT", 16)
     # arguments with room for a million texts would be copied

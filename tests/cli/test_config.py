@@ -23,7 +23,7 @@ def test_the_shown_settings_are_a_configuration_again(run: Run, tmp_path: Path) 
 
 def test_without_a_name_the_default_is_shown(run: Run) -> None:
     """And the shipped names are listed."""
-    assert run("config", "show").out == run("config", "show", "weibo").out
+    assert run("config", "show").out == run("config", "show", "posts").out
     assert "shipped: articles, benchmark" in run("config", "show").out
 
 

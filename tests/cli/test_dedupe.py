@@ -93,7 +93,7 @@ def test_removed_posts_name_the_kept_post_and_the_evidence(run: Run, tmp_path: P
     assert near["score"] >= near["threshold"]
     assert (exact["row"], exact["keeper_id"], exact["reason"]) == (3, "b", "exact")
     assert (near["keeper_text"], exact["keeper_text"]) == (REPEATED, OTHER)
-    assert (near["config"], exact["config"]) == ("weibo", "weibo")
+    assert (near["config"], exact["config"]) == ("posts", "posts")
 
 
 def test_several_files_are_one_corpus_with_rows_over_all(run: Run, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_run_goes_by_the_threshold(run: Run, tmp_path: Path) -> None:
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
     strict = run("dedupe", name, "--threshold", "0.999", "-o", "-")
     assert (strict.code, strict.out.count("\n")) == (0, 3)
-    assert "note: --threshold: up to 4 characters: only equal ones; longer: post 0.999.\n" in strict.err
+    assert "note: --threshold: up to 4 characters: post 0.999; longer: post 0.999.\n" in strict.err
     run("dedupe", name, "--threshold", "0.3", "-o", "-", "--removed", "removed.jsonl", "--summary", "summary.json")
     (removed,) = read_objects(tmp_path / "removed.jsonl")
     assert removed["threshold"] == 0.3
@@ -290,7 +290,7 @@ def test_the_summary_for_machines_has_counts_settings_and_bad_records(run: Run, 
     run("dedupe", "posts.jsonl", "--summary", "summary.json")
     summary = json.loads((tmp_path / "summary.json").read_bytes())
     assert (summary["n_read"], summary["n_near"], summary["n_kept"], summary["n_bad_lines"]) == (2, 1, 1, 1)
-    assert summary["config"] == "weibo"
+    assert summary["config"] == "posts"
     assert summary["settings"]["fingerprint"] == {"bits": 128}
     assert summary["bad_records"][0]["line"] == 3
     steps = [timing["step"] for timing in summary["timings"]]

@@ -19,10 +19,10 @@ from hybriddup.plugin.manager import PluginManager
 Faults = Callable[[str], list[str]]
 
 
-@pytest.mark.parametrize("config", [{}, Settings(), "weibo"])
+@pytest.mark.parametrize("config", [{}, Settings(), "posts"])
 def test_what_is_not_written_is_a_default(manager: PluginManager, config: Any) -> None:
-    """An empty mapping, fresh settings and the configuration weibo are the same."""
-    assert load_settings(config, manager) == load_settings("weibo", manager)
+    """An empty mapping, fresh settings and the configuration posts are the same."""
+    assert load_settings(config, manager) == load_settings("posts", manager)
 
 
 TFIDF = {"use": "tfidf", "clip": [2.0, 5.0], "other": 3.5}

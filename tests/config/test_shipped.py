@@ -1,4 +1,4 @@
-"""The shipped configurations: each loads, and is commented; weibo is the defaults."""
+"""The shipped configurations: each loads, and is commented; posts is the defaults."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ from hybriddup.config.guards import spell_out_guards
 from hybriddup.config.read import SCHEMA_FILE, shipped_directory, shipped_names
 from hybriddup.plugin.manager import PluginManager
 
-NAMES = ["articles", "benchmark", "headlines", "sms", "twitter", "weibo"]
+NAMES = ["articles", "benchmark", "headlines", "posts", "sms", "twitter", "weibo"]
 
 
 def test_shipped_configurations_are_those_documented() -> None:
@@ -35,15 +35,17 @@ def test_shipped_configuration_loads_without_plugins_and_says_what_it_is_for(man
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_weibo_is_the_defaults() -> None:
+def test_posts_is_the_defaults() -> None:
     """The file names every default, so that it can be read instead of the code."""
-    written = yaml.safe_load((shipped_directory() / "weibo.yaml").read_text("utf-8"))
+    written = yaml.safe_load((shipped_directory() / "posts.yaml").read_text("utf-8"))
     assert {"plugins": [], "recipe": None, **spell_out_guards(written).data} == Settings().to_dict()
 
 
-def test_twitter_has_the_values_of_weibo(manager: PluginManager) -> None:
-    """As its file and README say: a pair is judged by its script."""
-    assert load_settings("twitter", manager) == load_settings("weibo", manager)
+def test_weibo_adds_to_posts_what_is_particular_to_weibo(manager: PluginManager) -> None:
+    """As its file says: what the platform leaves in a text."""
+    posts, weibo = load_settings("posts", manager).to_dict(), load_settings("weibo", manager).to_dict()
+    assert weibo.pop("normalizer") == posts.pop("normalizer") | {"residue": "drop"}
+    assert weibo == posts
 
 
 def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None:

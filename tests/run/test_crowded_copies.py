@@ -70,6 +70,7 @@ def prepared(index: type[BlockIndex]) -> tuple[Settings, Registry]:
     band = {"max_hamming_distance": LIMIT, "verifier": {"use": "agrees", "threshold": 0.5}}
     config = {
         "normalizer": {"use": "none"},
+        "compare": "all",
         "weighter": {"use": "uniform"},
         "blocks": {"use": "letters"},
         "must_agree": [],

@@ -133,6 +133,18 @@ DIFFERENT = {
     ),
     "weekday, en": ("The meeting moved to Monday at the town hall", "The meeting moved to Friday at the town hall"),
     "weekday, ru": ("Собрание жильцов пройдет в понедельник вечером", "Собрание жильцов пройдет в четверг вечером"),
+    "weekday, zh": ("下周五晚上在老地方见面，记得带书", "下周六晚上在老地方见面，记得带书"),
+    "weekday, ja": ("来週の月曜日に駅前で会いましょう", "来週の金曜日に駅前で会いましょう"),
+    "weekday, ko": ("다음 주 월요일에 역 앞에서 만나요", "다음 주 금요일에 역 앞에서 만나요"),
+    "month, fr": ("La piscine ferme pour travaux en janvier", "La piscine ferme pour travaux en octobre"),
+    "place before a colon, en": (
+        "Ashford weather tonight: clear, eight degrees, light wind from the north",
+        "Milton weather tonight: clear, eight degrees, light wind from the north",
+    ),
+    "sign before a colon, zh": (
+        "双鱼座本周运势：贵人多助，出门走走心情好，幸运色浅绿",
+        "双子座本周运势：贵人多助，出门走走心情好，幸运色浅绿",
+    ),
     "part, en": ("How to bake bread at home, Part II", "How to bake bread at home, Part III"),
     "letter of a group, de": ("Die Ergebnisse der Gruppe A von heute", "Die Ergebnisse der Gruppe B von heute"),
     "time, pt": ("O jogo começa às 19:30 no estádio novo", "O jogo começa às 21:00 no estádio novo"),
@@ -166,6 +178,7 @@ KNOWN_WRONG = {
     "different: name, it",
     "different: flag, en",
     "different: negation, ja",
+    "different: place before a colon, en",
 }
 """What the default configuration still gets wrong."""
 CASES = [

@@ -18,10 +18,10 @@ from hybriddup.kernels.guard_signs import (
     OPPOSITE,
     Signs,
     find_signs,
-    hash_word,
 )
 from hybriddup.steps.guards import han_numerals, negation, opposites, values
 from hybriddup.steps.guards import reading as read
+from hybriddup.steps.posts.characters import hash_of
 from hybriddup.steps.verifiers.bounds import texts_at
 
 N_CODE_POINTS = 0x110000
@@ -59,7 +59,7 @@ def load_signs() -> Signs:
     for kind, named in ((NUMBER, numbers.latin), (NEGATION, denials.words), (OPPOSITE, opposed)):
         _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
         for word in named:
-            words[hash_word(word)] = words.get(hash_word(word), 0) | int(kind)
+            words[hash_of(word)] = words.get(hash_of(word), 0) | int(kind)
     order = sorted(words)
     return Signs(kinds, np.array(order, np.uint64), np.array([words[one] for one in order], np.uint8))
 

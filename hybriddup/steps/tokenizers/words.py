@@ -11,6 +11,7 @@ import regex
 
 from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, UInt8s, encode_texts
 from hybriddup.kernels import words as kernel
+from hybriddup.kernels.words import mark_words, take_words
 from hybriddup.steps.tokenizers.meaning import meaningful_characters
 
 
@@ -27,7 +28,7 @@ class Words:
         """Return the words of each text, in order; none where it holds only punctuation and white space."""
         encoded = encode_texts(texts)
         begins = np.zeros(len(encoded.code_points), np.bool_)
-        kernel.mark_words(*encoded, word_classes(), begins)
+        mark_words(*encoded, word_classes(), begins)
         return words_between(encoded, begins)
 
 
@@ -79,7 +80,7 @@ def split_at_words(text: str) -> list[str]:
     """
     encoded = encode_texts([text])
     begins = np.zeros(len(encoded.code_points), np.bool_)
-    kernel.mark_words(*encoded, word_classes(), begins)
+    mark_words(*encoded, word_classes(), begins)
     bounds = [*np.flatnonzero(begins).tolist(), len(text)]
     return [text[start:end] for start, end in pairwise(bounds)]
 
@@ -105,4 +106,4 @@ def words_among_parts(texts: Sequence[str], lengths: Int64s) -> Tokens:
 
 def words_between(texts: EncodedTexts, begins: Bools) -> Tokens:
     """Return the parts that are words; ``begins`` bool[n_code_points] says at which character each part begins."""
-    return Tokens(texts.code_points, *kernel.take_words(*texts, begins, meaningful_characters()))
+    return Tokens(texts.code_points, *take_words(*texts, begins, meaningful_characters()))
