@@ -22,6 +22,8 @@ WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
 """What one character of each kind says, in Han characters; a word counts up to `LONGEST` letters."""
 LONGEST = 8
+FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF
+"""Letters of flags. A flag is a name, and no decoration."""
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
 COMMA, POINT, ELLIPSIS, JOINER, STYLE = 44, 46, 0x2026, 0x200D, 0xFE0F
 MIDDLE_DOT, HYPHEN = 0xB7, 45
@@ -106,7 +108,8 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
             after = after if after > place else end_of_word(points, place, end, begins, known)
         elif kind == PICTURE or point == OPEN:
             after = end_of_emoji(points, place, end, begins, known)
-            of_token = EMOJI if after > place else np.uint8(0)
+            is_flag = FIRST_FLAG <= point <= LAST_FLAG
+            of_token = np.uint8(0) if after == place else NAME if is_flag else EMOJI
         elif point == LEFT and begins_with(points, place, end, REPOST):
             part, after = part + np.int32(1), place + len(REPOST)
         elif point == LEFT:

@@ -26,7 +26,7 @@ is 0, so that most pairs need not be looked at."""
 COMMENT = 5.0
 """Own words of this weight beside a quote are a post of their own: five Han characters, or four English words."""
 LITTLE = 8.0
-"""Beside words of less weight, another link or mention within the sentence makes another post."""
+"""Beside words of less weight, another link, mention, flag or source makes another post."""
 CUT_OFF = 3.0
 """A post that is cut off says at least this, to repeat a longer one for that alone."""
 
@@ -133,7 +133,7 @@ class Post:
         if have_other_numbers(features)[0]:
             return ["each post has a number that the other lacks: 0"]
         if names_another(features)[0]:
-            return ["little is said beside a link or name, which is another one: 0"]
+            return ["little is said beside a link, name or source, which is another one: 0"]
         return ["without words, and the hashtags or emoji differ: 0"] if differs_without_words(features)[0] else []
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
@@ -177,9 +177,9 @@ def have_other_numbers(features: Float64s) -> Bools:
 
 
 def names_another(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where a post says little, and what it links to or mentions in its sentence is another."""
+    """Return bool[n_pairs]: where a post says little beside a link, a mention, a flag or a source that is another one."""
     says_little = column(features, "length") < np.log1p(LITTLE)
-    return np.asarray((column(features, "names_differ") == 1.0) & says_little)
+    return np.asarray((column(features, "names_differ") + column(features, "sources_differ") > 0.0) & says_little)
 
 
 def differs_without_words(features: Float64s) -> Bools:
