@@ -177,7 +177,7 @@ def have_other_numbers(features: Float64s) -> Bools:
 
 
 def names_another(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where a post says little beside a link, a mention, a flag or a source that is another one."""
+    """Return bool[n_pairs]: where a post says little beside a link, mention, flag or source that is another one."""
     says_little = column(features, "length") < np.log1p(LITTLE)
     return np.asarray((column(features, "names_differ") + column(features, "sources_differ") > 0.0) & says_little)
 
