@@ -27,12 +27,15 @@ DROPPED = np.uint8(0)
 QUOTES = np.array([[ord(one), ord(other)] for one, other in ("“”", '""', "「」", "『』", "«»")], np.uint32)
 QUOTED = np.float32(5.0)
 """Weight of what a quote within quotation marks holds, at least."""
+HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
 DASHES = (ord("-"), ord("–"), ord("—"))
 AFTER_SOURCE = (ord(":"), BAR, ord("】"))
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
 """A name of a source weighs no more: three or four words. The rest of the post weighs twice as much and 2 at least."""
+LABEL_IS_SHORT = np.float32(3.5)
+"""So does a label before a colon, where longer ones name a subject: ``Leeds weather today: ...``."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
 """Weight of what is before a serial number; next to less the number is content, as in ``Episode #12``."""
 OWN_WORDS = np.float32(1.0)
@@ -88,10 +91,10 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
 
 @njit(cache=True, nogil=True, inner=True)
 def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
-    """Return whether a post ends in three points, or in the sign for them."""
+    """Return whether a post ends in three points or the sign for them, or with the end of a headline: 【headline】."""
     while end > first and points[end - 1] == SPACE:
         end -= 1
-    if end > first and points[end - 1] == ELLIPSIS:
+    if end > first and points[end - 1] in (ELLIPSIS, HEADLINE_END):
         return True
     return end > first + 2 and points[end - 1] == POINT and points[end - 2] == POINT and points[end - 3] == POINT
 
@@ -160,13 +163,13 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 
 @njit(cache=True, nogil=True)
 def mark_source_at_head(points: UInt32s, tokens: Tokens, n: int, head: int) -> None:
-    """Make the words before the first colon or bar a source, if they are few."""
+    """Make the words before the first colon or bar a source, if they are one or two."""
     weight, total = np.float32(0.0), weigh(tokens, 0, n)
     for token in range(head, n - 1):
         if tokens.kinds[token] == NUMBER:
             return
         weight += tokens.weights[token]
-        if weight > SOURCE_IS_SHORT:
+        if weight > LABEL_IS_SHORT:
             return
         for mark in AFTER_SOURCE:
             if has_between(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], mark):

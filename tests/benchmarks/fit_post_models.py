@@ -42,7 +42,7 @@ class Model(NamedTuple):
 
 MODELS = {
     "posts": Model("weibo", {"weibo": 5.0}, 0.62),
-    "twitter": Model("twitter", {"tweets": 8.0}, 0.4),
+    "twitter": Model("twitter", {"tweets": 14.0}, 0.45),
     "sms": Model("sms", {"sms": 8.0}, 0.4),
     "titles": Model("headlines", {"titles": 4.0}, 0.6),
 }

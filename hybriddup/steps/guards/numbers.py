@@ -82,8 +82,7 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
     if _is_cut(text_a, a, text_b, b) or _is_cut(text_b, b, text_a, a):
         return False
     return any(
-        run.a[0] <= _word_at(difference.spans_a, a.start) < run.a[1]
-        and run.b[0] <= _word_at(difference.spans_b, b.start) < run.b[1]
+        _is_in(a, difference.spans_a, run.a) and _is_in(b, difference.spans_b, run.b)
         for run in difference.runs
         if _is_place(difference, run)
     )
@@ -101,6 +100,11 @@ def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
     if not other.shown.startswith(value.shown) or value.end != len(text.rstrip(" .…")):
         return False
     return other.end < len(other_text.rstrip(" .…"))
+
+
+def _is_in(value: Value, spans: list[tuple[int, int]], words: tuple[int, int]) -> bool:
+    """Return whether a part of a value is among the words of a run, as 六 of 周六 is."""
+    return words[0] <= _word_at(spans, value.end - 1) and _word_at(spans, value.start) < words[1]
 
 
 def _word_at(spans: list[tuple[int, int]], start: int) -> int:

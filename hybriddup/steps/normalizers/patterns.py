@@ -106,14 +106,18 @@ RESIDUE = (
     Pattern(rf"全文(?:(?<=[….]全文)|(?<=[….] 全文)){_ENDS}", "全文"),
     Pattern(r"查看图片", "查看图片"),
     Pattern(rf"来自[^\s,。!?…{CUT}{BOUNDARY}]{{1,20}}?客户端{_ENDS}", "客户端"),
+    Pattern(
+        rf" o(?<=[^\s#<@{CUT}{BOUNDARY}]{{8}} o)(?=[\"【《「]?[\u4e00-\u9fff])(?!o?型)[^#<{CUT}{BOUNDARY}]{{6,}}+", " o"
+    ),
     Pattern(f"{_CLIP}视频", "视频"),
     Pattern(f"{_CLIP}直播", "直播"),
     Pattern(rf" 2(?!{_UNIT})[\u4e00-\u9fff]{{2,12}}+(?:·[\u4e00-\u9fff]{{2,12}}+)?+{_ENDS}", " 2"),
     QUESTIONS,
 )
 """What Weibo and its crawlers leave in a text: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
-``2内江`` (a place, after the shape of its icon), and question marks that stand alone, which were emoji. What stands
-alone may do so once what stands before it in this list is gone."""
+``o你怎么看`` (the title of a link after its icon, unless hardly a word is before it), ``2内江`` (a place, after the
+shape of its icon), and question marks that stand alone, which were emoji. What stands alone may do so once what stands
+before it in this list is gone."""
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
 """A whole text."""
