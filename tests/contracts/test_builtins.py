@@ -73,7 +73,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("verifier", "post"): [
         {},
         {"model": "twitter"},
-        {"model": {"intercept": -1.0, "similar": [[0.5, 0], [1, 3]]}},
+        {"model": {"intercept": -1.0, "letters_shared": [[0.5, 0], [1, 3]]}},
     ],
     **{("guard", name): [{}, {"strict": True}] for name in ("numbers", "links", "mentions", "emoji")},
     ("guard", "words"): [{}, {"words": ["Floor 3", "三", "😀"]}],

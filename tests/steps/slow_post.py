@@ -99,16 +99,24 @@ def tokens_of(text: str) -> list[Token]:
             token.key = value_of(found)
         elif kind == "tag":
             token.key, token.weight = "".join(regex.findall(TAG_LETTER, found, regex.V1)).replace("_", ""), 0.0
+        elif kind == "emoji" and regex.match(r"\p{Regional_Indicator}", found):
+            token.kind = "name"
         elif kind == "emoji":
             token.weight = 0.0
         elif kind == "character":
-            if tokens[-1:] and tokens[-1].end == token.start and [one.key for one in tokens[-2:]] == [token.key] * 2:
-                tokens[-1].end = token.end
-                continue
             token.weight = character_weight(found[0])
             token.spelling = found[0] + found[1:].partition(found[0])[0]
-        tokens.append(token)
+        if is_said_again(token, tokens):
+            tokens[-1].end = token.end if tokens[-1].end == token.start else tokens[-1].end
+        else:
+            tokens.append(token)
     return tokens
+
+
+def is_said_again(token: Token, before: list[Token]) -> bool:
+    """Whether a word or character is what the two tokens before it in the same part are."""
+    is_same = [(one.key, one.part) for one in before[-2:]] == [(token.key, token.part)] * 2
+    return is_same and token.kind in {"word", "character"}
 
 
 def spelling_of(word: str) -> str:

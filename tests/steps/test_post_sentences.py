@@ -176,7 +176,6 @@ KNOWN_WRONG = {
     "repeat: cut, zh",
     "different: tones, vi",
     "different: name, it",
-    "different: flag, en",
     "different: negation, ja",
     "different: place before a colon, en",
 }

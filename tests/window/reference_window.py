@@ -12,16 +12,18 @@ EXACT_UP_TO = 2
 THRESHOLD = 0.7
 CONFIG = {
     "normalizer": {"use": "none"},
+    "compare": "all",
     "without_text": "compare",
     "weighter": {"use": "tf"},
     "fingerprint": {"bits": 64},
     "blocks": {"use": "scan"},
+    "must_agree": [],
     "lengths": [
         {"up_to": EXACT_UP_TO, "exact_only": True},
         {"max_hamming_distance": 63, "verifier": {"use": "edit", "threshold": THRESHOLD}},
     ],
 }
-"""A configuration whose stage 1 rules nothing out, so that the texts alone decide."""
+"""A configuration whose stage 1 and guards rule nothing out, so that the similarity of the texts alone decides."""
 
 
 @dataclass

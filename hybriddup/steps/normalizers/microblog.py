@@ -111,7 +111,9 @@ class MicroblogNormalizer:
         for place, (text, rest) in enumerate(zip(texts, rewritten, strict=True)):
             may_be_little = rest and (len(rest) <= LITTLE_LENGTH or not rest[0].isalnum())
             if may_be_little and rest != text and ("@" in text or "/" in text or "www." in text):
-                by_said[Said.ENOUGH if MASKS["reposts"].strip() in rest else said_in(rest)].append(place)
+                said = said_in(rest)
+                is_quote = said is Said.LITTLE and MASKS["reposts"].strip() in rest  # what is quoted counts
+                by_said[Said.ENOUGH if is_quote else said].append(place)
         for said in (Said.LITTLE, Said.NOTHING):
             again = self._rewrite_by(rules[said], [texts[place] for place in by_said[said]])
             put_at(by_said[said], again, rewritten)
