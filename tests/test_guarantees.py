@@ -31,7 +31,7 @@ POSTS = load_sample("posts.jsonl")
 SAMPLE = [post["text"] for post in POSTS]
 GENERATED = generated_posts(3, 1500)
 CORPORA = {"samples": SAMPLE, "generated": GENERATED}
-SHORT = ["benchmark", "headlines", "sms", "twitter", "weibo"]
+SHORT = ["benchmark", "headlines", "posts", "sms", "twitter", "weibo"]
 """Configurations for short texts, whose scores are computed anew here."""
 
 corpora = pytest.mark.parametrize("corpus", CORPORA)
@@ -227,10 +227,11 @@ TRUTH = load_sample("truth.jsonl")
 ROWS = {post["id"]: row for row, post in enumerate(POSTS)}
 
 FLOORS = {
-    "weibo": {"exact": 49, "near": 72},
-    "twitter": {"exact": 49, "near": 72},
-    "sms": {"exact": 48, "near": 67},
-    "headlines": {"exact": 40, "near": 66},
+    "posts": {"exact": 49, "near": 75},
+    "weibo": {"exact": 49, "near": 75},
+    "twitter": {"exact": 49, "near": 76},
+    "sms": {"exact": 49, "near": 72},
+    "headlines": {"exact": 49, "near": 72},
     "benchmark": {"exact": 42, "near": 68},
 }
 """Labeled repeats, of 50 exact and 77 near ones, that end in one cluster with the post that they repeat. Of the near
@@ -238,16 +239,17 @@ ones, two are beyond any edit threshold; ``benchmark`` normalizes nothing, and `
 mentions and repost marks and ask for a high score, each on purpose; in a headline, one exchanged word is the point."""
 
 MERGED_DIFFERENT: dict[str, dict[str, int]] = {
-    "weibo": {"greeting": 1, "name": 2, "negation": 3, "place": 4},
-    "twitter": {"greeting": 1, "name": 2, "negation": 3, "place": 4},
-    "sms": {"greeting": 1, "name": 3, "negation": 3, "numeral": 1, "place": 4, "weekday": 2},
-    "headlines": {"name": 1, "negation": 3, "place": 3},
+    "posts": {"name": 2, "negation": 1, "place": 2},
+    "weibo": {"name": 2, "negation": 1, "place": 2},
+    "twitter": {"name": 3, "negation": 1, "opposite": 1, "place": 2, "product": 2},
+    "sms": {"name": 2, "negation": 1, "opposite": 1, "place": 2, "product": 1},
+    "headlines": {"name": 1, "negation": 1, "place": 2},
     "benchmark": {"greeting": 2, "link_only": 1, "name": 4, "negation": 4, "number": 14, "numeral": 1}
     | {"opposite": 2, "place": 4, "product": 3, "weekday": 2},
     "articles": {},
 }
-"""Hard negatives, by kind, that each configuration merges: the price of comparing characters, counted. No template with
-other contents is among them, and no number where numbers must match."""
+"""Hard negatives, by kind, that each configuration merges: the price of comparing words, counted. Of ``twitter`` and
+``sms``, whose models were fitted to tweets and messages, some are templates in Chinese; no number is among them."""
 
 
 def representatives(config: str) -> list[int]:
@@ -300,11 +302,19 @@ def test_posts_of_different_families_are_never_merged(config: str) -> None:
 
 
 JUDGED = load_sample("judged.jsonl")
-JUDGED_FLOORS = {"weibo": (0.93, 0.92), "twitter": (0.93, 0.92), "sms": (0.97, 0.70), "headlines": (0.97, 0.72)}
+JUDGED_FLOORS = {
+    "posts": (0.98, 0.90),
+    "weibo": (0.98, 0.94),
+    "twitter": (0.93, 0.94),
+    "sms": (0.92, 0.80),
+    "headlines": (0.97, 0.76),
+}
 """Precision and recall on pairs of every kind that readers went by; no model was fitted to them. They are of posts:
 ``sms`` misses those under the tails and mentions of Weibo, which messages do not have."""
 NOT_IN_MESSAGES = ["poll", "link_title", "headline"]
 """Kinds that posts have and messages do not; `sms` is not asked about them."""
+OF_WEIBO = ["poll", "link_title"]
+"""Kinds whose link has an icon of Weibo's; only `weibo` knows it."""
 NEVER_WRONG = [
     *("hashtag", "mention", "link", "link_title", "headline", "source", "tail"),
     *("quote", "comment", "poll", "number", "template", "cut", "unrelated"),
@@ -328,16 +338,26 @@ def test_judgement_of_hard_pairs_does_not_get_worse(config: str) -> None:
 
 
 @pytest.mark.parametrize("kind", NEVER_WRONG)
-@pytest.mark.parametrize("config", ["weibo", "twitter"])
+@pytest.mark.parametrize("config", ["posts", "weibo", "twitter"])
 def test_kinds_that_people_are_sure_of_are_judged_rightly(config: str, kind: str) -> None:
     """One text under another hashtag or link repeats it; another comment, number or filling does not."""
+    if kind in OF_WEIBO and config != "weibo":
+        pytest.skip("only `weibo` knows the icon of these links")
     pairs = [pair for pair in JUDGED if pair["kind"] == kind]
     evaluation = judge(config, pairs)
     assert pairs
     assert [pairs[place] for place in (*evaluation.missed, *evaluation.mistaken)] == []
 
 
-STAGE_1_FLOORS = {"weibo": 0.99, "twitter": 0.99, "sms": 0.99, "headlines": 0.99, "benchmark": 1.0, "articles": 1.0}
+STAGE_1_FLOORS = {
+    "posts": 0.99,
+    "weibo": 0.99,
+    "twitter": 0.99,
+    "sms": 0.99,
+    "headlines": 0.99,
+    "benchmark": 1.0,
+    "articles": 1.0,
+}
 """Removed posts among these and the kept ones that the verifiers would have removed, had stage 1 let them see the pair;
 one post with spaces put into it to slip past filters is beyond the Hamming limits of the first four."""
 
