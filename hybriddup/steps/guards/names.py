@@ -28,8 +28,8 @@ SHORT, FEWEST_LETTERS = 12, 4
 """Words of a sentence that says little beside a name, and letters of the name."""
 SLOT_MARKS = frozenset(QUOTES) | {"@"}
 LONGEST_HAN = 8
-NAME_TAGS = ("nr", "ns", "nt", "nz")
-"""Parts of speech of jieba's dictionary: persons, places, organizations, other names."""
+NAME_LINE = re.compile(r"^(\S{2,}+) \d++ n[rstz]", re.MULTILINE)
+"""A line of jieba's dictionary with a name: of a person, a place, an organization, or another one."""
 
 
 class Tables(NamedTuple):
@@ -62,12 +62,7 @@ def han_names() -> frozenset[str]:
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
         return frozenset()
-    names = set[str]()
-    for line in Path(spec.origin).with_name("dict.txt").read_text("utf-8").splitlines():
-        word, _, tag = line.split(" ")
-        if tag.startswith(NAME_TAGS) and len(word) > 1:
-            names.add(word)
-    return frozenset(names)
+    return frozenset(NAME_LINE.findall(Path(spec.origin).with_name("dict.txt").read_text("utf-8")))
 
 
 class Names(PairGuard):
