@@ -220,6 +220,9 @@ def test_equal_posts_score_one(post: str, model: str) -> None:
 
 
 @given(posts_of_any_kind, st.sampled_from(sorted(shipped_models())))
+@example(["leeds: the bridge is open", "york: the bridge is open"], "posts")
+@example(["the bridge is open again for 3 cars today", "the bridge is open again for 5 cars today"], "posts")
+@example(["the bridge is open 🇫🇷", "the bridge is open 🇩🇪"], "posts")
 def test_scores_equal_the_plain_twin(posts: list[str], model: str) -> None:
     """By any model, from 0.0 to 1.0."""
     a, b = posts[:2]
