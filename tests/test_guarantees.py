@@ -313,8 +313,8 @@ JUDGED_FLOORS = {
 ``sms`` misses those under the tails and mentions of Weibo, which messages do not have."""
 NOT_IN_MESSAGES = ["poll", "link_title", "headline"]
 """Kinds that posts have and messages do not; `sms` is not asked about them."""
-OF_WEIBO = ["poll", "link_title"]
-"""Kinds whose link has an icon of Weibo's; only `weibo` knows it."""
+OF_WEIBO = ["poll", "link_title", "tail"]
+"""Kinds with the icon of a link, or what else Weibo leaves in a text; only `weibo` knows these."""
 NEVER_WRONG = [
     *("hashtag", "mention", "link", "link_title", "headline", "source", "tail"),
     *("quote", "comment", "poll", "number", "template", "cut", "unrelated"),
@@ -342,7 +342,7 @@ def test_judgement_of_hard_pairs_does_not_get_worse(config: str) -> None:
 def test_kinds_that_people_are_sure_of_are_judged_rightly(config: str, kind: str) -> None:
     """One text under another hashtag or link repeats it; another comment, number or filling does not."""
     if kind in OF_WEIBO and config != "weibo":
-        pytest.skip("only `weibo` knows the icon of these links")
+        pytest.skip("only `weibo` knows what Weibo leaves in a text")
     pairs = [pair for pair in JUDGED if pair["kind"] == kind]
     evaluation = judge(config, pairs)
     assert pairs

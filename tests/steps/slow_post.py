@@ -162,7 +162,7 @@ def read(text: str) -> Post:
     post = Post(text)
     first, last = bounds_of_content(tokens)
     if last >= 0:
-        post.is_cut = text.rstrip(" ").endswith(("…", "..."))
+        post.is_cut = text.rstrip(" ").endswith(("…", "...", "】"))
         arrange(text, tokens, first, last)
     for kind, name in SETS.items():
         keys = [token.key for token in tokens if token.kind == kind]
@@ -223,9 +223,9 @@ def is_serial(text: str, tokens: list[Token], first: int, last: int) -> bool:
 
 
 def mark_source_at_head(text: str, tokens: list[Token], first: int) -> None:
-    """Few words before a colon or bar are a source."""
+    """One or two words before a colon or bar are a source."""
     for place in range(first, len(tokens) - 1):
-        if tokens[place].kind == "number" or weigh_single(tokens[first : place + 1]) > 5:
+        if tokens[place].kind == "number" or weigh_single(tokens[first : place + 1]) > 3.5:
             return
         if set(between(text, tokens, place + 1)) & set(":|】"):
             mark_source(tokens, first, place + 1, weigh_single(tokens[first : place + 1]))
@@ -433,7 +433,9 @@ def score(a: str, b: str, compared: tuple[str, str], model: str) -> float:
         return 1.0
     if values["goes_on"] and values["length"] >= log1p(3.0):
         return 1.0
-    if values["comment"] >= log1p(5.0) or (values["names_differ"] and values["length"] < log1p(8.0)):
+    if values["comment"] >= log1p(5.0) or values["numbers_differ"]:
+        return 0.0
+    if (values["names_differ"] or values["sources_differ"]) and values["length"] < log1p(8.0):
         return 0.0
     if values["length"] == 0 and any(values[name] for name in others[:3]):
         return 0.0

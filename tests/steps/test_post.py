@@ -172,6 +172,9 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
 @example(["soooo nice haha", "so nice", "kook", "don’t a.b", "dont ab", "o'", "❶ ❷", "❸"])
 @example(["ดี", "ดู", "दूध दो", "दूध दे", "ดี่", "ก็", "\u0e35\u0e35", "葛\U000e0100"])
 @example(["today 7.50 for 75,000 and 0.500", "today 7.5 for 75000 and .5", "00.5 0 00 1.0 1.00 1.000 0,5"])
+@example(
+    ["no no no no", "no no", "no no <repost>no no", "#no #no no no", "3 3 3 3", "好 好 好 好好", "🇫🇷 🇫🇷 🇫🇷", "🇩🇪 gold"]
+)
 @example(["", " ", "😀", "😀😀", "🇫🇷", "@anna", "https://t.co/a", "<url>", "\ud800", "#", "..."])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     """Of any posts, in either order."""
@@ -196,6 +199,13 @@ def test_features_of_a_pair_do_not_depend_on_others(posts: list[str], random: An
 @given(posts_of_any_kind)
 @example(["#武汉#早", "#武汉#早上好早上好", "a very #sunny day for everyone", "<repost>今天的天气真好", "❶ ❷", "#a ❶"])
 @example(["สวัสดี ครับ ผม", "한국어 입니다 요", "手机 iPhone 好", "人人人人 啦啦啦啦", "soooo nice"])
+@example(
+    [
+        "go go go go and win the final tonight",
+        "the flag 🇫🇷 of the winner of today",
+        "go #go go 走 走 走 走 win the final",
+    ]
+)
 def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
     """Of any posts, by any number of threads."""
     assert bodies_of(posts) == bodies_of(posts, workers=2) == list(map(body, posts))
@@ -210,6 +220,9 @@ def test_equal_posts_score_one(post: str, model: str) -> None:
 
 
 @given(posts_of_any_kind, st.sampled_from(sorted(shipped_models())))
+@example(["leeds: the bridge is open", "york: the bridge is open"], "posts")
+@example(["the bridge is open again for 3 cars today", "the bridge is open again for 5 cars today"], "posts")
+@example(["the bridge is open 🇫🇷", "the bridge is open 🇩🇪"], "posts")
 def test_scores_equal_the_plain_twin(posts: list[str], model: str) -> None:
     """By any model, from 0.0 to 1.0."""
     a, b = posts[:2]

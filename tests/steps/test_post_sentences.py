@@ -15,6 +15,10 @@ REPEATS = {
     "modifier apostrophe, uk": ("Сьогодні в місті зʼявилися нові трамваї", "Сьогодні в місті з'явилися нові трамваї"),
     "drawn-out letters, en": ("this soup is soooooo good, thank you", "this soup is so good, thank you"),
     "drawn-out letters, tr": ("bugün hava çoooook güzel arkadaşlar", "bugün hava çok güzel arkadaşlar"),
+    "a word again and again, en": (
+        "wait wait wait wait wait, they sold the old cinema",
+        "wait wait, they sold the old cinema",
+    ),
     "laughter, ru": ("опять забыл ключи на работе ахахаха", "опять забыл ключи на работе"),
     "laughter, th": ("วันนี้ลืมกระเป๋าไว้บนรถเมล์อีกแล้ว 5555", "วันนี้ลืมกระเป๋าไว้บนรถเมล์อีกแล้ว"),
     "io and ye, ru": ("Ещё раз поздравляю всех учителей с праздником", "Еще раз поздравляю всех учителей с праздником"),

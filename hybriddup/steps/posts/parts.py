@@ -66,8 +66,8 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
 
     Examples
     --------
-    >>> bodies_of(["#日常# 今天的天气真的非常好!", "#日常# 早安", "早安 😊", "a very sunny day, #goodmorning"])
-    ['今天的天气真的非常好', '#日常# 早安', '早安', 'a very sunny day']
+    >>> bodies_of(["#日常# 今天的天气真的非常好!", "#日常# 早安", "早安 😊", "a very sunny morning at sea, #sea"])
+    ['今天的天气真的非常好', '#日常# 早安', '早安', 'a very sunny morning at sea']
     """
 
     def bodies_of_slice(first: int, last: int) -> list[str]:
