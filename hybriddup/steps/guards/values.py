@@ -132,8 +132,8 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
-def values_of(text: str) -> Iterator[Value]:
-    """Yield the numbers, dates and days of a text without links and mentions."""
+def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
+    """Yield the numbers, dates and days of a text without links and mentions, or only the numbers in digits."""
     plain = text
     if "#" in text:
         for match in HASHTAG.finditer(text):
@@ -142,6 +142,8 @@ def values_of(text: str) -> Iterator[Value]:
     if len(LIST_NUMBER.findall(plain)) > 1:
         plain = blanked(LIST_NUMBER, plain)
     yield from _digits(plain)
+    if only_digits:
+        return
     if HAN_NUMERAL.search(plain):
         for start, value, numeral, is_loose in han_values(plain):
             yield Value("number", str(value), numeral, start, start + len(numeral), is_loose)
