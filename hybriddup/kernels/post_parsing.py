@@ -89,15 +89,15 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
         write_sets(tokens, found, set_keys, set_offsets, N_SETS * post)
     return ParsedPosts(
         token_offsets,
-        keys[:n].copy(),
-        kinds[:n].copy(),
-        weights[:n].copy(),
-        is_own[:n].copy(),
-        bounds[:n].copy(),
-        starts[: n + 1].copy(),
-        letters[: starts[n]].copy(),
+        keys[:n],
+        kinds[:n],
+        weights[:n],
+        is_own[:n],
+        bounds[:n],
+        starts[: n + 1],
+        letters[: starts[n]],
         set_offsets,
-        set_keys[: set_offsets[-1]].copy(),
+        set_keys[: set_offsets[-1]],
         is_cut,
     )
 
