@@ -22,8 +22,7 @@ WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
 """What one character of each kind says, in Han characters; a word counts up to `LONGEST` letters."""
 LONGEST = 8
-FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF
-"""Letters of flags. A flag is a name, and no decoration."""
+FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
 COMMA, POINT, ELLIPSIS, JOINER, STYLE = 44, 46, 0x2026, 0x200D, 0xFE0F
 MIDDLE_DOT, HYPHEN = 0xB7, 45

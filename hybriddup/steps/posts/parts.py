@@ -14,10 +14,8 @@ from hybriddup.steps.posts.characters import load_characters
 BODY = 5.0
 """Words of less weight are no body: 5 Han characters, or some 3 words of other letters."""
 BODY_FORMAT = 3
-"""Part of the recipe if bodies are compared; raised when the same post gets another body. Since 3, hashtags at the ends
-of a post, names of sources and serial numbers are no body in any script, and emoji are none in short posts."""
-POSTS_PER_SLICE = 512
-"""Few enough that the parsed posts stay in the cache."""
+"""Part of the recipe if bodies are compared; raised when the same post gets another body."""
+POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 
 def parse(posts: EncodedTexts) -> ParsedPosts:

@@ -139,7 +139,7 @@ def test_a_session_through_spark_connect_is_refused() -> None:
 
 def test_another_recipe_is_refused(session: SparkSession) -> None:
     """One that was learned with other components."""
-    recipe = hybriddup.learn(["good morning", "good night"], config="weibo")
+    recipe = hybriddup.learn(["good morning", "good night"], config="posts")
     with pytest.raises(ConfigError, match="was learned with another configuration"):
         dedupe(session.createDataFrame([(1, "a")], "id long, text string"), config="articles", recipe=recipe)
 
@@ -169,7 +169,7 @@ def test_keys_move_once(session: SparkSession, capsys: pytest.CaptureFixture[str
 
 def test_what_a_worker_has_loaded_is_exempt_from_garbage_collection(session: SparkSession) -> None:
     """The process of a user, which makes the same components, is left as it is."""
-    maker = Maker.of({}, (), hybriddup.learn(["good morning", "good night"], config="weibo"), "learned")
+    maker = Maker.of({}, (), hybriddup.learn(["good morning", "good night"], config="posts"), "learned")
 
     def count(batches: Batches) -> Batches:
         for _ in batches:

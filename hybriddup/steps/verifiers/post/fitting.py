@@ -22,8 +22,7 @@ FREE = ("moved", "hashtags_of_one", "length", "source_of_one")
 STRENGTH = 0.02
 """Inverse of the strength of the penalty on the steps of curves; .01 to .1 come to the same within .01 of F1."""
 FOLDS = 5
-PLACES = 4
-"""Decimals of the values and contributions of a fitted model."""
+PLACES = 4  # decimals of values and contributions
 
 
 def fit_to(
