@@ -85,7 +85,7 @@ class Summary:
         return asdict(self)
 
 
-OF_POSTS, MOST_LOOKED_AT = ("posts", "weibo", "twitter"), 4096
+OF_POSTS, MOST_LOOKED_AT = ("posts", "twitter"), 1024
 """Models that judge posts; texts of which the kind is looked at."""
 SIGNS = {
     "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),

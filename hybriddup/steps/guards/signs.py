@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -42,14 +43,10 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 def load_signs() -> Signs:
     """Return what guards know of characters and words."""
     kinds = np.zeros(N_CODE_POINTS, np.uint8)
-    for code in range(LAST_LETTER):
-        character = chr(code)
-        if character.isdecimal():
-            kinds[code] = DIGIT
-        elif read.ALONE.match(character):
-            kinds[code] = ALONE
-        elif read.LETTER_OR_MARK.match(character):
-            kinds[code] = LETTER
+    characters = "".join(map(chr, range(LAST_LETTER)))
+    for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):
+        for run in re.finditer(f"(?:{pattern})++", characters):
+            kinds[run.start() : run.end()] = kind
     kinds[LAST_LETTER:0x40000] = ALONE
     _mark(kinds, NUMERAL, han_numerals.NUMERAL)
     numbers, denials, opposed = values.tables(), negation.tables(), opposites.opposites()
