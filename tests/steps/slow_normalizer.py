@@ -46,7 +46,10 @@ def normalize_plain_slowly(text: str, options: MicroblogOptions) -> str:
     if not rest or "drop_decoration" not in (options.urls, options.mentions):
         return rest
     has_decoration = rest != text and any(sign in text for sign in ("@", "/", "www."))
-    return rewrite_all(text, options, said_in(rest)) if has_decoration else rest
+    said = said_in(rest)
+    if not has_decoration or (said is Said.LITTLE and "<repost>" in rest):  # what is quoted counts
+        return rest
+    return rewrite_all(text, options, said)
 
 
 def rewrite_all(text: str, options: MicroblogOptions, said: Said) -> str:
