@@ -17,7 +17,7 @@ KIND, IN_NAME, EXTENDS, SAYS_LITTLE = np.uint8(7), np.uint8(8), np.uint8(16), np
 """Further bits: ``\\w``, what names and hashtags are made of; a combining mark or joiner; a particle."""
 
 WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number in range(1, 8))
-"""Kinds of tokens. `NAME`: a mention or link that is content; `SOURCE`: part of a name of the source."""
+"""Kinds of tokens. `NAME`: a mention or link that is content, or a flag; `SOURCE`: part of a name of the source."""
 
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
 """What one character of each kind says, in Han characters; a word counts up to `LONGEST` letters."""

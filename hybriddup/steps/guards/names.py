@@ -26,8 +26,6 @@ LONGEST = 4
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 SHORT, FEWEST_LETTERS = 12, 4
 """Words of a sentence that says little beside a name, and letters of the name."""
-SLOT_MARKS = frozenset(QUOTES) | {"@"}
-LONGEST_HAN = 8
 NAME_LINE = re.compile(r"^(\S{2,}+) \d++ n[rstz]", re.MULTILINE)
 """A line of jieba's dictionary with a name: of a person, a place, an organization, or another one."""
 

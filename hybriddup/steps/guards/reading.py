@@ -41,7 +41,6 @@ LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
 MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
 """A link, a mention, or what stands for a masked part, also with a number that only counts before it: no words."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
-LETTER_OR_MARK = re.compile(LETTER)
 ALONE = re.compile(f"[{NO_SPACES}]")
 
 

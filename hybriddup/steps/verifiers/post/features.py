@@ -15,7 +15,7 @@
 | comment | weight of own words beside a quote that the other post lacks (log) |
 | length | weight of the shorter post (log) |
 | lacking, adding | weight of the words that only the shorter post has, and only the longer one (log) |
-| emoji_differ, names_differ | 1 if each has an emoji, or a mention or link, that the other lacks |
+| emoji_differ, names_differ | 1 if each has an emoji, or a mention, link or flag, that the other lacks |
 | goes_on | 1 if the shorter post is cut off and the longer one begins with it |
 
 *log* is the natural logarithm of one more than the number. A Han character weighs 1, a word a quarter for each letter
