@@ -215,10 +215,10 @@ ComponentOrChain = Annotated[
 ]
 
 
-_POST, _POST_OF_FEW = SingleVerifier(use="post", threshold=0.5), SingleVerifier(use="post", threshold=0.9)
 DEFAULT_LENGTHS = (
-    LengthBand(up_to=4, max_hamming_distance=16, verifier=_POST_OF_FEW),
-    LengthBand(max_hamming_distance=40, verifier=_POST),
+    LengthBand(up_to=4, max_hamming_distance=16, verifier=SingleVerifier(use="post", threshold=0.9)),
+    LengthBand(up_to=8, max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.6)),
+    LengthBand(max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.5)),
 )
 
 

@@ -1,7 +1,8 @@
 """What a post consists of: its own words, what it quotes, and the decoration around both.
 
 Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), and the name of a source
-before a colon or after a bar (``BREAKING: ...``, ``... | Daily Post``). A hashtag within a sentence is a word of it.
+before a colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the head (``[Daily
+goal] ...``). A hashtag within a sentence is a word of it.
 """
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from hybriddup.data.records import UInt32s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.post_tokens import (
+    CLOSE,
     ELLIPSIS,
     EMOJI,
     HASH,
     LONGEST,
     NUMBER,
+    OPEN,
     POINT,
     SOURCE,
     SPACE,
@@ -30,12 +33,14 @@ QUOTED = np.float32(5.0)
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
 DASHES = (ord("-"), ord("–"), ord("—"))
-AFTER_SOURCE = (ord(":"), BAR, ord("】"))
+SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
 """A name of a source weighs no more: three or four words. The rest of the post weighs twice as much and 2 at least."""
 LABEL_IS_SHORT = np.float32(3.5)
-"""So does a label before a colon, where longer ones name a subject: ``Leeds weather today: ...``."""
+"""So does one before a colon, where longer ones name a subject: ``Leeds weather today: ...``."""
+BRACKETED = np.float32(10.0)
+"""A label in brackets weighs no more, and the rest half as much at least."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
 """Weight of what is before a serial number; next to less the number is content, as in ``Episode #12``."""
 OWN_WORDS = np.float32(1.0)
@@ -79,7 +84,7 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
     if is_serial(points, first, tokens, n, head, tail):
         tokens.kinds[tail] = DROPPED
         head, tail = ends_of_content(tokens, n)
-    mark_source_at_head(points, tokens, n, head)
+    mark_source_at_head(points, first, tokens, n, head)
     mark_source_at_tail(points, tokens, n)
     for token in range(n):
         if tokens.kinds[token] == TAG and head < token < tail and points[tokens.bounds[token, 1] - 1] != HASH:
@@ -162,18 +167,17 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 
 
 @njit(cache=True, nogil=True)
-def mark_source_at_head(points: UInt32s, tokens: Tokens, n: int, head: int) -> None:
-    """Make the words before the first colon or bar a source, if they are one or two."""
-    weight, total = np.float32(0.0), weigh(tokens, 0, n)
+def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
+    """Make the words before the first colon or bar a source, if they are one or two, and so a label in brackets."""
+    weight, total, start = np.float32(0.0), weigh(tokens, 0, n), tokens.bounds[head, 0]
+    is_label = start > first and points[start - 1] == OPEN
     for token in range(head, n - 1):
-        if tokens.kinds[token] == NUMBER:
-            return
         weight += tokens.weights[token]
-        if weight > LABEL_IS_SHORT:
+        if tokens.kinds[token] == NUMBER or weight > (BRACKETED if is_label else LABEL_IS_SHORT):
             return
-        for mark in AFTER_SOURCE:
+        for mark in LABEL_ENDS if is_label else SOURCE_ENDS:
             if has_between(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], mark):
-                mark_source(tokens, head, token + 1, weight, total)
+                mark_source(tokens, head, token + 1, weight, total, is_label)
                 return
 
 
@@ -192,14 +196,15 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
         for at in range(start, stop - 1):
             is_source |= points[at] == SPACE and points[at + 1] in DASHES
         if is_source:
-            mark_source(tokens, token, n, weight, total)
+            mark_source(tokens, token, n, weight, total, False)
             return
 
 
 @njit(cache=True, nogil=True, inner=True)
-def mark_source(tokens: Tokens, first: int, last: int, weight: np.float32, total: np.float32) -> None:
-    """Make some content a source, if the rest of the post is longer."""
-    if weight == np.float32(0.0) or total - weight < np.float32(2.0) * weight + np.float32(2.0):
+def mark_source(tokens: Tokens, first: int, last: int, weight: np.float32, total: np.float32, is_label: bool) -> None:
+    """Make some content a source, if the rest of the post is long enough."""
+    least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
+    if weight == np.float32(0.0) or total - weight < least:
         return
     for token in range(first, last):
         if is_content(tokens.kinds[token]):

@@ -10,6 +10,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Int32s, Int64s
 from hybriddup.kernels.batch_groups import number_batch
 from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.steps.normalizers.wordless import without_repeats
 
 
 @dataclass(frozen=True)
@@ -82,13 +83,13 @@ def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
     """Return the equal texts with those parted that have no tokens and were not equal before normalizing.
 
-    ``has_tokens`` is bool[n_distinct], by text number.
+    How often they repeat a sign does not count. ``has_tokens`` is bool[n_distinct], by text number.
     """
     if has_tokens.all():
         return equal
     first_of = equal.first_of
     first_of_raw: dict[tuple[int, str], int] = {}
     for place in np.flatnonzero(~has_tokens[equal.text_numbers]).tolist():
-        key = (int(equal.text_numbers[place]), raw_texts[place])
+        key = (int(equal.text_numbers[place]), without_repeats(raw_texts[place]))
         first_of[place] = first_of_raw.setdefault(key, place)
     return EqualTexts.of(first_of)

@@ -19,6 +19,7 @@ from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.report.notebooks import pair_html
 from hybriddup.steps.blocks import count_shared
 from hybriddup.steps.exact import find_equal_texts
+from hybriddup.steps.normalizers.wordless import without_repeats
 
 UNLEARNED = (
     " Without a corpus or a recipe, all tokens and keys count as rare. A run learns which are common, so that its "
@@ -243,7 +244,8 @@ class Explainer:
             verdict = f"B does not repeat A: no text is left of them, and posts without text are all {done}."
             return "different", verdict, ""
         # without words or tokens, a text equals only what is equal before normalizing
-        if self.normalized[0] == self.normalized[1] and (self.raw[0] == self.raw[1] or self.simhashes.has_tokens[0]):
+        sent = map(without_repeats, self.raw)
+        if self.normalized[0] == self.normalized[1] and (self.simhashes.has_tokens[0] or next(sent) == next(sent)):
             return "exact", "B repeats A: the texts are equal after normalizing.", ""
         if (why := self.why_not()) is None:
             return "near", self.near_verdict(), self.caution_of_keys

@@ -22,6 +22,7 @@ from hybriddup.data.records import (
 )
 from hybriddup.run.components import Components
 from hybriddup.steps.candidates.sketches import sketch_texts
+from hybriddup.steps.normalizers.wordless import without_repeats
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import positions_of, texts_at
@@ -209,14 +210,19 @@ def exact_keys(
 ) -> list[tuple[bool, str]]:
     """Return what each text must be equal in to be an exact repeat.
 
-    That is the normalized text, or the text as it was sent where the normalized one says nothing; where nothing is left
-    of it, it is the text as no post sends it, with the post's position, unless ``without_text`` is ``compare``.
+    That is the normalized text, where it says something, else `key_as_sent`. Where nothing is left of a text, the key has
+    the post's position, so that it equals no other, unless ``without_text`` is ``compare``.
     """
     keeps = without_text != "compare"
     return [
-        (says, text if says else f"{sent}\0{position}" if keeps and not text else sent)
+        (says, text if says else f"\0{position}\0{sent}" if keeps and not text else key_as_sent(text, sent))
         for says, text, sent, position in zip(has_tokens.tolist(), normalized, raw, positions.tolist(), strict=True)
     ]
+
+
+def key_as_sent(normalized: str, sent: str) -> str:
+    """Return what a post without words must be equal in: all that was sent, but for signs that are repeated."""
+    return f"{normalized}\0{without_repeats(sent)}"
 
 
 def hash_keys(keys: Sequence[tuple[bool, str]]) -> UInt64s:

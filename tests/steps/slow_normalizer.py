@@ -11,12 +11,13 @@ import regex
 from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.decoration import MENTIONS_WHERE, Said, said_in
 from hybriddup.steps.normalizers.markup import without_markup
-from hybriddup.steps.normalizers.microblog import MASKS
+from hybriddup.steps.normalizers.microblog import AT_HEAD, MASKS
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.mojibake import repair
 from hybriddup.steps.normalizers.patterns import CUT, Pattern, Replacement
 from hybriddup.steps.normalizers.spellings import spellings
 from hybriddup.steps.normalizers.tables import simplified_characters
+from hybriddup.steps.normalizers.wordless import has_words
 
 
 def normalize_slowly(text: str, options: MicroblogOptions) -> str:
@@ -36,6 +37,15 @@ def clean_slowly(text: str, options: MicroblogOptions) -> str:
 
 def normalize_plain_slowly(text: str, options: MicroblogOptions) -> str:
     """The text without markup as it must come out."""
+    text = normalize_words_slowly(text, options)
+    begins_as_words = text[:1].isalnum() or text[:1] in AT_HEAD
+    if options.repeated_punctuation == "keep" or begins_as_words or has_words(text):
+        return text
+    return re.sub(r"(\[\w{1,11}\]|[^\w\s<>/])(\s*\1)+", r"\1", text)
+
+
+def normalize_words_slowly(text: str, options: MicroblogOptions) -> str:
+    """The same, with signs as often as they are repeated."""
     text = fold_slowly(text, options)
     if options.repeated_punctuation == "collapse":
         text = re.sub("[.。…]{2,}", "…", text)
@@ -46,7 +56,7 @@ def normalize_plain_slowly(text: str, options: MicroblogOptions) -> str:
     if not rest or "drop_decoration" not in (options.urls, options.mentions):
         return rest
     has_decoration = rest != text and any(sign in text for sign in ("@", "/", "www."))
-    said = said_in(rest)
+    said = said_in(rest, text)
     if not has_decoration or (said is Said.LITTLE and "<repost>" in rest):  # what is quoted counts
         return rest
     return rewrite_all(text, options, said)

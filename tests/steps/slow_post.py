@@ -223,12 +223,14 @@ def is_serial(text: str, tokens: list[Token], first: int, last: int) -> bool:
 
 
 def mark_source_at_head(text: str, tokens: list[Token], first: int) -> None:
-    """One or two words before a colon or bar are a source."""
+    """One or two words before a colon or bar are a source, and so are a few in brackets."""
+    is_label = text[: tokens[first].start].endswith("[")
+    ends, most = ("]", 10) if is_label else (":|】", 3.5)
     for place in range(first, len(tokens) - 1):
-        if tokens[place].kind == "number" or weigh_single(tokens[first : place + 1]) > 3.5:
+        if tokens[place].kind == "number" or weigh_single(tokens[first : place + 1]) > most:
             return
-        if set(between(text, tokens, place + 1)) & set(":|】"):
-            mark_source(tokens, first, place + 1, weigh_single(tokens[first : place + 1]))
+        if set(between(text, tokens, place + 1)) & set(ends):
+            mark_source(tokens, first, place + 1, weigh_single(tokens[first : place + 1]), is_label=is_label)
             return
 
 
@@ -242,10 +244,10 @@ def mark_source_at_tail(text: str, tokens: list[Token]) -> None:
             return
 
 
-def mark_source(tokens: list[Token], first: int, last: int, weight: np.float32) -> None:
-    """Make words a source if the rest of the post weighs more."""
+def mark_source(tokens: list[Token], first: int, last: int, weight: np.float32, *, is_label: bool = False) -> None:
+    """Make words a source if the rest of the post weighs more; a label if it weighs half as much."""
     total = weigh_single(tokens)
-    if weight and total - weight >= 2 * weight + 2:
+    if weight and total - weight >= (weight / 2 if is_label else 2 * weight + 2):
         for token in tokens[first:last]:
             token.kind = "source" if token.kind in CONTENT else token.kind
 

@@ -92,7 +92,7 @@ def negations(words: list[str], spans: list[tuple[int, int]], text: str) -> Side
         place
         for place, (word, (start, _)) in enumerate(zip(words, spans, strict=True))
         if (word in known.words or CONTRACTED.search(word))
-        and not (word == "no" and (is_portuguese or place in (0, len(words) - 1) or text[start + 2 : start + 3] == "."))
+        and not (word == "no" and (is_portuguese or place == len(words) - 1 or text[start + 2] in ".,!"))
         and not any(first <= start < last for first, last in skipped)
     }
     asked = ASKED.sub(lambda match: match[1] * 3, text)
@@ -143,16 +143,21 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
     if difference.is_tail(run) and denying[0] < FIRST_AT_END and denying not in tables().at_end:
         return False
     if not all(difference.sides(run)):
-        return tables().with_negation.issuperset(others) and not (difference.is_head(run) and _is_answer(a[0] or b[0]))
+        return tables().with_negation.issuperset(others) and not _is_answer(difference, run, a[0] or b[0])
     if any(HAN.match(word) and not KANA.match(word) for word in others):
         return len(a[1]) <= 1 and len(b[1]) <= 1
     most = 2.0 if others and all(KANA.match(word) for word in others) else 1.0
     return max(map(amount, (a[1], b[1]))) <= most
 
 
-def _is_answer(denying: list[str]) -> bool:
-    """Return whether negations at the head of a post may answer something: no, no."""
-    return len(denying) > 1 or denying[0] in ANSWERS
+def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
+    """Return whether negations at the head of a post may answer something: no, I like it; not no thanks."""
+    if not difference.is_head(run) or (len(denying) == 1 and denying[0] not in ANSWERS):
+        return False
+    text, spans, (_, end) = (
+        (difference.a, difference.spans_a, run.a) if run.a[0] < run.a[1] else (difference.b, difference.spans_b, run.b)
+    )
+    return end == len(spans) or not text[spans[end - 1][1] : spans[end][0]].isspace()
 
 
 def _repeats(difference: Difference, run: Run) -> bool:

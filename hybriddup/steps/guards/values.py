@@ -196,6 +196,8 @@ def _words(text: str) -> Iterator[Value]:
                 value = Value(kind, key, word, match.start(), match.end(), is_loose)
         elif previous in known.labels and (len(word) == 1 or ROMAN.fullmatch(word)):
             value = Value("part", word, f"{previous} {word}", match.start(), match.end())
+        elif ROMAN.fullmatch(word) and text[match.start() - 1 : match.end() + 1] == f"({word})":
+            value = Value("part", word, word, match.start(), match.end())
         if tens is not None:
             if value is not None and value.key in ONES and match.start() == tens.end + 1:
                 value, tens = _added(tens, value), None

@@ -1,8 +1,9 @@
 """Which mentions and links of a post are decoration, and which are a part of what it says.
 
 A mention at the beginning (an answer), at the end, after ``via`` or in brackets is decoration, as a link is. A mention
-inside a sentence is content. Next to few words, a mention at the end and a link are content too: there is nothing else
-that tells ``New post: LINK`` from another one. Next to no words, all of it is content.
+inside a sentence is content, and so is a link inside a short one. Next to few words, a mention at the end and a link
+are content too: there is nothing else that tells ``New post: LINK`` from another one. Next to no words, all of it is
+content.
 """
 
 from __future__ import annotations
@@ -54,17 +55,21 @@ _BEFORE_NAMES = re.compile(
     r"(?:\b(?:via|cc|ht|h/t|source|fuente|kaynak)|来自|分享自|转自|来源|作者|摄影|编辑|通过)[:：]? ?\Z|#\w+ ?\Z",
     re.IGNORECASE,
 )
+INSIDE_SENTENCE = re.compile(
+    r"[^\W\d_],? (?:https?://|www\.)\S+ (?!(?:via|from|by|rt|source|cc|https?|www)\b)[^\W\d_]+ [^\W\d_]", re.IGNORECASE
+)
+"""A link that a sentence goes on after: ``Installed NAME LINK on my phone``."""
 _SENTENCE_ENDS = frozenset(".!?…。！？|)]】》>~#([（")
 """What stands before a mention that belongs to no sentence."""
 _LONGEST_BEFORE = 40
 
 
-def said_in(rest: str) -> Said:
-    """Return how much a post says, by what is left of it without decoration.
+def said_in(rest: str, post: str) -> Said:
+    """Return how much a post says, by what is left of it without decoration; little if a link is a part of it.
 
     Examples
     --------
-    >>> [said_in(rest).name for rest in ("new post on my blog:", "<repost> …", "they closed the swimming pool")]
+    >>> [said_in(rest, "").name for rest in ("new post on my blog:", "<repost> …", "they closed the swimming pool")]
     ['LITTLE', 'NOTHING', 'ENOUGH']
     """
     if _PLENTY.search(rest):
@@ -77,7 +82,7 @@ def said_in(rest: str) -> Said:
     n_letters = len(letters)
     if n_letters <= LITTLE_SAID and not letters.isascii():
         n_letters += sum(more * len(characters.findall(letters)) for more, characters in _HEAVY)
-    return Said.LITTLE if n_letters <= LITTLE_SAID else Said.ENOUGH
+    return Said.LITTLE if n_letters <= LITTLE_SAID or INSIDE_SENTENCE.search(post) else Said.ENOUGH
 
 
 def content_of_mentions(mentions: re.Match[str]) -> str:

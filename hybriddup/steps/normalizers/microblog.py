@@ -19,7 +19,10 @@ from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Replace
 from hybriddup.steps.normalizers.residue import dropper
 from hybriddup.steps.normalizers.spellings import spellings_checksum
 from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
+from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
+AT_HEAD = frozenset("#@<【《“\"'(")
+"""What begins many posts with words."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",
@@ -100,7 +103,8 @@ class MicroblogNormalizer:
             texts = shortened
         places = range(len(texts)) if self._rewrites_all else np.flatnonzero(has_literal).tolist()
         rules = {said: rules_that_may_match(rules, folded.literals) for said, rules in self._rules.items()}
-        return put_at(places, self._rewrite(rules, [texts[place] for place in places]), texts)
+        rewritten = put_at(places, self._rewrite(rules, [texts[place] for place in places]), texts)
+        return rewritten if self.options.repeated_punctuation == "keep" else signs_once(rewritten)
 
     def _rewrite(self, rules: dict[Said, list[Rule]], texts: Sequence[str]) -> list[str]:
         """Return folded texts after the rules, which are others where little is said."""
@@ -111,7 +115,7 @@ class MicroblogNormalizer:
         for place, (text, rest) in enumerate(zip(texts, rewritten, strict=True)):
             may_be_little = rest and (len(rest) <= LITTLE_LENGTH or not rest[0].isalnum())
             if may_be_little and rest != text and ("@" in text or "/" in text or "www." in text):
-                said = said_in(rest)
+                said = said_in(rest, text)
                 is_quote = said is Said.LITTLE and MASKS["reposts"].strip() in rest  # what is quoted counts
                 by_said[Said.ENOUGH if is_quote else said].append(place)
         for said in (Said.LITTLE, Said.NOTHING):
@@ -291,3 +295,12 @@ def _first_comment(text: re.Match[str]) -> str:
     """Return the first part with a letter or digit of a text that was cut at its repost markers, else all of it."""
     parts = text[0].split(CUT)
     return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
+
+
+def signs_once(texts: Sequence[str]) -> list[str]:
+    """Return texts in which those without words have each sign once that follows itself."""
+    once = list(texts)
+    for place, text in enumerate(texts):
+        if text and not text[0].isalnum() and text[0] not in AT_HEAD and not has_words(text):
+            once[place] = without_repeats(text)
+    return once

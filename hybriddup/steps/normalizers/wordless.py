@@ -1,6 +1,7 @@
 """Posts without words: emoji, emoticons in brackets, marks, links and mentions, and nothing else.
 
-What such a post says is what was sent, so that it repeats only a post that was equal before normalizing.
+What such a post says is what was sent, so that it repeats only a post that was equal before normalizing. How often a
+sign is repeated says nothing: 👍 is 👍👍👍.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ NO_WORDS = re.compile(
     rf"(?:{'|'.join(pattern.source for pattern in (*LINKS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",
     re.IGNORECASE,
 )
+REPEATED = re.compile(r"(\[\w{1,11}\]|[^\w\s<>/])(?:\s*+\1)++")
 BEGIN_LINKS = ("http", *(pattern.needs for pattern in LINKS if pattern.needs[0].isalpha()))
 
 
@@ -40,3 +42,14 @@ def has_words(text: str) -> bool:
     start = text.removeprefix(REPOST)
     starts_with_word = start[:1].isalpha() and not start.startswith(BEGIN_LINKS)  # most do, and this is quick
     return starts_with_word or NO_WORDS.fullmatch(text) is None
+
+
+def without_repeats(text: str) -> str:
+    """Return a post without words with each sign once that follows itself.
+
+    Examples
+    --------
+    >>> [without_repeats(text) for text in ("[doge][doge] [doge]", "👍👍!!", "👍😊👍")]
+    ['[doge]', '👍!', '👍😊👍']
+    """
+    return REPEATED.sub(r"\1", text)

@@ -11,7 +11,7 @@ from hybriddup.kernels.token_table import find_hashes, insert_hashes
 from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveIndex, LiveTexts
-from hybriddup.window.preparing import PreparedTexts, TextsAt
+from hybriddup.window.preparing import PreparedTexts, TextsAt, key_as_sent
 from hybriddup.window.stores import WindowStore
 
 SMALLEST = 1024
@@ -114,7 +114,8 @@ class DerivedState:
         matches = (found >= 0) & (self.kept.times_of(found) > times.edges(self.horizon))
         says = np.fromiter((says_something for says_something, _ in prepared.keys), np.bool_, len(found))
         compared, sent = np.flatnonzero(matches & says), np.flatnonzero(matches & ~says)
-        texts = [*normalized_at(found[compared]), *(post.text for post in store.posts(found[sent]))]
+        as_sent = zip(normalized_at(found[sent]), store.posts(found[sent]), strict=True)
+        texts = [*normalized_at(found[compared]), *(key_as_sent(text, post.text) for text, post in as_sent)]
         equal = np.full(len(found), -1, np.int64)
         for place, text in zip([*compared.tolist(), *sent.tolist()], texts, strict=True):
             if text == prepared.keys[place][1]:
