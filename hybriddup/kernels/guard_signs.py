@@ -29,6 +29,8 @@ LONGEST_PART = 24
 """Words and Han characters from the first difference of a sentence to the last that a negation or an opposite makes."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
+MARKS = tuple(ord(mark) for mark in " 。!?…~;、")
+"""Marks between words."""
 TAG, APOSTROPHE, TYPOGRAPHIC, N, T = (np.uint32(ord(character)) for character in "#'\u2019nt")
 
 
@@ -70,6 +72,8 @@ def _signs_of_pair(
     n_after = 0
     while n_after < shorter - n_before and a[len(a) - 1 - n_after] == b[len(b) - 1 - n_after]:
         n_after += 1
+    if _has_only_marks(a, n_before, n_after, signs.kinds) and _has_only_marks(b, n_before, n_after, signs.kinds):
+        return np.uint8(0)
     first = _extended(a, n_before, -1, signs.kinds)
     n_left = len(a) - _extended(a, len(a) - n_after, 1, signs.kinds)
     n_a, said_a, roman_a = _read(
@@ -100,6 +104,17 @@ def _signs_of_pair(
     if result & (NEGATION | NAME) and not _may_be_small(a, b, n_before, n_after, signs.kinds, counts):
         result &= ~(NEGATION | NAME)
     return result
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) -> bool:
+    """Return whether marks that are no part of a number or word, or nothing, are all between two equal ends."""
+    for at in range(n_before, len(text) - n_after):
+        if text[at] not in MARKS:
+            return False
+    before = kinds[text[n_before - 1]] if n_before else np.uint8(0)
+    after = kinds[text[len(text) - n_after]] if n_after else np.uint8(0)
+    return not before & after & (DIGIT | NUMERAL | LETTER)
 
 
 @njit(cache=True, nogil=True, inner=True)

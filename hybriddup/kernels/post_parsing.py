@@ -68,23 +68,32 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
     begins, tokens = np.zeros(n_points, np.bool_), make_tokens(longest)
     mark_words(points, offsets, known.word_classes, begins)
     keys, kinds, weights = np.empty(n_points, np.uint64), np.empty(n_points, np.uint8), np.empty(n_points, np.float32)
-    bounds, starts = np.empty((n_points, 2), np.int64), np.zeros(n_points + 1, np.int64)
+    bounds, starts = np.empty((n_points, 2), np.int64), np.empty(n_points + 1, np.int64)
     is_own = np.zeros(n_points, np.bool_)
     letters, set_keys = np.empty(n_points, np.uint32), np.empty(2 * n_points, np.uint64)
     token_offsets, set_offsets = np.zeros(n_posts + 1, np.int64), np.zeros(N_SETS * n_posts + 1, np.int64)
     is_cut = np.zeros(n_posts, np.bool_)
-    n = np.int64(0)
+    n, n_letters, starts[0] = np.int64(0), np.int64(0), 0
     for post in range(n_posts):
         found = read_tokens(points, offsets[post], offsets[post + 1], begins, known, tokens)
         is_cut[post] = arrange(points, offsets[post], offsets[post + 1], tokens, found)
         has_quote = begin_quote(tokens, found)
         for token in range(found):
-            if WORD <= tokens.kinds[token] <= NAME and not (has_quote < 0 and tokens.parts[token] == 0):
-                keys[n], kinds[n], weights[n] = tokens.keys[token], tokens.kinds[token], tokens.weights[token]
-                first, last = tokens.bounds[token, 0], tokens.bounds[token, 1]
-                bounds[n, 0], bounds[n, 1], is_own[n] = first, last, has_quote > 0 and tokens.parts[token] == 0
-                starts[n + 1] = copy_letters(points, first, last, kinds[n], known, letters, starts[n])
-                n += 1
+            kind = tokens.kinds[token]
+            if not WORD <= kind <= NAME or (has_quote < 0 and tokens.parts[token] == 0):
+                continue
+            keys[n], kinds[n], weights[n] = tokens.keys[token], kind, tokens.weights[token]
+            first, last = tokens.bounds[token, 0], tokens.bounds[token, 1]
+            bounds[n, 0], bounds[n, 1] = first, last
+            if has_quote > 0:
+                is_own[n] = tokens.parts[token] == 0
+            if kind == CHARACTER and last - first == 1:  # most are
+                letters[n_letters] = points[first]
+                n_letters += 1
+            else:
+                n_letters = copy_letters(points, first, last, kind, known, letters, n_letters)
+            n += 1
+            starts[n] = n_letters
         token_offsets[post + 1] = n
         write_sets(tokens, found, set_keys, set_offsets, N_SETS * post)
     return ParsedPosts(
@@ -106,7 +115,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
 def begin_quote(tokens: Tokens, n: int) -> int:
     """Return 1 if a post has words of its own beside a quote, -1 if it only quotes, 0 if it has no quote."""
     own, quoted = np.float32(0.0), np.float32(0.0)
-    for token in range(n):
+    for token in range(n if n > 0 and tokens.parts[n - 1] > 0 else 0):
         if WORD <= tokens.kinds[token] <= NAME:
             own += tokens.weights[token] if tokens.parts[token] == 0 else np.float32(0.0)
             quoted += tokens.weights[token] if tokens.parts[token] > 0 else np.float32(0.0)

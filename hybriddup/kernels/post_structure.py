@@ -169,7 +169,7 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 @njit(cache=True, nogil=True)
 def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
     """Make the words before the first colon or bar a source, if they are one or two, and so a label in brackets."""
-    weight, total, start = np.float32(0.0), weigh(tokens, 0, n), tokens.bounds[head, 0]
+    weight, start = np.float32(0.0), tokens.bounds[head, 0]
     is_label = start > first and points[start - 1] == OPEN
     for token in range(head, n - 1):
         weight += tokens.weights[token]
@@ -177,14 +177,14 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
             return
         for mark in LABEL_ENDS if is_label else SOURCE_ENDS:
             if has_between(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], mark):
-                mark_source(tokens, head, token + 1, weight, total, is_label)
+                mark_source(tokens, n, head, token + 1, weight, is_label)
                 return
 
 
 @njit(cache=True, nogil=True)
 def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
     """Make the words after the last bar, or a dash between spaces, a source, if they are few."""
-    weight, total = np.float32(0.0), weigh(tokens, 0, n)
+    weight = np.float32(0.0)
     for token in range(n - 1, 0, -1):
         if tokens.kinds[token] == NUMBER:
             return
@@ -196,15 +196,15 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
         for at in range(start, stop - 1):
             is_source |= points[at] == SPACE and points[at + 1] in DASHES
         if is_source:
-            mark_source(tokens, token, n, weight, total, False)
+            mark_source(tokens, n, token, n, weight, False)
             return
 
 
 @njit(cache=True, nogil=True, inner=True)
-def mark_source(tokens: Tokens, first: int, last: int, weight: np.float32, total: np.float32, is_label: bool) -> None:
+def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
     """Make some content a source, if the rest of the post is long enough."""
     least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
-    if weight == np.float32(0.0) or total - weight < least:
+    if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:
         return
     for token in range(first, last):
         if is_content(tokens.kinds[token]):

@@ -210,8 +210,8 @@ def exact_keys(
 ) -> list[tuple[bool, str]]:
     """Return what each text must be equal in to be an exact repeat.
 
-    That is the normalized text, where it says something, else `key_as_sent`. Where nothing is left of a text, the key has
-    the post's position, so that it equals no other, unless ``without_text`` is ``compare``.
+    That is the normalized text, where it says something, else `key_as_sent`. Where nothing is left of a text, the key
+    has the post's position, so that it equals no other, unless ``without_text`` is ``compare``.
     """
     keeps = without_text != "compare"
     return [

@@ -22,7 +22,7 @@ from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
 AT_HEAD = frozenset("#@<【《“\"'(")
-"""What begins many posts with words."""
+"""What mostly begins posts with words."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",
@@ -301,6 +301,7 @@ def signs_once(texts: Sequence[str]) -> list[str]:
     """Return texts in which those without words have each sign once that follows itself."""
     once = list(texts)
     for place, text in enumerate(texts):
-        if text and not text[0].isalnum() and text[0] not in AT_HEAD and not has_words(text):
+        may_lack_words = not text[:1].isalnum() and text[:1] not in AT_HEAD
+        if may_lack_words and not has_words(text):
             once[place] = without_repeats(text)
     return once

@@ -17,13 +17,11 @@ from hybriddup.steps.normalizers import patterns
 MASK = r"<[a-z]+>"
 """What stands for a masked part, such as ``<url>``."""
 LINKS = (*patterns.LINKS, patterns.ICON_LINK, patterns.WORD_LINK)
-REPOST = "<repost> "
 NO_WORDS = re.compile(
     rf"(?:{'|'.join(pattern.source for pattern in (*LINKS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",
     re.IGNORECASE,
 )
 REPEATED = re.compile(r"(\[\w{1,11}\]|[^\w\s<>/])(?:\s*+\1)++")
-BEGIN_LINKS = ("http", *(pattern.needs for pattern in LINKS if pattern.needs[0].isalpha()))
 
 
 def have_words(texts: Sequence[str]) -> Bools:
@@ -34,14 +32,12 @@ def have_words(texts: Sequence[str]) -> Bools:
     >>> have_words(["early", "1", "👍!", "[doge][doge]", "@someone http://t.cn/a", "<repost> 👍", ""]).tolist()
     [True, True, False, False, False, False, False]
     """
-    return np.fromiter(map(has_words, texts), np.bool_, len(texts))
+    return np.fromiter((match is None for match in map(NO_WORDS.fullmatch, texts)), np.bool_, len(texts))
 
 
 def has_words(text: str) -> bool:
     """Return the same of one text."""
-    start = text.removeprefix(REPOST)
-    starts_with_word = start[:1].isalpha() and not start.startswith(BEGIN_LINKS)  # most do, and this is quick
-    return starts_with_word or NO_WORDS.fullmatch(text) is None
+    return NO_WORDS.fullmatch(text) is None
 
 
 def without_repeats(text: str) -> str:
