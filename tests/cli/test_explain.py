@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -127,13 +128,14 @@ def test_what_cannot_be_explained_is_an_error(run: Run, tmp_path: Path, argument
 
 
 def test_what_makes_a_score_is_told(run: Run) -> None:
-    """What each feature adds, the strongest first, or the rule that decides."""
+    """What raises and lowers it most, in words, or the rule that decides."""
     one, other = "今天新增确诊病例，累计已经很多例了", "今天新增确诊病例12例，累计已经有很多例了"
     numbers = json.loads(run("explain", one, other, "--json").out)
     assert numbers["reasons"][:2] == ["added: 12例", "added: 有"]
-    added = [float(line.rsplit(": ", 1)[1]) for line in numbers["reasons"][2:]]
-    assert any(line.startswith("letters_shared 0.") for line in numbers["reasons"])
-    assert list(map(abs, added)) == sorted(map(abs, added), reverse=True)
+    assert [line.split(":")[0] for line in numbers["reasons"][2:]] == ["raises the score"]
+    added = [float(number) for number in re.findall(r"\(([+-][0-9.]+)\)", numbers["reasons"][2])]
+    assert "88 % of all letters in common" in numbers["reasons"][2]
+    assert added == sorted(added, reverse=True)
     assert "because" in run("explain", one, other).out
     for other, reason in (
         ("good morning all my friends!", "only marks and spelling differ: 1"),

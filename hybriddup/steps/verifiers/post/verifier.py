@@ -14,6 +14,7 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
+from hybriddup.steps.verifiers.phrases import first_of
 from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
@@ -120,7 +121,7 @@ class Post:
                 f"{share:.2f} of the characters of the shorter text are in the other, less than {LEAST_CONTAINED}: 0"
             ]
         features = pair_features(posts, one, other)
-        return [*differences, *(self.rules_on(features) or self.model.explain(features[0]))]
+        return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Return the rule that decides a pair, whatever the model says; empty if there is none."""
