@@ -132,12 +132,7 @@ class WindowExplainer(Explainer):
     def __init__(self, state: OpenState, earlier: str, later: str) -> None:
         super().__init__(state.steps.components, (earlier, later), UNLEARNED if state.weights_learn else "")
         self.state = state
-        self._keys = super().count_keys()
-        _ = self.evidence
-
-    def count_keys(self) -> tuple[int, int]:
-        """Return how many keys the two share, and by how many the text is looked up."""
-        return self._keys
+        _ = self.shared, self.evidence
 
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts, and keep what they learned."""

@@ -72,6 +72,47 @@ def test_a_removed_post_was_compared(run: Run, tmp_path: Path) -> None:
     assert "are not those of the run" in " ".join(run(*by_row, "--recipe", "other.npz").err.split())
 
 
+def test_two_kept_posts_are_explained_as_posts_of_the_run(run: Run, tmp_path: Path) -> None:
+    """By what it learned if that is known; else the verdict says that it may not have looked at the pair."""
+    posts = write_posts(tmp_path / "posts.jsonl", OTHER, REPEATED, OTHER, NEARLY)
+    run("dedupe", posts, "-o", "kept.jsonl", "--save-recipe", "recipe.npz", "--threshold", "0.99")
+    kept = ["explain", "--kept", "kept.jsonl", "--row", "1", "--row", "2", "--json"]
+    known = [json.loads(run(*kept, *more).out) for more in (["--input", posts], ["--recipe", "recipe.npz"])]
+    assert known[0] == known[1]
+    assert (known[0]["a"]["text"], known[0]["b"]["text"]) == (REPEATED, NEARLY)
+    assert (known[0]["outcome"], known[0]["is_candidate"]) == ("kept", True)
+    assert {"回家罗", "你妈妈"} & set(known[0]["shared_keys"])
+    assert "The run kept both, so it did not verify this pair" in known[0]["verdict"]
+    alone = json.loads(run(*kept).out)
+    assert (alone["outcome"], alone["is_candidate"]) == ("kept", None)
+    assert "not known: a run may not look at this pair" in run(*kept[:-1]).out
+    as_run = json.loads(run(*kept, "--input", posts, "--threshold", "0.99").out)
+    assert (as_run["matches"], as_run["threshold"]) == (False, 0.99)
+
+
+def test_kept_posts_of_two_users_were_never_compared(run: Run, tmp_path: Path) -> None:
+    """If the run looked for repeats within each user."""
+    kept = write_posts(tmp_path / "kept.jsonl", *({"text": REPEATED, "user": user} for user in ("ann", "bo", "ann")))
+    by_user = ["explain", "--kept", kept, "--per", "user", "--row", "0", "--row"]
+    assert "user is 'ann' and 'bo', and the run compared only posts with the same user" in run(*by_user, "1").out
+    assert "B repeats A" in run(*by_user, "2").out
+
+
+def test_a_removed_post_has_the_distance_of_its_run(run: Run, tmp_path: Path) -> None:
+    """Also without its recipe, whose weights make it; another configuration makes its own."""
+    posts = write_posts(tmp_path / "posts.jsonl", *[f"{text}{OTHER}" for text in "天地玄黄"], REPEATED, NEARLY)
+    run("dedupe", posts, "--removed", "removed.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text("utf-8").splitlines()]
+    record = next(record for record in records if record["text"] == NEARLY) | {"hamming_distance": 39}
+    (tmp_path / "removed.jsonl").write_text(jsonl(record), "utf-8")
+    by_row = ["explain", "--file", "removed.jsonl", "--row", "5", "--json"]
+    explained = json.loads(run(*by_row).out)
+    assert (explained["outcome"], explained["is_candidate"], explained["hamming_distance"]) == ("removed", True, 39)
+    other = json.loads(run(*by_row, "--config", "twitter").out)
+    assert (other["outcome"], other["is_candidate"]) == (None, None)
+    assert other["hamming_distance"] != 39
+
+
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
     """With the texts, configuration and threshold of its run; with the inputs of that also by what it learned."""
     posts = [{"body": body, "likes": likes} for body, likes in ((OTHER, 1), (NEARLY, 5), (REPEATED, 9))]
@@ -109,11 +150,14 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["only one text"], "give two texts, or --file REMOVED --row N"),
+        (["only one text"], "give two texts, or --file REMOVED and --row N, or --kept KEPT and --row N --row M"),
         (["a", "b", "--input", "posts.jsonl", "--recipe", "recipe.npz"], "give either --input or --recipe"),
         (["a", "b", "--recipe", "absent.npz"], "cannot read absent.npz"),
-        (["--file", "removed.jsonl"], "both --file REMOVED and --row N are needed"),
-        (["a", "b", "--row", "2"], "both --file REMOVED and --row N are needed"),
+        (["--file", "removed.jsonl"], "or --file REMOVED and --row N"),
+        (["a", "b", "--row", "2"], "or --file REMOVED and --row N"),
+        (["--kept", "posts.jsonl", "--row", "2"], "or --kept KEPT and --row N --row M"),
+        (["--kept", "posts.jsonl", "--row", "2", "--row", "3"], "--row 3 is not a post of posts.jsonl"),
+        (["a", "b", "--per", "user"], "--per goes with --kept"),
         (["--file", "removed.jsonl", "--row", "1", "--input", "posts.jsonl"], "row 1 is not among the 1 removed posts"),
         (["--file", "removed.jsonl", "--row", "2", "--input", "other.jsonl"], "is not what removed.jsonl says"),
         (["--file", "posts.jsonl", "--row", "2", "--input", "posts.jsonl"], "is not a file of removed posts"),
