@@ -23,7 +23,8 @@ from hybriddup.study.shared_keys import SharedKeys, shared_keys
 MAY_NOT_LOOK = " A run may not look at this pair."
 UNLEARNED = (
     " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
-    "distance and keys can differ. To know, name the posts of the run (--input) or its recipe (--recipe)."
+    "distance and keys can differ. To know, give the posts of the run (--input; in Python corpus or run) or its recipe "
+    "(--recipe)."
 )
 """Added to a verdict that depends on what a run learns."""
 ALL_RARE = ", all taken as rare"
@@ -129,6 +130,7 @@ class Explainer:
         """Return the explanation."""
         reason, verdict, caution = self.judge()
         verifier, score, threshold = self.evidence
+        index = self.components.block_index
         return Explanation(
             a=self.text(0),
             b=self.text(1),
@@ -139,7 +141,7 @@ class Explainer:
             length_band=self.band_name,
             hamming_distance=self.distance,
             max_hamming_distance=self.limit if self.limit >= 0 else None,
-            block_index=self.components.block_index.describe() + (ALL_RARE if self.caution_of_keys else ""),
+            block_index=index.describe() + (ALL_RARE if index.learns and self.caution_of_keys else ""),
             keys_in_common=self.shared.n_shared,
             n_keys=self.shared.n_keys,
             shared_keys=self.shared.parts,

@@ -70,7 +70,7 @@ class Explanation:
     """Keys that the two share, of the ``n_keys`` by which B is looked up; without any they are never compared."""
     n_keys: int
     shared_keys: list[str]
-    """The parts of the texts that are these keys; empty if keys are not parts of texts."""
+    """The parts of the first 1,000 characters of A that are these keys; empty if keys are not parts of texts."""
     verifier: str | None
     """The verifier that decides; None where the band removes exact repeats only."""
     score: float | None

@@ -12,7 +12,7 @@ from hybriddup.steps.blocks import BlockIndex
 
 LONGEST_PART = 8
 """Characters of a part of a text that is tried as a key; shingles have up to five."""
-CHARACTERS_TRIED = 2_000
+CHARACTERS_TRIED = 1_000
 """Characters of a text whose parts are tried, so that a long one takes no longer than a moment."""
 
 
