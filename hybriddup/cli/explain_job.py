@@ -117,7 +117,8 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     if corpus is not None:
         check_inputs(corpus, record, file, wanted.inputs)
     texts, recipe = (record["keeper_text"], record["text"]), wanted.learned()
-    run = KnownRun("removed", record["hamming_distance"]) if is_of_run else None
+    score = record["score"] if record["reason"] == "near" else None
+    run = KnownRun("removed", record["hamming_distance"], score) if is_of_run else None
     explanation = explain_texts(*texts, settings, registry, corpus, recipe=recipe, run=run)
     show(explanation, as_json=wanted.as_json)
     used = explanation.recipe_id if wanted.knows_run else record["recipe_id"]

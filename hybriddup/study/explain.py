@@ -12,26 +12,20 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import CandidatePairs, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
-from hybriddup.run.pipeline import take_texts
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.result import Result
-from hybriddup.steps.exact import find_equal_texts
 from hybriddup.study.explanation import ExplainedText, Explanation, KnownRun
 from hybriddup.study.known_runs import posts_of_run
+from hybriddup.study.learned import NO_CAUTIONS, Cautions, cautions_of, learn_from
 from hybriddup.study.shared_keys import SharedKeys, shared_keys
 
 MAY_NOT_LOOK = " A run may not look at this pair."
-UNLEARNED = (
-    " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
-    "distance and keys can differ. To know, give the posts of the run (--input; in Python corpus or run) or its recipe "
-    "(--recipe)."
-)
-"""Added to a verdict that depends on what a run learns."""
+NOT_VERIFIED = " The run kept both, so it did not verify this pair."
 ALL_RARE = ", all taken as rare"
 """Added to the keys if they are not those of a run."""
 PASSED_OVER = (
-    " The run kept both, so it did not verify this pair: if very many posts share keys with a post, it verifies only "
-    "some of them (max_bucket_size, max_candidates)."
+    f"{NOT_VERIFIED} If very many posts share keys with a post, a run verifies only some of them (max_bucket_size, "
+    "max_candidates)."
 )
 """Added if a run kept two posts that seem to be repeats. One with another configuration is the other explanation."""
 
@@ -60,38 +54,19 @@ def explain_texts(
     components = Components.create(settings, registry, workers=1)
     if recipe is not None:
         components = components.with_learned(recipe, "it")
-    is_known = corpus is not None or components.learned is not None
     # asked before learning: a weighter that has learned, from nothing too, does not need it any more
-    weights_differ = not is_known and components.fingerprinter.weighter.needs_fit
-    keys_differ = weights_differ or (not is_known and components.block_index.learns)
-    learn_from(components, corpus)
-    of_distance, of_keys = (UNLEARNED if differ else "" for differ in (weights_differ, keys_differ))
-    return Explainer(components, (a, b), of_distance, of_keys, run).explain()
+    cautions = cautions_of(components) if corpus is None else NO_CAUTIONS
+    if corpus is None:
+        components.fingerprinter.fit([])
+    elif components.learned is None:
+        components = learn_from(components, corpus)
+    return Explainer(components, (a, b), cautions, run).explain()
 
 
 def explain_rows(a: object, b: object, result: Result) -> Explanation:
     """Return each step for two rows of a run, what it did with them, and the verdict."""
     text_a, text_b, run, origin = posts_of_run(result, a, b)
     return explain_texts(text_a, text_b, origin.settings, origin.registry, recipe=result.recipe, run=run)
-
-
-def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) -> None:
-    """Let the weighter and the block index learn as in a run over the corpus, or from nothing where there is none."""
-    maker = components.fingerprinter
-    if corpus is None:
-        maker.fit([])
-        return
-    raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
-    normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
-    order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None
-    raw, normalized = take_texts(raw, order), take_texts(normalized, order)
-    looked_at = components.looked_at(normalized)
-    raw, normalized = take_texts(raw, looked_at), take_texts(normalized, looked_at)
-    equal = find_equal_texts(normalized, raw, without_text=components.settings.without_text)
-    distinct = take_texts(normalized, equal.distinct)
-    compared = components.compared(distinct)
-    maker.fit(compared)
-    components.learn_blocks(compared)
 
 
 class Explainer:
@@ -101,15 +76,15 @@ class Explainer:
         self,
         components: Components,
         raw: tuple[str, str],
-        caution_of_distance: str = "",
-        caution_of_keys: str = "",
+        cautions: Cautions = NO_CAUTIONS,
         run: KnownRun | None = None,
     ) -> None:
-        """Run the steps; what is added to a verdict by distance or by keys is empty if these are those of the run."""
+        """Run the steps."""
         self.components, self.bands, self.run = components, components.bands, run
         self.was_compared = run is not None and run.outcome == "removed"
         self.raw = raw
-        self.caution_of_distance, self.caution_of_keys = caution_of_distance, caution_of_keys
+        self.cautions = NO_CAUTIONS if self.was_compared else cautions
+        self.keys_are_learned = not cautions.of_keys or not components.block_index.learns
         self.normalized = components.normalizer.normalize_batch(raw)
         self.compared = components.compared(self.normalized)
         self.lengths = text_lengths(self.compared)
@@ -141,7 +116,7 @@ class Explainer:
             length_band=self.band_name,
             hamming_distance=self.distance,
             max_hamming_distance=self.limit if self.limit >= 0 else None,
-            block_index=index.describe() + (ALL_RARE if index.learns and self.caution_of_keys else ""),
+            block_index=index.describe() + ("" if self.keys_are_learned else ALL_RARE),
             keys_in_common=self.shared.n_shared,
             n_keys=self.shared.n_keys,
             shared_keys=self.shared.parts,
@@ -179,7 +154,7 @@ class Explainer:
             return True
         if (self.run is not None and self.run.apart) or self.limit < 0 or not self.simhashes.is_comparable.all():
             return False
-        if self.caution_of_distance or self.caution_of_keys:
+        if self.cautions.of_distance or self.cautions.of_keys:
             return None
         return self.shared.n_shared > 0 and self.distance <= self.limit
 
@@ -198,11 +173,14 @@ class Explainer:
             score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
         tell = getattr(self.bands.plan.verifiers[which], "explain_pair", None)
         self.reasons = [] if tell is None else tell(0, 1)
+        if self.run is not None and self.run.score is not None:
+            score = self.run.score
         return self.bands.plan.names[which], score, float(judgement.thresholds[0])
 
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts."""
-        self.bands.plan.prepare(self.components.verifier_context(self.normalized, self.compared, workers=1))
+        context = self.components.verifier_context(self.normalized, self.compared, workers=1)
+        self.bands.plan.prepare(context, is_learned=self.components.learned is not None)
 
     def judge(self) -> tuple[str, str, str]:
         """Return the reason, the verdict, and what to add to it if it is not certain."""
@@ -234,28 +212,28 @@ class Explainer:
                 f"{no}their fingerprints differ in {self.distance} bits, more than the {self.limit} that length band "
                 f"{name} allows, so the texts are not looked at."
             )
-            return why, self.with_second_look(self.caution_of_distance)
+            return why, self.with_second_look(self.cautions.of_distance)
         if self.shared.n_shared == 0 and not self.was_compared:
             why = f"{no}they share none of the keys by which texts are found, so they are never compared."
-            return why, self.with_second_look(self.caution_of_keys or self.caution_of_distance)
+            return why, self.with_second_look(self.cautions.of_keys or self.cautions.of_distance)
         if not self.reaches_threshold:
-            return f"{no}{self.score_sentence('is under')}.", ""
-        return (f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", "") if self.guards else None
+            return f"{no}{self.score_sentence('is under')}.", self.cautions.of_score
+        if not self.guards:
+            return None
+        return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
 
     def caution_of_near(self) -> str:
         """Return what to add to the verdict on a near duplicate if its keys are not those of the run."""
-        if not self.caution_of_keys or self.was_compared:
-            return ""
+        if not self.cautions.of_keys:
+            return self.cautions.of_score
         is_kept = self.run is not None and self.run.outcome == "kept"
-        return (
-            " The run kept both, so it did not verify this pair." if is_kept else MAY_NOT_LOOK
-        ) + self.caution_of_keys
+        return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
 
     def what_run_did(self, reason: str) -> str:
         """Return what is known of the run and does not follow from the steps, as sentences."""
         if self.run is None:
             return ""
-        is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.caution_of_keys
+        is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.cautions.of_keys
         return self.run.note + (PASSED_OVER if is_passed_over else "")
 
     @property
@@ -287,6 +265,6 @@ class Explainer:
 
     def near_verdict(self) -> str:
         """Return the verdict on a near duplicate."""
-        condition = " if a run compares the two" if self.caution_of_keys and not self.was_compared else ""
+        condition = " if a run compares the two" if self.cautions.of_keys else ""
         reaches = self.score_sentence("reaches")
         return f"B repeats A{condition}: {reaches}, and the fingerprints differ in {self.distance} bits."

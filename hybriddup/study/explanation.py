@@ -21,6 +21,8 @@ class KnownRun:
     """``removed``: B as a repeat of A; ``kept``: neither; ``other``: it removed one of them as a repeat of a third."""
     hamming_distance: int | None = None
     """Bits that differed in the run, if a record has them."""
+    score: float | None = None
+    """The score in the run, if a record has it."""
     apart: str = ""
     """Why the run never compares the two, as a clause; empty if it may."""
     note: str = ""

@@ -16,6 +16,7 @@ from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.deciding.contest import most_candidates
 from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.study.explain import Explainer
+from hybriddup.study.learned import Cautions
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.learning import FIT_AT
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
@@ -130,7 +131,7 @@ class WindowExplainer(Explainer):
     """
 
     def __init__(self, state: OpenState, earlier: str, later: str) -> None:
-        super().__init__(state.steps.components, (earlier, later), UNLEARNED if state.weights_learn else "")
+        super().__init__(state.steps.components, (earlier, later), Cautions(UNLEARNED if state.weights_learn else ""))
         self.state = state
         _ = self.shared, self.evidence
 

@@ -82,7 +82,7 @@ def test_two_kept_posts_are_explained_as_posts_of_the_run(run: Run, tmp_path: Pa
     assert (known[0]["a"]["text"], known[0]["b"]["text"]) == (REPEATED, NEARLY)
     assert (known[0]["outcome"], known[0]["is_candidate"]) == ("kept", True)
     assert {"回家罗", "你妈妈"} & set(known[0]["shared_keys"])
-    assert "The run kept both, so it did not verify this pair" in known[0]["verdict"]
+    assert "The run kept both, so it did not verify this pair." in known[0]["verdict"]
     alone = json.loads(run(*kept).out)
     assert (alone["outcome"], alone["is_candidate"]) == ("kept", None)
     assert "not known: a run may not look at this pair" in run(*kept[:-1]).out
@@ -98,16 +98,18 @@ def test_kept_posts_of_two_users_were_never_compared(run: Run, tmp_path: Path) -
     assert "B repeats A" in run(*by_user, "2").out
 
 
-def test_a_removed_post_has_the_distance_of_its_run(run: Run, tmp_path: Path) -> None:
+def test_a_removed_post_has_the_distance_and_the_score_of_its_run(run: Run, tmp_path: Path) -> None:
     """Also without its recipe, whose weights make it; another configuration makes its own."""
     posts = write_posts(tmp_path / "posts.jsonl", *[f"{text}{OTHER}" for text in "天地玄黄"], REPEATED, NEARLY)
     run("dedupe", posts, "--removed", "removed.jsonl")
     records = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text("utf-8").splitlines()]
-    record = next(record for record in records if record["text"] == NEARLY) | {"hamming_distance": 39}
+    record = next(record for record in records if record["text"] == NEARLY)
+    record |= {"hamming_distance": 39, "score": 0.75}
     (tmp_path / "removed.jsonl").write_text(jsonl(record), "utf-8")
     by_row = ["explain", "--file", "removed.jsonl", "--row", "5", "--json"]
     explained = json.loads(run(*by_row).out)
-    assert (explained["outcome"], explained["is_candidate"], explained["hamming_distance"]) == ("removed", True, 39)
+    assert (explained["outcome"], explained["is_candidate"]) == ("removed", True)
+    assert (explained["hamming_distance"], explained["score"]) == (39, 0.75)
     other = json.loads(run(*by_row, "--config", "twitter").out)
     assert (other["outcome"], other["is_candidate"]) == (None, None)
     assert other["hamming_distance"] != 39

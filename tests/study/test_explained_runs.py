@@ -65,9 +65,11 @@ RARE_WORDS = plugin_of(lambda registry: registry.add_block_index("rare_words", R
 BY_RARE_WORDS: Any = {"blocks": {"use": "rare_words"}, "must_agree": []}
 
 
-def test_removed_row_was_compared_with_its_keeper() -> None:
+@pytest.mark.parametrize("verifier", ["post", "cosine"])
+def test_removed_row_was_compared_with_its_keeper(verifier: str) -> None:
     """The distance and the score are those of the run, whichever of the two is named first."""
-    result = hybriddup.dedupe(POSTS)
+    lengths = [{"max_hamming_distance": 40, "verifier": {"use": verifier, "threshold": 0.6}}]
+    result = hybriddup.dedupe(POSTS, config={"lengths": lengths})
     for post in [post for post in result.removed if post.reason == "near"][::5]:
         explained = hybriddup.explain(post.keeper_row, post.row, run=result)
         assert (explained.outcome, explained.is_candidate, explained.is_certain) == ("removed", True, True)
@@ -116,7 +118,7 @@ def test_repeats_that_the_run_kept_were_not_verified() -> None:
     posts = [FERRY, f"{FERRY} today"]
     explained = explain_texts(*posts, settings, manager.registry, posts, run=KnownRun("kept"))
     assert (explained.outcome, explained.is_candidate, explained.matches) == ("kept", True, True)
-    assert "The run kept both, so it did not verify this pair: if very many posts share keys" in explained.verdict
+    assert "The run kept both, so it did not verify this pair. If very many posts share keys" in explained.verdict
     unknown = explain_texts(*posts, settings, manager.registry, run=KnownRun("kept"))
     assert "The run kept both, so it did not verify this pair. A run learns from its posts" in unknown.verdict
 
