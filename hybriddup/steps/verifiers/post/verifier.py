@@ -117,25 +117,25 @@ class Post:
         differences = describe_differences(*posts) or ["no word differs"]
         share = float(contained(texts_at(self._context.texts, positions), one, other)[0])
         if share < LEAST_CONTAINED:
-            return [
-                f"{share:.2f} of the characters of the shorter text are in the other, less than {LEAST_CONTAINED}: 0"
-            ]
+            lack = f"{share:.2f} of the characters of the shorter text are in the other, under {LEAST_CONTAINED}"
+            return [f"the score is 0: {lack}"]
         features = pair_features(posts, one, other)
         return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Return the rule that decides a pair, whatever the model says; empty if there is none."""
         if says_the_same(features)[0]:
-            return ["only marks and spelling differ: 1"]
+            return ["the score is 1: only marks and spelling differ"]
         if goes_on(features)[0]:
-            return ["one post is cut off, and the other one begins with it: 1"]
+            return ["the score is 1: one post is cut off, and the other one begins with it"]
         if has_comment(features)[0]:
-            return ["one post adds a comment to what the other one says: 0"]
+            return ["the score is 0: one post adds a comment to what the other one says"]
         if have_other_numbers(features)[0]:
-            return ["each post has a number that the other lacks: 0"]
+            return ["the score is 0: each post has a number that the other lacks"]
         if names_another(features)[0]:
-            return ["little is said beside a link, name or source, which is another one: 0"]
-        return ["without words, and the hashtags or emoji differ: 0"] if differs_without_words(features)[0] else []
+            return ["the score is 0: next to little text, the link, name or source is another one"]
+        wordless = ["the score is 0: there are no words, and the hashtags or emoji differ"]
+        return wordless if differs_without_words(features)[0] else []
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post may be contained in one of any length."""
