@@ -207,20 +207,25 @@ class Explainer:
             return f"{no}a fingerprint without a single bit set is never compared.", ""
         if self.limit < 0:
             return f"{no}texts of length band {name} are compared for equality only, and these differ.", ""
-        if self.distance > self.limit and not self.was_compared:
-            why = (
-                f"{no}their fingerprints differ in {self.distance} bits, more than the {self.limit} that length band "
-                f"{name} allows, so the texts are not looked at."
-            )
-            return why, self.with_second_look(self.cautions.of_distance)
-        if self.shared.n_shared == 0 and not self.was_compared:
-            why = f"{no}they share none of the keys by which texts are found, so they are never compared."
-            return why, self.with_second_look(self.cautions.of_keys or self.cautions.of_distance)
+        if not self.was_compared and (why := self.why_not_compared()):
+            of_distance, of_keys, _ = self.cautions
+            caution = of_distance if self.distance > self.limit else of_keys or of_distance
+            return f"{no}{why}", self.with_second_look(caution)
         if not self.reaches_threshold:
             return f"{no}{self.score_sentence('is under')}.", self.cautions.of_score
         if not self.guards:
             return None
         return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
+
+    def why_not_compared(self) -> str:
+        """Return why the two are no candidates, as a sentence; empty if they are."""
+        keys = "" if self.shared.n_shared else "they share none of the keys by which texts are found"
+        if self.distance <= self.limit:
+            return keys and f"{keys}, so they are never compared."
+        return (
+            f"{keys}{', and ' if keys else ''}their fingerprints differ in {self.distance} bits, more than the "
+            f"{self.limit} that length band {self.band_name} allows, so the texts are not looked at."
+        )
 
     def caution_of_near(self) -> str:
         """Return what to add to the verdict on a near duplicate if its keys are not those of the run."""

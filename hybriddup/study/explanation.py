@@ -123,9 +123,11 @@ class Explanation:
             return "not known: a run may not look at this pair"
         if self.is_candidate:
             return "yes, they share a key and few enough bits differ"
-        if self.max_hamming_distance is None or self.hamming_distance > self.max_hamming_distance:
-            return "no, too many bits differ"
-        return "no, the run never compares them" if self.keys_in_common else "no, they share no key"
+        if not self.keys_in_common:
+            return "no, they share no key"
+        limit = self.max_hamming_distance
+        is_far = limit is not None and self.hamming_distance > limit
+        return "no, too many bits differ" if is_far else "no, a run never compares them"
 
     def _score(self) -> str:
         """Return what the verifier says."""

@@ -100,6 +100,8 @@ def test_kept_rows_that_share_no_key_were_never_compared() -> None:
     assert (explained.outcome, explained.is_candidate, explained.shared_keys) == ("kept", False, [])
     assert "they share none of the keys" in explained.verdict
     assert ("candidate", "no, they share no key") in explained.facts()
+    far = hybriddup.explain("这是一句话，说的是天气很好", "Something else entirely", corpus=posts).verdict
+    assert "share none of the keys by which texts are found, and their fingerprints differ in" in far
 
 
 def test_without_what_a_run_learned_it_may_not_look_at_the_pair() -> None:
