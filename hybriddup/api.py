@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hybriddup.run.recipe import LearnedRecipe
     from hybriddup.run.result import Result
     from hybriddup.study.evaluate import Evaluation
-    from hybriddup.study.explain import Explanation
+    from hybriddup.study.explanation import Explanation
     from hybriddup.study.tune import Tuned
 
 
@@ -217,26 +217,30 @@ def learn(
 
 
 def explain(
-    a: str,
-    b: str,
+    a: str | int,
+    b: str | int,
     *,
+    run: Result | None = None,
     config: Config = DEFAULT_CONFIG,
     corpus: Sequence[str] | None = None,
     recipe: LearnedRecipe | str | Path | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Explanation:
-    """Return each step for two texts and the verdict, as if they were two posts of a run.
+    """Return each step for two texts, or for two posts of a run, and the verdict.
 
     Parameters
     ----------
     a, b
-        The earlier text and the later one.
+        The earlier text and the later one; or, with ``run``, two rows of it.
+    run
+        What `dedupe` returned. Its settings, its plugins and what it learned are used, so that the other options must
+        be left out, and the verdict says what it did with the two rows. A row that it kept becomes A.
     corpus
-        The texts of that run, in the order in which they were decided.
+        The texts of a run, in the order in which they were decided.
     recipe
-        What that run learned, or a file with it: `Result.recipe`, or what `learn` returned or saved. Without corpus and
-        recipe, distances and keys can be others than those of a run; the verdict says so where it matters, and
-        `Explanation.is_certain` is False.
+        What a run learned, or a file with it: `Result.recipe`, or what `learn` returned or saved. Without run, corpus
+        and recipe, distances and keys can differ from those of a run, which may not look at the pair; the verdict says
+        so where it matters, and `Explanation.is_certain` is False.
     config, plugins
         As for `dedupe`.
 
@@ -245,20 +249,27 @@ def explain(
     ConfigError
         The configuration cannot be used.
     InputError
-        Something among the texts is none.
+        Something among the texts is none; a row is not one of the run; or options are given that do not go together.
 
     Examples
     --------
     >>> import hybriddup
     >>> hybriddup.explain("good morning, everybody", "good morning everybody!").matches
     True
+    >>> result = hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"])
+    >>> hybriddup.explain(0, 2, run=result).outcome
+    'removed'
     """
     from hybriddup.run.recipe import load_recipe
-    from hybriddup.study.explain import explain_texts
+    from hybriddup.study.explain import explain_rows, explain_texts
 
-    for name, text in (("a", a), ("b", b)):
-        if not isinstance(text, str):
-            raise InputError(f"{name} must be a string; got {describe(text)}.")
+    if run is not None:
+        if (config, corpus, recipe, tuple(plugins)) != (DEFAULT_CONFIG, None, None, ()):
+            raise InputError("config, corpus, recipe and plugins must be left out with run, which has its own.")
+        return explain_rows(a, b, run)
+    if not isinstance(a, str) or not isinstance(b, str):
+        name, found = ("b", b) if isinstance(a, str) else ("a", a)
+        raise InputError(f"{name} must be a string, or with run a row; got {describe(found)}.")
     settings, manager = open_session(config, plugins)
     texts = None if corpus is None else corpus_from_posts(corpus, "text", "id").texts
     learned = load_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe

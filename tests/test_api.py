@@ -79,7 +79,7 @@ def test_what_is_no_list_of_posts_is_an_error(posts: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: hybriddup.explain("a", 7), r"b must be a string; got int 7"),  # type: ignore[arg-type]
+        (lambda: hybriddup.explain("a", 7), r"b must be a string, or with run a row; got int 7"),  # type: ignore[arg-type]
         (lambda: hybriddup.explain("a", "b", corpus="ab"), r"A list with one text is \[text\]"),
         (lambda: hybriddup.explain("a", "b", corpus=["a", None]), r"posts\[1\] must be a string"),  # type: ignore[list-item]
         (lambda: hybriddup.learn(["a"], "no/such/folder.npz"), r"folder.npz could not be written: No such file"),

@@ -106,7 +106,8 @@ def dedupe(
     save_recipe: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="File for what was learned from the posts, .npz, for `recipe:`; see learn --help."
+            metavar="FILE",
+            help="File for what was learned from the posts, .npz, for `recipe:` (see learn --help) and for explain.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,

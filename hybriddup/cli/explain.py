@@ -13,18 +13,17 @@ EPILOG = """\b
 Examples:
   hybriddup explain "你妈妈喊你回家吃饭哦" "你妈妈叫你回家吃饭啦"
   hybriddup explain --config twitter -- "- first post" "- second post"
-  hybriddup explain --recipe recipe.npz "a post" "another post"
-      as a run decides that has learned what recipe.npz says; dedupe --save-recipe or learn wrote it
-  hybriddup explain --input posts.jsonl "a post" "another post"
-      as a run over posts.jsonl decides
   hybriddup explain --file removed.jsonl --row 17
-      explains why row 17 of the input was removed; removed.jsonl is what --removed wrote
-  hybriddup explain --file removed.jsonl --row 17 --input posts.jsonl
-      the same with the weights that the run learned from posts.jsonl
+      why row 17 of the input was removed; `dedupe --removed removed.jsonl` wrote the file
+  hybriddup explain --kept posts.kept.jsonl --row 3 --row 8 --input posts.jsonl
+      why a run over posts.jsonl kept both of two posts; rows of posts.kept.jsonl count from 0
+  hybriddup explain --kept posts.kept.jsonl --row 3 --row 8 --recipe recipe.npz
+      the same without reading posts.jsonl; `dedupe --save-recipe recipe.npz` or `learn` wrote the file
 
-A run learns from its posts what tokens weigh and by which keys pairs are found. Without --input or --recipe all tokens
-and keys count as rare. The score depends on the two texts alone, but whether a run compares them does not; the verdict
-says where that matters."""
+A run learns from its posts what tokens weigh and which keys are common, and compares two posts only if they share a
+key. With --input or --recipe, explain knows what the run learned. It shows the keys that the two share, and whether the
+run compared them. Without these, all tokens and keys count as rare, and a run may not look at a pair that explain calls
+a repeat; the verdict says so."""
 
 
 def explain(
@@ -35,7 +34,18 @@ def explain(
     file: Annotated[
         str | None, typer.Option(metavar="REMOVED", help="File that `dedupe --removed` wrote, instead of two texts.")
     ] = None,
-    row: Annotated[int | None, typer.Option(min=0, metavar="N", help="Row of the removed post in it.")] = None,
+    kept: Annotated[
+        str | None, typer.Option(metavar="KEPT", help="File of the posts that a run kept, instead of two texts.")
+    ] = None,
+    rows: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--row",
+            min=0,
+            metavar="N",
+            help="With --file, the row of the removed post in the input; with --kept, twice, two rows of that file.",
+        ),
+    ] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,6 +67,10 @@ def explain(
             help=f"Configuration, as for dedupe. Default: that of the run with --file, else {DEFAULT_CONFIG}.",
         ),
     ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(metavar="SCORE", help="The --threshold of the run, instead of the configuration's.")
+    ] = None,
+    per: Annotated[str | None, typer.Option(metavar="FIELD", help="The --per of the run; with --kept.")] = None,
     plugins: options.Plugins = None,
     text_field: options.TextField = "text",
     format_name: options.Format = None,
@@ -66,18 +80,26 @@ def explain(
     as_json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
 ) -> None:
-    """Show how two texts are compared, step by step, and whether they match."""
-    from hybriddup.cli.explain_job import Wanted, explain_removed, explain_two
+    """Show how two texts are compared, step by step, whether they match, and what a run did with them."""
+    from hybriddup.cli.explain_job import Wanted, explain_kept, explain_removed, explain_two
 
     if inputs and recipe is not None:
         raise typer.BadParameter("give either --input or --recipe: what is learned is in both", param_hint="--recipe")
+    if per is not None and kept is None:
+        raise typer.BadParameter(
+            "--per goes with --kept: it names a field of the posts in that file", param_hint="--per"
+        )
     reading = options.reading(format_name, max_line, encoding, delimiter)
-    wanted = Wanted(config, plugins or (), inputs or (), recipe, text_field, reading, as_json)
-    if file is None and row is None:
-        if a is None or b is None:
-            raise typer.BadParameter("give two texts, or --file REMOVED --row N", param_hint="A B")
-        explain_two(a, b, wanted)
-    elif file is None or row is None or a is not None:
-        raise typer.BadParameter("without texts, both --file REMOVED and --row N are needed", param_hint="--file")
-    else:
-        explain_removed(file, row, wanted)
+    wanted = Wanted(config, threshold, plugins or (), inputs or (), recipe, text_field, reading, as_json)
+    texts, rows = [text for text in (a, b) if text is not None], rows or []
+    match (file, kept, texts, rows):
+        case None, None, [a, b], []:
+            explain_two(a, b, wanted)
+        case str(), None, [], [row]:
+            explain_removed(file, row, wanted)
+        case None, str(), [], [earlier, later]:
+            explain_kept(kept, (earlier, later), per, wanted)
+        case _:
+            raise typer.BadParameter(
+                "give two texts, or --file REMOVED and --row N, or --kept KEPT and --row N --row M", param_hint="A B"
+            )

@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 import typer
 
 from hybriddup.cli.inputs import files_of
@@ -26,7 +27,9 @@ from hybriddup.files.sources import open_source
 from hybriddup.files.text import text_lines
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
-from hybriddup.study.explain import MOST_REASONS, ExplainedText, Explanation, explain_texts
+from hybriddup.study.explain import explain_texts
+from hybriddup.study.explanation import ExplainedText, Explanation, KnownRun
+from hybriddup.study.known_runs import other_scopes
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Wanted:
     """How two texts are to be explained."""
 
     config: str | None
+    threshold: float | None
     plugins: Sequence[str]
     inputs: Sequence[str]
     """Files of the run, to learn from as it did."""
@@ -52,20 +56,50 @@ class Wanted:
         """Return what the run learned; None if no file with it is named."""
         return None if self.recipe is None else load_recipe(self.recipe)
 
+    def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
+        """Return the settings, those of a configuration that was used unless another one is named, and components."""
+        settings, manager = open_session(self.config or used, self.plugins)
+        if self.threshold is not None:
+            settings, _ = with_threshold(settings, self.threshold, self.config or used)
+        return settings, manager.registry
+
     def corpus(self, settings: Settings, registry: Registry) -> Corpus | None:
         """Return the posts of the run; None if no inputs are named."""
-        if not self.inputs:
-            return None
-        files = files_of(self.inputs, registry, self.reading)
+        return self.read(self.inputs, registry, settings.order_fields) if self.inputs else None
+
+    def read(
+        self, names: Sequence[str], registry: Registry, order: tuple[str, ...] = (), per: str | None = None
+    ) -> Corpus:
+        """Return the posts of files."""
+        files = files_of(names, registry, self.reading)
         with open_inputs(files, registry, self.reading) as opened:
-            return read_corpus(opened, Fields(self.text_field, order=settings.order_fields))[0]
+            return read_corpus(opened, Fields(self.text_field, order=order), per=per)[0]
 
 
 def explain_two(a: str, b: str, wanted: Wanted) -> None:
     """Print the explanation of two texts."""
-    settings, manager = open_session(wanted.config or DEFAULT_CONFIG, wanted.plugins)
-    corpus = wanted.corpus(settings, manager.registry)
-    show(explain_texts(a, b, settings, manager.registry, corpus, recipe=wanted.learned()), as_json=wanted.as_json)
+    settings, registry = wanted.session()
+    corpus = wanted.corpus(settings, registry)
+    show(explain_texts(a, b, settings, registry, corpus, recipe=wanted.learned()), as_json=wanted.as_json)
+
+
+def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Wanted) -> None:
+    """Print the explanation of two posts that a run kept."""
+    settings, registry = wanted.session()
+    kept = wanted.read([file], registry, per=per)
+    a, b = (place_of(row, kept, file) for row in rows)
+    apart = "" if per is None else other_scopes(per, kept.order_values[per][a], kept.order_values[per][b])
+    corpus, run = wanted.corpus(settings, registry), KnownRun("kept", apart=apart)
+    texts, recipe = (kept.texts[a], kept.texts[b]), wanted.learned()
+    show(explain_texts(*texts, settings, registry, corpus, recipe=recipe, run=run), as_json=wanted.as_json)
+
+
+def place_of(row: int, corpus: Corpus, file: str) -> int:
+    """Return the place of a row of a file among its posts; InputError if there is no post in it."""
+    place = int(np.searchsorted(corpus.rows, row))
+    if place == len(corpus.rows) or corpus.rows[place] != row:
+        raise InputError(f"--row {row} is not a post of {file}, which has rows 0 to {corpus.n_rows - 1:,}.")
+    return place
 
 
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
@@ -74,15 +108,18 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     Without inputs or recipe of that run every token counts as rare.
     """
     record = find_removed(file, row)
-    settings, manager = open_session(wanted.config or record["config"], wanted.plugins)
-    if wanted.config is None and record["reason"] == "near":
+    settings, registry = wanted.session(record["config"])
+    is_of_run = wanted.config in {None, record["config"]} and wanted.threshold is None
+    if is_of_run and record["reason"] == "near":
         with suppress(ConfigError):  # several verifiers, which have no one threshold
             settings, _ = with_threshold(settings, record["threshold"], record["config"])
-    corpus = wanted.corpus(settings, manager.registry)
+    corpus = wanted.corpus(settings, registry)
     if corpus is not None:
         check_inputs(corpus, record, file, wanted.inputs)
     texts, recipe = (record["keeper_text"], record["text"]), wanted.learned()
-    explanation = explain_texts(*texts, settings, manager.registry, corpus, recipe=recipe, was_compared=True)
+    score = record["score"] if record["reason"] == "near" else None
+    run = KnownRun("removed", record["hamming_distance"], score) if is_of_run else None
+    explanation = explain_texts(*texts, settings, registry, corpus, recipe=recipe, run=run)
     show(explanation, as_json=wanted.as_json)
     used = explanation.recipe_id if wanted.knows_run else record["recipe_id"]
     note = difference(file, record, wanted.config, used)
@@ -148,7 +185,7 @@ def print_explanation(explanation: Explanation) -> None:
     """Print the steps of both texts, what was compared, and the verdict."""
     print_table(_text_rows(explanation.a, explanation.b), title="A")
     print_table(_text_rows(explanation.b, explanation.a), title="B")
-    print_table(_pair_rows(explanation), title="A and B")
+    print_table([[name, _shown(value)] for name, value in explanation.facts()], title="A and B")
     typer.secho(explanation.verdict, fg="green" if explanation.matches else "yellow")
 
 
@@ -167,32 +204,6 @@ def _text_rows(text: ExplainedText, other: ExplainedText) -> list[list[str]]:
 def _tokens(tokens: list[tuple[str, float]]) -> str:
     spelled = (f"{_shown(token).replace(' ', '␣')} {weight:.3g}" for token, weight in tokens)
     return " | ".join(spelled) or "none"
-
-
-def _pair_rows(explanation: Explanation) -> list[list[str]]:
-    limit = explanation.max_hamming_distance
-    allowed = f"at most {limit} allowed" if limit is not None else "exact repeats only"
-    return [
-        ["length band", f"{explanation.length_band}, of the shorter text"],
-        ["distance", f"{explanation.hamming_distance} bits differ, {allowed}"],
-        ["block keys", _keys(explanation)],
-        ["second look", _score(explanation)],
-        *(["kept apart", reason] for reason in explanation.guards),
-        *([["" if place else "because", reason] for place, reason in enumerate(explanation.reasons[:MOST_REASONS])]),
-    ]
-
-
-def _keys(explanation: Explanation) -> str:
-    if explanation.keys_in_common is None:
-        return "not told by this block index"
-    return f"{explanation.keys_in_common} of {explanation.n_keys} in common ({explanation.block_index})"
-
-
-def _score(explanation: Explanation) -> str:
-    if explanation.score is None or explanation.threshold is None:
-        return "none"
-    reached = "reaches" if explanation.score >= explanation.threshold else "is under"
-    return f"{explanation.verifier} score {explanation.score:.4g} {reached} the threshold {explanation.threshold:g}"
 
 
 def _shown(text: str) -> str:

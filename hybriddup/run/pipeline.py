@@ -68,7 +68,7 @@ def run(
 
     result = undisturbed(dedupe, clock.stop)
     judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per)
-    return replace(result, origin=Origin(corpus, settings, judge))
+    return replace(result, origin=Origin(corpus, settings, judge, registry, per))
 
 
 def judge_candidates(

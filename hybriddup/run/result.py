@@ -17,6 +17,7 @@ from hybriddup.data.records import Int64s, Removed
 from hybriddup.data.removed import RemovedPosts, removed_rows, rows_with_keepers
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
+from hybriddup.plugin.registry import Registry
 from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.summary import Summary
@@ -37,6 +38,10 @@ class Origin(NamedTuple):
     settings: Settings
     judge: Judge
     """Judges other pairs of them by the recipe of the run."""
+    registry: Registry
+    """The components that the settings name."""
+    per: str | None
+    """The field within whose values repeats are looked for."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,9 +169,9 @@ class Result:
 
     @cached_property
     def _all_near_misses(self) -> NearMisses:
-        corpus, (_, settings, judge) = self._own_posts, self._origin
+        corpus, origin = self._own_posts, self._origin
         kept = np.searchsorted(corpus.rows, self.kept_rows)
-        return find_near_misses(corpus, kept, settings, judge)
+        return find_near_misses(corpus, kept, origin.settings, origin.judge)
 
     @cached_property
     def _own_posts(self) -> Corpus:

@@ -14,7 +14,7 @@ from hybriddup.service.latest import History
 from hybriddup.service.limits import MAX_MATCHES
 from hybriddup.service.problems import RequestError
 from hybriddup.steps.options import quote
-from hybriddup.study.explain import Explanation
+from hybriddup.study.explanation import Explanation
 from hybriddup.window import Match, WindowStats
 from hybriddup.window.records import MOST_ID_BYTES, Evidence
 

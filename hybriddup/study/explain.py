@@ -3,96 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_KEY, CandidatePairs, text_lengths
+from hybriddup.data.records import CandidatePairs, text_lengths
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
-from hybriddup.run.pipeline import take_texts
 from hybriddup.run.recipe import LearnedRecipe
-from hybriddup.run.report.notebooks import pair_html
-from hybriddup.steps.blocks import count_shared
-from hybriddup.steps.exact import find_equal_texts
+from hybriddup.run.result import Result
 from hybriddup.steps.normalizers.wordless import without_repeats
+from hybriddup.study.explanation import ExplainedText, Explanation, KnownRun
+from hybriddup.study.known_runs import posts_of_run
+from hybriddup.study.learned import NO_CAUTIONS, Cautions, cautions_of, learn_from
+from hybriddup.study.shared_keys import SharedKeys, shared_keys
 
-UNLEARNED = (
-    " Without a corpus or a recipe, all tokens and keys count as rare. A run learns which are common, so that its "
-    "distances and keys can differ from these; name its posts (--input) or its recipe (--recipe) to know."
+MAY_NOT_LOOK = " A run may not look at this pair."
+NOT_VERIFIED = " The run kept both, so it did not verify this pair."
+ALL_RARE = ", all taken as rare"
+"""Added to the keys if they are not those of a run."""
+PASSED_OVER = (
+    f"{NOT_VERIFIED} If very many posts share keys with a post, a run verifies only some of them (max_bucket_size, "
+    "max_candidates)."
 )
-"""Added to a verdict that depends on what a run learns."""
-MOST_REASONS = 8
-"""Lines of what makes a score that people are shown; plain data has all of them."""
-
-
-@dataclass(frozen=True)
-class ExplainedText:
-    """What the steps made of one text."""
-
-    text: str
-    normalized: str
-    length: int
-    """Code points of what is compared."""
-    compared: str
-    """The normalized text, or its body by the setting ``compare``."""
-    tokens: list[tuple[str, float]]
-    """Each token with its weight, in order."""
-    fingerprint: str
-    """Hexadecimal, word 0 first."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The steps of two texts side by side, what was compared with what, and the verdict."""
-
-    a: ExplainedText
-    b: ExplainedText
-    matches: bool
-    reason: str
-    """``exact``, ``near``, or ``different``."""
-    length_band: str
-    """The band of the shorter text, which judges the pair."""
-    hamming_distance: int
-    max_hamming_distance: int | None
-    """None where the band removes exact repeats only."""
-    block_index: str
-    """Which keys texts have."""
-    keys_in_common: int
-    """Keys that the two share, of the ``n_keys`` by which B is looked up; without any they are never compared."""
-    n_keys: int
-    verifier: str | None
-    """The verifier that decides; None where the band removes exact repeats only."""
-    score: float | None
-    threshold: float | None
-    reasons: list[str]
-    """What makes the score, a line each, the strongest first; none where the verifier does not tell."""
-    guards: list[str]
-    """What keeps the two apart whatever the score, by each guard of the length band that does; see ``must_agree``."""
-    recipe_id: str
-    """What made the two fingerprints."""
-    is_certain: bool
-    """False if the verdict depends on weights or keys that a run would learn from its posts."""
-    verdict: str
-    """One sentence, and more if it is not certain."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain data that JSON can hold."""
-        return asdict(self)
-
-    def _repr_html_(self) -> str:
-        bits = f"{self.hamming_distance} bits differ"
-        limit = "exact repeats only" if self.max_hamming_distance is None else f"at most {self.max_hamming_distance}"
-        facts = [("distance", f"{bits}, {limit}"), ("length band", self.length_band)]
-        if self.score is not None:
-            facts.append(("second look", f"{self.verifier} score {self.score:.4g}, threshold {self.threshold:g}"))
-        facts += [("kept apart", reason) for reason in self.guards]
-        facts += [("because", reason) for reason in self.reasons[:MOST_REASONS]]
-        return pair_html(self.verdict, (self.a.text, self.b.text), facts)
+"""Added if a run kept two posts that seem to be repeats. One with another configuration is the other explanation."""
 
 
 def explain_texts(
@@ -103,7 +39,7 @@ def explain_texts(
     corpus: Corpus | Sequence[str] | None = None,
     *,
     recipe: LearnedRecipe | None = None,
-    was_compared: bool = False,
+    run: KnownRun | None = None,
 ) -> Explanation:
     """Return each step for two texts and the verdict, as if they were two posts of a run.
 
@@ -113,50 +49,43 @@ def explain_texts(
         The posts of the run, or their texts in the order of deciding, as they were read, to learn from as it did.
     recipe
         What the run learned. Without corpus and recipe all tokens and keys count as rare.
-    was_compared
-        Whether a run is known to have compared the two, so that its keys do not matter.
+    run
+        What that run is known to have done with the two.
     """
     components = Components.create(settings, registry, workers=1)
     if recipe is not None:
         components = components.with_learned(recipe, "it")
-    is_known = corpus is not None or components.learned is not None
     # asked before learning: a weighter that has learned, from nothing too, does not need it any more
-    weights_differ = not is_known and components.fingerprinter.weighter.needs_fit
-    keys_differ = weights_differ or (not is_known and components.block_index.learns)
-    learn_from(components, corpus)
-    cautions = (UNLEARNED if differ else "" for differ in (weights_differ, keys_differ and not was_compared))
-    return Explainer(components, (a, b), *cautions).explain()
-
-
-def learn_from(components: Components, corpus: Corpus | Sequence[str] | None) -> None:
-    """Let the weighter and the block index learn as in a run over the corpus, or from nothing where there is none."""
-    maker = components.fingerprinter
+    cautions = cautions_of(components) if corpus is None else NO_CAUTIONS
     if corpus is None:
-        maker.fit([])
-        return
-    raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
-    normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
-    order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None
-    raw, normalized = take_texts(raw, order), take_texts(normalized, order)
-    looked_at = components.looked_at(normalized)
-    raw, normalized = take_texts(raw, looked_at), take_texts(normalized, looked_at)
-    equal = find_equal_texts(normalized, raw, without_text=components.settings.without_text)
-    distinct = take_texts(normalized, equal.distinct)
-    compared = components.compared(distinct)
-    maker.fit(compared)
-    components.learn_blocks(compared)
+        components.fingerprinter.fit([])
+    elif components.learned is None:
+        components = learn_from(components, corpus)
+    return Explainer(components, (a, b), cautions, run).explain()
+
+
+def explain_rows(a: object, b: object, result: Result) -> Explanation:
+    """Return each step for two rows of a run, what it did with them, and the verdict."""
+    text_a, text_b, run, origin = posts_of_run(result, a, b)
+    return explain_texts(text_a, text_b, origin.settings, origin.registry, recipe=result.recipe, run=run)
 
 
 class Explainer:
     """Runs the steps on two texts and keeps what each gave."""
 
     def __init__(
-        self, components: Components, raw: tuple[str, str], caution_of_distance: str = "", caution_of_keys: str = ""
+        self,
+        components: Components,
+        raw: tuple[str, str],
+        cautions: Cautions = NO_CAUTIONS,
+        run: KnownRun | None = None,
     ) -> None:
-        """Run the steps; what is added to a verdict by distance or by keys is empty if these are those of the run."""
-        self.components, self.bands = components, components.bands
+        """Run the steps."""
+        self.components, self.bands, self.run = components, components.bands, run
+        self.was_compared = run is not None and run.outcome == "removed"
         self.raw = raw
-        self.caution_of_distance, self.caution_of_keys = caution_of_distance, caution_of_keys
+        self.cautions = NO_CAUTIONS if self.was_compared else cautions
+        self.keys_are_learned = not cautions.of_keys or not components.block_index.learns
         self.normalized = components.normalizer.normalize_batch(raw)
         self.compared = components.compared(self.normalized)
         self.lengths = text_lengths(self.compared)
@@ -168,25 +97,30 @@ class Explainer:
         self.band_name = self.bands.names[self.band]
         self.limit = int(self.bands.max_hamming_distances[self.band])
         self.distance = int(np.bitwise_count(self.simhashes.bits[0] ^ self.simhashes.bits[1]).sum())
+        if run is not None and run.hamming_distance is not None:
+            self.distance = run.hamming_distance
         self.pair = CandidatePairs(np.array([0]), np.array([1]), np.array([self.distance], np.int32))
         self.guards = self.bands.guards.reasons(self.normalized[0], self.normalized[1], self.band)
 
     def explain(self) -> Explanation:
         """Return the explanation."""
-        self.n_shared, n_keys = self.count_keys()
         reason, verdict, caution = self.judge()
         verifier, score, threshold = self.evidence
+        index = self.components.block_index
         return Explanation(
             a=self.text(0),
             b=self.text(1),
             matches=reason != "different",
             reason=reason,
+            outcome=None if self.run is None else self.run.outcome,
+            is_candidate=self.is_candidate,
             length_band=self.band_name,
             hamming_distance=self.distance,
             max_hamming_distance=self.limit if self.limit >= 0 else None,
-            block_index=self.components.block_index.describe(),
-            keys_in_common=self.n_shared,
-            n_keys=n_keys,
+            block_index=index.describe() + ("" if self.keys_are_learned else ALL_RARE),
+            keys_in_common=self.shared.n_shared,
+            n_keys=self.shared.n_keys,
+            shared_keys=self.shared.parts,
             verifier=verifier,
             score=score,
             threshold=threshold,
@@ -194,7 +128,7 @@ class Explainer:
             guards=self.guards,
             recipe_id=self.components.recipe_id(),
             is_certain=not caution,
-            verdict=verdict + caution,
+            verdict=verdict + self.what_run_did(reason) + caution,
         )
 
     def text(self, which: int) -> ExplainedText:
@@ -209,12 +143,21 @@ class Explainer:
             "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist()),
         )
 
-    def count_keys(self) -> tuple[int, int]:
-        """Return how many keys the two share, and by how many B is looked up."""
-        index, bits = self.components.block_index, self.simhashes.bits
-        keys = index.keys(self.compared, bits)
-        probes = index.probes(keys, bits) if index.probes_others else keys
-        return count_shared(keys[0], probes[1]), int((probes[1] != np.uint64(NO_KEY)).sum())
+    @cached_property
+    def shared(self) -> SharedKeys:
+        """The keys that the two share."""
+        return shared_keys(self.components.block_index, self.compared, self.simhashes.bits)
+
+    @property
+    def is_candidate(self) -> bool | None:
+        """Whether a run compares the two; None if that depends on what it learns."""
+        if self.was_compared:
+            return True
+        if (self.run is not None and self.run.apart) or self.limit < 0 or not self.simhashes.is_comparable.all():
+            return False
+        if self.cautions.of_distance or self.cautions.of_keys:
+            return None
+        return self.shared.n_shared > 0 and self.distance <= self.limit
 
     @cached_property
     def evidence(self) -> tuple[str | None, float | None, float | None]:
@@ -231,11 +174,14 @@ class Explainer:
             score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
         tell = getattr(self.bands.plan.verifiers[which], "explain_pair", None)
         self.reasons = [] if tell is None else tell(0, 1)
+        if self.run is not None and self.run.score is not None:
+            score = self.run.score
         return self.bands.plan.names[which], score, float(judgement.thresholds[0])
 
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts."""
-        self.bands.plan.prepare(self.components.verifier_context(self.normalized, self.compared, workers=1))
+        context = self.components.verifier_context(self.normalized, self.compared, workers=1)
+        self.bands.plan.prepare(context, is_learned=self.components.learned is not None)
 
     def judge(self) -> tuple[str, str, str]:
         """Return the reason, the verdict, and what to add to it if it is not certain."""
@@ -243,12 +189,14 @@ class Explainer:
             done = {"keep": "kept", "drop": "left out"}[without_text]
             verdict = f"B does not repeat A: no text is left of them, and posts without text are all {done}."
             return "different", verdict, ""
+        if self.run is not None and self.run.apart:
+            return "different", f"B does not repeat A: {self.run.apart}.", ""
         # without words or tokens, a text equals only what is equal before normalizing
         sent = map(without_repeats, self.raw)
         if self.normalized[0] == self.normalized[1] and (self.simhashes.has_tokens[0] or next(sent) == next(sent)):
             return "exact", "B repeats A: the texts are equal after normalizing.", ""
         if (why := self.why_not()) is None:
-            return "near", self.near_verdict(), self.caution_of_keys
+            return "near", self.near_verdict(), self.caution_of_near()
         return "different", *why
 
     def why_not(self) -> tuple[str, str] | None:
@@ -261,18 +209,39 @@ class Explainer:
             return f"{no}a fingerprint without a single bit set is never compared.", ""
         if self.limit < 0:
             return f"{no}texts of length band {name} are compared for equality only, and these differ.", ""
-        if self.distance > self.limit:
-            why = (
-                f"{no}their fingerprints differ in {self.distance} bits, more than the {self.limit} that length band "
-                f"{name} allows, so the texts are not looked at."
-            )
-            return why, self.with_second_look(self.caution_of_distance)
-        if self.n_shared == 0:
-            why = f"{no}they share none of the keys by which texts are found, so they are never compared."
-            return why, self.with_second_look(self.caution_of_keys or self.caution_of_distance)
+        if not self.was_compared and (why := self.why_not_compared()):
+            of_distance, of_keys, _ = self.cautions
+            caution = of_distance if self.distance > self.limit else of_keys or of_distance
+            return f"{no}{why}", self.with_second_look(caution)
         if not self.reaches_threshold:
-            return f"{no}{self.score_sentence('is under')}.", ""
-        return (f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", "") if self.guards else None
+            return f"{no}{self.score_sentence('is under')}.", self.cautions.of_score
+        if not self.guards:
+            return None
+        return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
+
+    def why_not_compared(self) -> str:
+        """Return why the two are no candidates, as a sentence; empty if they are."""
+        keys = "" if self.shared.n_shared else "they share none of the keys by which texts are found"
+        if self.distance <= self.limit:
+            return keys and f"{keys}, so they are never compared."
+        return (
+            f"{keys}{', and ' if keys else ''}their fingerprints differ in {self.distance} bits, more than the "
+            f"{self.limit} that length band {self.band_name} allows, so the texts are not looked at."
+        )
+
+    def caution_of_near(self) -> str:
+        """Return what to add to the verdict on a near duplicate if its keys are not those of the run."""
+        if not self.cautions.of_keys:
+            return self.cautions.of_score
+        is_kept = self.run is not None and self.run.outcome == "kept"
+        return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
+
+    def what_run_did(self, reason: str) -> str:
+        """Return what is known of the run and does not follow from the steps, as sentences."""
+        if self.run is None:
+            return ""
+        is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.cautions.of_keys
+        return self.run.note + (PASSED_OVER if is_passed_over else "")
 
     @property
     def reaches_threshold(self) -> bool:
@@ -303,6 +272,6 @@ class Explainer:
 
     def near_verdict(self) -> str:
         """Return the verdict on a near duplicate."""
-        condition = " if a run compares the two" if self.caution_of_keys else ""
+        condition = " if a run compares the two" if self.cautions.of_keys else ""
         reaches = self.score_sentence("reaches")
         return f"B repeats A{condition}: {reaches}, and the fingerprints differ in {self.distance} bits."

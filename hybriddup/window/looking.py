@@ -16,6 +16,7 @@ from hybriddup.run.audit import wilson_interval
 from hybriddup.steps.deciding.contest import most_candidates
 from hybriddup.steps.verifiers.judges import PairJudgement
 from hybriddup.study.explain import Explainer
+from hybriddup.study.learned import Cautions
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.learning import FIT_AT
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
@@ -130,14 +131,9 @@ class WindowExplainer(Explainer):
     """
 
     def __init__(self, state: OpenState, earlier: str, later: str) -> None:
-        super().__init__(state.steps.components, (earlier, later), UNLEARNED if state.weights_learn else "")
+        super().__init__(state.steps.components, (earlier, later), Cautions(UNLEARNED if state.weights_learn else ""))
         self.state = state
-        self._keys = super().count_keys()
-        _ = self.evidence
-
-    def count_keys(self) -> tuple[int, int]:
-        """Return how many keys the two share, and by how many the text is looked up."""
-        return self._keys
+        _ = self.shared, self.evidence
 
     def prepare_verifiers(self) -> None:
         """Let the verifiers look at the two texts, and keep what they learned."""

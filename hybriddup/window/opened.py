@@ -12,7 +12,7 @@ from hybriddup.window.records import Decision, Match, Post, PostId, PostList, St
 if TYPE_CHECKING:
     from hybriddup.config.settings import Settings
     from hybriddup.plugin.registry import Registry
-    from hybriddup.study.explain import Explanation
+    from hybriddup.study.explanation import Explanation
     from hybriddup.window.event_time import WindowTime
 
 

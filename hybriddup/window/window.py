@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import StoreError, WindowError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
-from hybriddup.study.explain import Explanation
+from hybriddup.study.explanation import Explanation
 from hybriddup.window.arguments import checked_after, checked_limit, checked_post_id, checked_text
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.looking import count_window, explainer_of, list_posts, similar_posts

@@ -85,10 +85,8 @@ def measured(found: Bools, labels: Bools) -> str:
 
 def decided(logits: Float64s, features: Float64s, threshold: float, of_length: Float64s) -> Bools:
     """Return which pairs match by the model and the rules of `post`, with the thresholds of the length bands."""
-    found = expit(logits - np.log(threshold / (1 - threshold))) >= of_length
-    found &= ~(verifier.has_comment(features) | verifier.names_another(features))
-    found &= ~(verifier.differs_without_words(features) | verifier.have_other_numbers(features))
-    return np.asarray(found | verifier.says_the_same(features) | verifier.goes_on(features))
+    scores = verifier.by_rules(expit(logits - np.log(threshold / (1 - threshold))), features)
+    return np.asarray(scores >= of_length)
 
 
 def main(folder: Path, write: bool) -> None:

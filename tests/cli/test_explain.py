@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
     assert [label for label in labels if f"\n{label}  " not in ran.out] == []
     assert ran.out.splitlines()[-1].startswith(
-        "B repeats A if a run compares the two: the post score 0.7105 reaches the threshold 0.5"
+        "B repeats A if a run compares the two: the post score 0.7527 reaches the threshold 0.5"
     )
 
 
@@ -37,7 +38,7 @@ def test_the_explanation_for_machines_is_json(run: Run) -> None:
     """With the same facts."""
     explanation = json.loads(run("explain", REPEATED, NEARLY, "--json").out)
     assert explanation["matches"] is True
-    assert explanation["length_band"] == "5-"
+    assert explanation["length_band"] == "9-"
     assert explanation["a"]["text"] == REPEATED
 
 
@@ -54,7 +55,7 @@ def test_two_texts_are_explained_as_in_a_run(run: Run, tmp_path: Path) -> None:
     assert "--recipe" in alone.out.splitlines()[-1]
     for known in (["--input", posts], ["--recipe", "recipe.npz"]):
         ran = run("explain", REPEATED, NEARLY, *known)
-        assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.7105 reaches the threshold 0.5")
+        assert ran.out.splitlines()[-1].startswith("B repeats A: the post score 0.7527 reaches the threshold 0.5")
     as_json = [json.loads(run("explain", REPEATED, NEARLY, "--json", *more).out) for more in ([], ["--input", posts])]
     assert [explanation["is_certain"] for explanation in as_json] == [False, True]
 
@@ -69,6 +70,49 @@ def test_a_removed_post_was_compared(run: Run, tmp_path: Path) -> None:
     assert ran.out.splitlines()[-1].startswith("B repeats A: the post score ")
     assert "note" not in run(*by_row, "--recipe", "recipe.npz").err
     assert "are not those of the run" in " ".join(run(*by_row, "--recipe", "other.npz").err.split())
+
+
+def test_two_kept_posts_are_explained_as_posts_of_the_run(run: Run, tmp_path: Path) -> None:
+    """By what it learned if that is known; else the verdict says that it may not have looked at the pair."""
+    posts = write_posts(tmp_path / "posts.jsonl", OTHER, REPEATED, OTHER, NEARLY)
+    run("dedupe", posts, "-o", "kept.jsonl", "--save-recipe", "recipe.npz", "--threshold", "0.99")
+    kept = ["explain", "--kept", "kept.jsonl", "--row", "1", "--row", "2", "--json"]
+    known = [json.loads(run(*kept, *more).out) for more in (["--input", posts], ["--recipe", "recipe.npz"])]
+    assert known[0] == known[1]
+    assert (known[0]["a"]["text"], known[0]["b"]["text"]) == (REPEATED, NEARLY)
+    assert (known[0]["outcome"], known[0]["is_candidate"]) == ("kept", True)
+    assert {"回家罗", "你妈妈"} & set(known[0]["shared_keys"])
+    assert "The run kept both, so it did not verify this pair." in known[0]["verdict"]
+    alone = json.loads(run(*kept).out)
+    assert (alone["outcome"], alone["is_candidate"]) == ("kept", None)
+    assert "not known: a run may not look at this pair" in run(*kept[:-1]).out
+    as_run = json.loads(run(*kept, "--input", posts, "--threshold", "0.99").out)
+    assert (as_run["matches"], as_run["threshold"]) == (False, 0.99)
+
+
+def test_kept_posts_of_two_users_were_never_compared(run: Run, tmp_path: Path) -> None:
+    """If the run looked for repeats within each user."""
+    kept = write_posts(tmp_path / "kept.jsonl", *({"text": REPEATED, "user": user} for user in ("ann", "bo", "ann")))
+    by_user = ["explain", "--kept", kept, "--per", "user", "--row", "0", "--row"]
+    assert "user is 'ann' and 'bo', and the run compared only posts with the same user" in run(*by_user, "1").out
+    assert "B repeats A" in run(*by_user, "2").out
+
+
+def test_a_removed_post_has_the_distance_and_the_score_of_its_run(run: Run, tmp_path: Path) -> None:
+    """Also without its recipe, whose weights make it; another configuration makes its own."""
+    posts = write_posts(tmp_path / "posts.jsonl", *[f"{text}{OTHER}" for text in "天地玄黄"], REPEATED, NEARLY)
+    run("dedupe", posts, "--removed", "removed.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text("utf-8").splitlines()]
+    record = next(record for record in records if record["text"] == NEARLY)
+    record |= {"hamming_distance": 39, "score": 0.75}
+    (tmp_path / "removed.jsonl").write_text(jsonl(record), "utf-8")
+    by_row = ["explain", "--file", "removed.jsonl", "--row", "5", "--json"]
+    explained = json.loads(run(*by_row).out)
+    assert (explained["outcome"], explained["is_candidate"]) == ("removed", True)
+    assert (explained["hamming_distance"], explained["score"]) == (39, 0.75)
+    other = json.loads(run(*by_row, "--config", "twitter").out)
+    assert (other["outcome"], other["is_candidate"]) == (None, None)
+    assert other["hamming_distance"] != 39
 
 
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
@@ -108,11 +152,14 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["only one text"], "give two texts, or --file REMOVED --row N"),
+        (["only one text"], "give two texts, or --file REMOVED and --row N, or --kept KEPT and --row N --row M"),
         (["a", "b", "--input", "posts.jsonl", "--recipe", "recipe.npz"], "give either --input or --recipe"),
         (["a", "b", "--recipe", "absent.npz"], "cannot read absent.npz"),
-        (["--file", "removed.jsonl"], "both --file REMOVED and --row N are needed"),
-        (["a", "b", "--row", "2"], "both --file REMOVED and --row N are needed"),
+        (["--file", "removed.jsonl"], "or --file REMOVED and --row N"),
+        (["a", "b", "--row", "2"], "or --file REMOVED and --row N"),
+        (["--kept", "posts.jsonl", "--row", "2"], "or --kept KEPT and --row N --row M"),
+        (["--kept", "posts.jsonl", "--row", "2", "--row", "3"], "--row 3 is not a post of posts.jsonl"),
+        (["a", "b", "--per", "user"], "--per goes with --kept"),
         (["--file", "removed.jsonl", "--row", "1", "--input", "posts.jsonl"], "row 1 is not among the 1 removed posts"),
         (["--file", "removed.jsonl", "--row", "2", "--input", "other.jsonl"], "is not what removed.jsonl says"),
         (["--file", "posts.jsonl", "--row", "2", "--input", "posts.jsonl"], "is not a file of removed posts"),
@@ -127,17 +174,23 @@ def test_what_cannot_be_explained_is_an_error(run: Run, tmp_path: Path, argument
 
 
 def test_what_makes_a_score_is_told(run: Run) -> None:
-    """What each feature adds, the strongest first, or the rule that decides."""
+    """What raises and lowers it most, in words, or the rule that decides."""
     one, other = "今天新增确诊病例，累计已经很多例了", "今天新增确诊病例12例，累计已经有很多例了"
     numbers = json.loads(run("explain", one, other, "--json").out)
     assert numbers["reasons"][:2] == ["added: 12例", "added: 有"]
-    added = [float(line.rsplit(": ", 1)[1]) for line in numbers["reasons"][2:]]
-    assert any(line.startswith("letters_shared 0.") for line in numbers["reasons"])
-    assert list(map(abs, added)) == sorted(map(abs, added), reverse=True)
+    directions = [line.split(": ")[0] for line in numbers["reasons"][2:]]
+    assert set(directions) <= {"raises the score", "lowers the score"}
+    added = [list(map(float, re.findall(r"\(([+-][0-9.]+)\)", line))) for line in numbers["reasons"][2:]]
+    assert sum(map(len, added)) == 4
+    assert added == [sorted(of_line, key=abs, reverse=True) for of_line in added]
+    assert not any(re.search("[a-z]_[a-z]", line) for line in numbers["reasons"])
     assert "because" in run("explain", one, other).out
     for other, reason in (
-        ("good morning all my friends!", "only marks and spelling differ: 1"),
-        ("nice evening to you", "of the characters of the shorter text are in the other, less than 0.7: 0"),
+        ("good morning all my friends!", "the score is 1: only marks and spelling differ"),
+        ("nice evening to you", "of the characters of the shorter text are in the other, under 0.7"),
     ):
         assert reason in run("explain", "good morning all my friends", other).out
-    assert "without words, and the hashtags or emoji differ: 0" in run("explain", "[泪水啊]", "[泪水呀]").out
+    assert (
+        "the score is 0: there are no words, and the hashtags or emoji differ"
+        in run("explain", "[泪水啊]", "[泪水呀]").out
+    )

@@ -7,6 +7,9 @@ import pytest
 import hybriddup
 
 REPEATS = {
+    "emoji more often": ("🎉🎉🎉", "🎉"),
+    "emoticons more often, zh": ("[怒][怒][怒][怒]", "[怒][怒]"),
+    "label in brackets, en": ("[Video] The lighthouse is open again", "The lighthouse is open again"),
     "equal but for marks and case, en": ("The library opens again on Sunday!", "the library opens again on sunday"),
     "typographic apostrophe, en": (
         "I don’t think we’ll make it home tonight",
@@ -111,6 +114,18 @@ REPEATS = {
     "word order, ru": ("Сегодня вечером в парке бесплатный концерт", "В парке сегодня вечером бесплатный концерт"),
 }
 DIFFERENT = {
+    "one more word, en": ("Thanks!", "Fixed it, thanks"),
+    "denied thanks, en": ("Thanks!", "no thanks"),
+    "denied, vulgar, vi": ("Món này đéo ngon", "Món này ngon"),
+    "Roman numeral in brackets, en": ("A week on the old canal (I)", "A week on the old canal (II)"),
+    "link inside a sentence, en": (
+        "Just installed Paper Planes http://a.io/1 on my tablet",
+        "Just installed Garden Tools http://a.io/2 on my tablet",
+    ),
+    "label in brackets, de": (
+        "[Notizen aus der alten Werkstatt] Ein Stuhl bekommt neue Beine",
+        "[Notizen aus der alten Werkstatt] Wie man Leim richtig anrührt",
+    ),
     "vowels, hi": ("आज मुझे दूध दो", "आज मुझे दूध दे"),
     "vowels, th": ("วันนี้ดีมาก", "วันนี้ดูมาก"),
     "tones, vi": ("Tôi muốn mua bàn", "Tôi muốn mua bạn"),

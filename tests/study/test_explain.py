@@ -17,9 +17,12 @@ NARROW = {"lengths": [{"max_hamming_distance": 12, "verifier": {"use": "edit", "
 
 
 DROPPING = {"without_text": "drop"}
+COSINE = {"lengths": [{"max_hamming_distance": 40, "verifier": {"use": "cosine", "threshold": 0.6}}]}
 
 
-@pytest.mark.parametrize("config", ["weibo", "twitter", "sms", "headlines", "benchmark", NARROW, DROPPING], ids=str)
+@pytest.mark.parametrize(
+    "config", ["weibo", "twitter", "sms", "headlines", "benchmark", NARROW, DROPPING, COSINE], ids=str
+)
 def test_corpus_makes_the_explanation_that_of_the_run(config: Any) -> None:
     """With the texts of the run, weights, distance, score and band are those by which each post was removed."""
     removed = hybriddup.dedupe(POSTS, config=config).removed
@@ -39,9 +42,9 @@ def test_verdict_on_distance_without_a_corpus_is_cautious() -> None:
     explained = hybriddup.explain(*texts)
     assert not explained.matches
     assert explained.verdict.startswith("B does not repeat A: ")
-    assert "Without a corpus" in explained.verdict
-    assert "Without a corpus" not in hybriddup.explain(*texts, corpus=POSTS).verdict
-    assert "Without a corpus" not in hybriddup.explain(*texts, config={"weighter": {"use": "tf"}}).verdict
+    assert "learns from its posts" in explained.verdict
+    assert "learns from its posts" not in hybriddup.explain(*texts, corpus=POSTS).verdict
+    assert "learns from its posts" not in hybriddup.explain(*texts, config={"weighter": {"use": "tf"}}).verdict
 
 
 FLOOD = [
@@ -98,6 +101,20 @@ def test_explanation_is_certain_where_nothing_is_to_be_learned() -> None:
     refused = hybriddup.explain("今天新增确诊病例12例，累计330例", "今天新增确诊病例15例，累计345例")
     assert "is under the threshold" in refused.verdict
     assert refused.is_certain
+
+
+def test_score_that_a_run_learns_is_uncertain_without_it() -> None:
+    """Words that are rare among the posts of a run weigh more."""
+    texts = "the ferry is late again today, so take the bus", "the ferry is late again today, so take the train"
+    for threshold in (0.3, 0.95):
+        config: Any = {"lengths": [{"max_hamming_distance": 60, "verifier": {"use": "cosine", "threshold": threshold}}]}
+        alone = hybriddup.explain(*texts, config=config)
+        assert not alone.is_certain
+        assert "distance, keys and score can differ" in alone.verdict
+        result = hybriddup.dedupe([*POSTS, texts[0]], config=config)
+        known = hybriddup.explain(*texts, config=config, recipe=result.recipe)
+        assert known.is_certain
+        assert known.score != alone.score
 
 
 def test_verdict_on_distance_without_a_corpus_has_the_second_look() -> None:

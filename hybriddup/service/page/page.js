@@ -1,7 +1,7 @@
 "use strict";
 
 const REFRESH_MS = 2000;
-const MOST_REASONS = 8;
+const MOST_REASONS = 12;
 const TOKEN_KEY = "hybriddup-token";
 
 function drawn(name, attributes, ...children) {
@@ -123,8 +123,9 @@ function pairRows(found) {
   const rows = [
     ["Length band", `${found.length_band}, of the shorter text`],
     ["Distance", `${found.hamming_distance} bits differ, ${limit}`],
-    ...(found.keys_in_common === null ? []
-      : [["Block keys", `${found.keys_in_common} of ${found.n_keys} in common (${found.block_index})`]]),
+    ["Block keys", `${found.keys_in_common} of ${found.n_keys} in common (${found.block_index})`
+      + (found.shared_keys.length ? `: ${found.shared_keys.join(" | ")}` : "")],
+    ["Candidate", found.is_candidate === null ? "not known yet" : found.is_candidate ? "yes" : "no"],
     ["Second look", score],
     ...(found.guards.length ? [["Kept apart", found.guards.join("; ")]] : []),
     ...(found.reasons.length ? [["Because", found.reasons.slice(0, MOST_REASONS).join("; ")]] : []),

@@ -16,6 +16,7 @@ from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
 from hybriddup.kernels.curves import Curves, sum_curves
 from hybriddup.kernels.post_features import FEATURES
+from hybriddup.steps.verifiers.phrases import describe_contributions
 
 Points = tuple[tuple[float, float], ...]
 
@@ -77,14 +78,12 @@ class PostModel:
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Return the features of a pair, float64[n_features], that make its score another one than usual, a line each.
+        """Return what raises and lowers the score of a pair by its features, float64[n_features], a line each.
 
         A curve is 0 on average over the pairs that a shipped model was fitted to: a contribution is relative to an
-        ordinary pair. The strongest comes first.
+        ordinary pair.
         """
-        added = self.contributions(features[None])[0]
-        strongest = sorted(np.flatnonzero(added.round(2)).tolist(), key=lambda column: -abs(added[column]))
-        return [f"{FEATURES[column]} {features[column]:.3g}: {added[column]:+.2f}" for column in strongest]
+        return describe_contributions(FEATURES, features, self.contributions(features[None])[0])
 
     def scores(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: 0.0 to 1.0."""

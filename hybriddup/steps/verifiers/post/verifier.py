@@ -14,6 +14,7 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
+from hybriddup.steps.verifiers.phrases import first_of
 from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
@@ -103,11 +104,7 @@ class Post:
 
     def score_features(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores by features, float64[n_pairs, n_features]."""
-        scores = self.model.scores(features)
-        scores[has_comment(features) | names_another(features) | differs_without_words(features)] = 0.0
-        scores[have_other_numbers(features)] = 0.0
-        scores[says_the_same(features) | goes_on(features)] = 1.0
-        return scores
+        return by_rules(self.model.scores(features), features)
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
         """Return the differences of a pair, and the rule or the features that make its score, a line each."""
@@ -116,25 +113,14 @@ class Post:
         differences = describe_differences(*posts) or ["no word differs"]
         share = float(contained(texts_at(self._context.texts, positions), one, other)[0])
         if share < LEAST_CONTAINED:
-            return [
-                f"{share:.2f} of the characters of the shorter text are in the other, less than {LEAST_CONTAINED}: 0"
-            ]
+            lack = f"{share:.2f} of the characters of the shorter text are in the other, under {LEAST_CONTAINED}"
+            return [f"the score is 0: {lack}"]
         features = pair_features(posts, one, other)
-        return [*differences, *(self.rules_on(features) or self.model.explain(features[0]))]
+        return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Return the rule that decides a pair, whatever the model says; empty if there is none."""
-        if says_the_same(features)[0]:
-            return ["only marks and spelling differ: 1"]
-        if goes_on(features)[0]:
-            return ["one post is cut off, and the other one begins with it: 1"]
-        if has_comment(features)[0]:
-            return ["one post adds a comment to what the other one says: 0"]
-        if have_other_numbers(features)[0]:
-            return ["each post has a number that the other lacks: 0"]
-        if names_another(features)[0]:
-            return ["little is said beside a link, name or source, which is another one: 0"]
-        return ["without words, and the hashtags or emoji differ: 0"] if differs_without_words(features)[0] else []
+        return [f"the score is {score:g}: {words}" for applies, score, words in RULES if applies(features)[0]][:1]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post may be contained in one of any length."""
@@ -186,6 +172,24 @@ def differs_without_words(features: Float64s) -> Bools:
     """Return bool[n_pairs]: where a post has no words, and the hashtags or emoji are not the same."""
     others = [column(features, name) for name in ("hashtags_differ", "hashtags_of_one", "emoji_differ")]
     return np.asarray((column(features, "length") == 0.0) & (np.add.reduce(others) > 0.0))
+
+
+RULES = (
+    (says_the_same, 1.0, "only marks and spelling differ"),
+    (goes_on, 1.0, "one post is cut off, and the other one begins with it"),
+    (has_comment, 0.0, "one post adds a comment to what the other one says"),
+    (have_other_numbers, 0.0, "each post has a number that the other lacks"),
+    (names_another, 0.0, "next to little text, the link, name or source is another one"),
+    (differs_without_words, 0.0, "there are no words, and the hashtags or emoji differ"),
+)
+"""What decides a pair before the model, the score, and the reason in words; the first one that applies does."""
+
+
+def by_rules(scores: Float64s, features: Float64s) -> Float64s:
+    """Return the scores of a model, changed in place where a rule decides."""
+    for applies, score, _ in reversed(RULES):
+        scores[applies(features)] = score
+    return scores
 
 
 def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:

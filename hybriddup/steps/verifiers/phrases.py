@@ -1,0 +1,99 @@
+"""What raises and what lowers the score of a pair, in words: features of the verifier `post` for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybriddup.data.records import Float64s
+
+MOST_CONTRIBUTIONS = 4
+"""Contributions that are named, the strongest; the others rarely change a decision."""
+MOST_DIFFERENCES = 6
+"""Differences of two texts that are listed one by one."""
+SHARES = {
+    "contained": "of the shorter post is in the longer one",
+    "covered": "of the longer post is in the shorter one",
+    "letters_shared": "of all letters in common",
+    "letters_contained": "of the letters of the shorter post in common",
+}
+"""Features from 0 to 1."""
+AMOUNTS = {
+    "shared": "in common in the same order",
+    "replaced": "replaced",
+    "largest_replaced": "replaced in one place",
+    "moved": "moved to another place",
+    "added_before": "added at the beginning",
+    "added_within": "added in the middle",
+    "added_after": "added at the end",
+    "comment": "of comment next to a quote",
+    "length": "in the shorter post",
+    "lacking": "only in the shorter post",
+    "adding": "only in the longer post",
+}
+"""Features that weigh words."""
+FACTS = {
+    "numbers_differ": ("no number is another one", "each post has a number that the other lacks"),
+    "numbers_added": ("no number is added", "one post has a number more"),
+    "hashtags_differ": ("no hashtag is another one", "each post has a hashtag that the other lacks"),
+    "hashtags_of_one": ("no hashtag is added", "one post has a hashtag more"),
+    "sources_differ": ("no source is another one", "each post has a source that the other lacks"),
+    "source_of_one": ("no source is added", "one post has a source more"),
+    "emoji_differ": ("no emoji is another one", "each post has an emoji that the other lacks"),
+    "names_differ": ("no mention or link is another one", "each post has a mention or link that the other lacks"),
+    "goes_on": ("neither post is cut off", "one post is cut off where the other goes on"),
+}
+"""Features that are 0 or 1."""
+A_WORD, A_FEW_WORDS = 2.5, 12.0
+"""Weights up to which people are shown a word and a few words; a Han character weighs 1, a word up to 2."""
+
+
+def describe_feature(name: str, value: float) -> str:
+    """Return a feature of a pair in words.
+
+    Examples
+    --------
+    >>> describe_feature("letters_shared", 0.928)
+    '92 % of all letters in common'
+    >>> describe_feature("replaced", 0.0)
+    'nothing replaced'
+    """
+    if name in SHARES:
+        return f"{int(100 * value + 1e-9)} % {SHARES[name]}"
+    if name in FACTS:
+        return FACTS[name][value > 0]
+    return f"{amount(float(np.expm1(value)))} {AMOUNTS[name]}"
+
+
+def amount(weight: float) -> str:
+    """Return about how many words weigh so much."""
+    if weight <= 0:
+        return "nothing"
+    return "a word" if weight <= A_WORD else "a few words" if weight <= A_FEW_WORDS else "many words"
+
+
+def describe_contributions(names: Sequence[str], values: Float64s, added: Float64s) -> list[str]:
+    """Return what raises and what lowers a score, a line each, the stronger first.
+
+    Parameters
+    ----------
+    names
+        The features.
+    values, added
+        float64[n_features]: their values, and what each adds to the score before it is brought to 0 to 1.
+    """
+    strongest = np.argsort(-np.abs(added), kind="stable")[:MOST_CONTRIBUTIONS].tolist()
+    lines: dict[str, list[str]] = {}
+    for column in strongest:
+        if abs(added[column]) >= 0.005:
+            direction = "raises the score" if added[column] > 0 else "lowers the score"
+            said = f"{describe_feature(names[column], float(values[column]))} ({added[column]:+.2f})"
+            lines.setdefault(direction, []).append(said)
+    return [f"{direction}: {', '.join(of_it)}" for direction, of_it in lines.items()]
+
+
+def first_of(differences: list[str]) -> list[str]:
+    """Return the first differences, and how many more there are."""
+    more = len(differences) - MOST_DIFFERENCES
+    return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

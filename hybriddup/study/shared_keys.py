@@ -1,0 +1,56 @@
+"""Block keys that two texts share, counted and spelled as the parts of the text that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import NO_KEY, UInt64s
+from hybriddup.steps.blocks import BlockIndex
+
+LONGEST_PART = 8
+"""Characters of a part of a text that is tried as a key; shingles have up to five."""
+CHARACTERS_TRIED = 1_000
+"""Characters of a text whose parts are tried, so that a long one takes no longer than a moment."""
+
+
+class SharedKeys(NamedTuple):
+    """Keys that two texts share."""
+
+    n_shared: int
+    n_keys: int
+    """Keys by which the second text is looked up."""
+    parts: list[str]
+    """The parts of the first text that are the shared keys; empty if keys are not parts of texts."""
+
+
+def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> SharedKeys:
+    """Return the own keys of the first of two texts by which the second is looked up.
+
+    ``bits`` are uint64[2, words], their fingerprints.
+    """
+    keys = index.keys(texts, bits)
+    probes = (index.probes(keys, bits) if index.probes_others else keys)[1]
+    shared = np.intersect1d(keys[0], probes)
+    shared = shared[shared != np.uint64(NO_KEY)]
+    n_keys = int((probes != np.uint64(NO_KEY)).sum())
+    return SharedKeys(len(shared), n_keys, spell_keys(shared, texts[0], index, bits.shape[1]))
+
+
+def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
+    """Return the shortest parts of a text that have these keys, in no order; none if keys are not parts of texts.
+
+    An index need not say what its keys stand for: each short part of the text is asked for its own.
+    """
+    if not len(keys) or not index.reads_texts:
+        return []
+    text = text[:CHARACTERS_TRIED]
+    spans = ((first, n) for n in range(1, LONGEST_PART + 1) for first in range(len(text) - n + 1))
+    parts = list(dict.fromkeys(text[first : first + n] for first, n in spans))
+    made = index.keys(parts, np.zeros((len(parts), n_words), np.uint64))
+    part_of: dict[int, str] = {}
+    for place, column in np.argwhere(np.isin(made, keys)).tolist():
+        part_of.setdefault(int(made[place, column]), parts[place])
+    return list(dict.fromkeys(part_of.values()))
