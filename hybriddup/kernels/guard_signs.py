@@ -25,7 +25,7 @@ LONGEST_CHANGE = 64
 N_CLASSES = np.uint32(256)
 MOST_LETTERS, MOST_ALONE = 64, 24
 """Characters that may differ in a small difference; fewer if there are characters of scripts without spaces."""
-LONGEST_PART = 24
+LONGEST_PART = 40
 """Words and Han characters from the first difference of a sentence to the last that a negation or an opposite makes."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
