@@ -176,7 +176,7 @@ class RuleOutcome(NamedTuple):
     n_crowded: int
     """Look-ups of keys that more kept texts had than are looked at."""
     n_cut: int
-    """Kept texts that had more candidates than are verified."""
+    """Kept texts of which candidates were passed over."""
 
 
 def decide_by_rule(
@@ -208,13 +208,19 @@ def decide_by_rule(
                 with_key = with_key[-max_bucket_size:]
             looked_at.update(with_key)
         candidates = [earlier for earlier in looked_at if is_within(earlier, text)]
-        nearest = sorted(candidates, key=lambda earlier: (distance_of(earlier, text), earlier))[: most_pairs[text]]
-        matches = [earlier for earlier in nearest if is_accepted(earlier, text)]
+        distances = {earlier: distance_of(earlier, text) for earlier in candidates}
+        verified = [
+            earlier
+            for earlier in candidates
+            if sum(other < earlier and distances[other] <= distances[earlier] for other in candidates)
+            < most_pairs[text]
+        ]
+        matches = [earlier for earlier in verified if is_accepted(earlier, text)]
         if matches:
             near[text] = min(matches)
         else:
             kept.append(text)
-            n_cut += len(candidates) > most_pairs[text]
+            n_cut += len(verified) < len(candidates)
     return RuleOutcome(kept, exact, near, n_crowded, n_cut)
 
 

@@ -179,23 +179,6 @@ class NearPairs(NamedTuple):
         return NearPairs._make(column[chosen] for column in self)
 
 
-class Enough(NamedTuple):
-    """How many candidates are enough: of a text's sure ones, those farther away than so many others may be left out."""
-
-    most_pairs: Int64s
-    """int64[n]: of each text of a batch so many candidates are verified, those with the fewest differing bits."""
-    n_newer: Int64s
-    """int64[n]: batch texts before each with a key that it is looked up by, at most; they may push others out."""
-
-    def take(self, chosen: Int64s | slice) -> Enough:
-        """Return the same of the chosen texts, in the order given."""
-        return Enough(self.most_pairs[chosen], self.n_newer[chosen]) if len(self.most_pairs) else self
-
-
-ALL_PAIRS = Enough(np.zeros(0, np.int64), np.zeros(0, np.int64))
-"""Of no texts: no pair may be left out."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
     """Pairs that passed stage 1, in any order; a pair may stand there twice, once for each copy of its later text."""

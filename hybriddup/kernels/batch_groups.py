@@ -5,7 +5,7 @@ Arrays by group have one more place at their end, for `NO_GROUP`: which keys hav
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, UInt32s, UInts
+from hybriddup.data.records import Int32s, Int64s, UInt32s, UInts
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
 from hybriddup.kernels.pair_limits import TextColumns
@@ -122,31 +122,24 @@ def fill_rings(
 
 
 @njit(cache=True, nogil=True)
-def most_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int64s, int]:
-    """Return int64[n], how many texts stand before each in a group that it looks into, at most, and the sum of all.
+def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int64s, int]:
+    """Return how many texts of each group that a text looks into are before it, and the sum of all.
 
-    So many kept texts can come between it and those of the index, and so many comparisons does the batch take.
+    Up to this many kept texts can come between it and those of the index; the sum is the comparisons of the batch.
+
+    Returns
+    -------
+    before, most
+        int32[n, m]: of each group; int64[n]: of the largest.
     """
-    most, n_before, n_comparisons = np.zeros(len(own), np.int64), np.zeros(n_groups + 1, np.int64), np.int64(0)
+    before, most = np.zeros(probed.shape, np.int32), np.zeros(len(own), np.int64)
+    n_before, n_comparisons = np.zeros(n_groups + 1, np.int64), np.int64(0)
     for i in range(len(own)):
         for j in range(probed.shape[1]):
             n = n_before[place_of_group(probed[i, j], n_groups)]
-            most[i] = max(most[i], n)
+            before[i, j], most[i] = n, max(most[i], n)
             n_comparisons += n
         for j in range(own.shape[1]):
             n_before[place_of_group(own[i, j], n_groups)] += 1
         n_before[n_groups] = 0
-    return most, n_comparisons
-
-
-@njit(cache=True, nogil=True)
-def count_kept_before(own: UInt32s, probed: UInt32s, is_kept: Bools, n_groups: int) -> Int64s:
-    """Return int64[n]: at most so many kept texts of the batch stand before each and share a key with it."""
-    counts, n_kept = np.zeros(len(own), np.int64), np.zeros(n_groups + 1, np.int64)
-    for i in range(len(own)):
-        for j in range(probed.shape[1]):
-            counts[i] += n_kept[place_of_group(probed[i, j], n_groups)]
-        for j in range(own.shape[1]):
-            n_kept[place_of_group(own[i, j], n_groups)] += np.int64(is_kept[i])
-        n_kept[n_groups] = 0
-    return counts
+    return before, most, n_comparisons

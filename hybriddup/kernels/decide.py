@@ -11,23 +11,17 @@ import numpy as np
 from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest import choose_nearest
 
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
-"""What is known of a pair: nothing yet, that the verifier accepts it, that it does not or need not be asked."""
+"""What is known of a pair: nothing yet, that the verifier accepts it, that it does not."""
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """What is known of a text; the last two were removed."""
 IN_INDEX = np.int64(-1)
 """In the place of a row: the earlier text of a pair is not of this batch, and was kept."""
 NONE = np.int64(-1)
-NOT_CHOSEN, CHOSEN, CUT = np.int8(0), np.int8(1), np.int8(2)
-GUESSED_ANEW = 48
-"""Of so many texts that are decided next, it is guessed anew, as more is known of those before them."""
-SPARE = 4
-"""Of a text without a match so many times the most are verified: some will turn out not to be candidates, and the next
-nearest take their places."""
-UNCERTAIN, SEEMS_KEPT, SEEMS_REMOVED = np.int8(0), np.int8(1), np.int8(2)
-"""What is guessed of a text with too many pairs before those before it are decided."""
+CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
+"""Whether the earlier text of a pair was kept and is among the newest of a key that both share: it is if the undecided
+texts of the batch are kept; or that is seen when all texts before the later one are decided."""
 
 
 class Contest(NamedTuple):
@@ -42,7 +36,7 @@ class Contest(NamedTuple):
     is_sure: Bools
     """bool[n_pairs]: whether the earlier text stands among the newest of a key, whatever is kept of this batch."""
     verdicts: Int8s
-    """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`; changed in place."""
+    """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
     """int64[n_pairs]: the least that an earlier text of the index has from the newest in a key that both share."""
     depth_rows: Int64s
@@ -54,10 +48,12 @@ class Contest(NamedTuple):
     oldest: Float64s
     """float64[n]: a text is met by later ones whose oldest time is before its own."""
     most_pairs: Int64s
-    """int64[n]: of each text's candidates so many are verified, those with the fewest differing bits."""
+    """int64[n]: a candidate of a text is passed over if this many before it have no more differing bits."""
     own: UInt32s
     probed: UInt32s
     """uint32[n, n_keys], uint32[n, m]: the groups of the batch that texts are in and look into."""
+    before: Int32s
+    """int32[n, m]: texts of the batch before each in the groups that it looks into."""
     max_bucket_size: int
     """Of a key so many of the newest kept texts are looked at; 0 = all."""
 
@@ -70,12 +66,13 @@ class Course(NamedTuple):
     deciding: Int64s
     """int64[n]: the pair that removed a text; for `EXACT`, the row of the kept equal one."""
     next_pair: Int64s
-    """int64[n]: the first pair not yet refused."""
-    cuts: Int8s
-    """int8[n]: for a text with more pairs than are verified, whether the nearest were chosen (`CHOSEN`), and whether
-    that left any out (`CUT`)."""
-    guesses: Int8s
-    """int8[n]: for such a text, `UNCERTAIN`, `SEEMS_KEPT` or `SEEMS_REMOVED`."""
+    """int64[n]: the first pair not yet refused, for a text that no candidate can be passed over of."""
+    is_cut: Bools
+    """bool[n]: whether a text was kept, and candidates of it were passed over."""
+    n_near: Int64s
+    n_expected: Int64s
+    """int64[n_distances], of the text at hand: candidates so far with no more differing bits; and those with the
+    expected ones."""
     ranks: Int64s
     """int64[n, n_keys]: how many kept texts of this batch stand before a kept one in each of its groups."""
     n_kept: Int64s
@@ -108,14 +105,6 @@ def decide_in_order(
         is_next = is_last and course.n_settled[0] == row
         waits = is_last and course.status[row] == UNDECIDED and waits_for_copy(contest, course, row)
         if course.status[row] == UNDECIDED and not waits:
-            if has_too_many(contest, course, row):
-                if not is_next:
-                    is_near_head = row < course.n_settled[0] + GUESSED_ANEW
-                    if is_last and (course.guesses[row] == UNCERTAIN or is_near_head):
-                        n_wanted = guess_text(contest, course, depths, row, n_at_a_time, wanted, n_wanted)
-                    continue
-                if not cut_to_nearest(contest, course, depths, row):
-                    continue
             n_wanted = decide_text(contest, course, depths, row, n_at_a_time, is_last, wanted, n_wanted)
         if is_next and course.status[row] != UNDECIDED:
             settle_text(contest, course, row)
@@ -147,37 +136,61 @@ def decide_text(
     n_wanted: int,
 ) -> int:
     """Decide a text by its pairs if that is possible by now; return how many pairs are wanted in all."""
-    if course.status[row] != UNDECIDED:
-        return n_wanted
-    last, is_next = contest.offsets[row + 1], is_last and course.n_settled[0] == row
-    for pair in range(course.next_pair[row], last):
-        course.next_pair[row] = pair
-        earlier = contest.earlier[pair]
-        if contest.verdicts[pair] == REFUSED or (earlier != IN_INDEX and course.status[earlier] > KEPT):
+    first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
+    has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
+    near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
+    for distance in range(len(near) if has_many else 0):
+        near[distance] = expected[distance] = 0
+    is_open, is_cut, may_be_cut = False, False, False
+    for pair in range(first if has_many else course.next_pair[row], last):
+        verdict, distance = contest.verdicts[pair], contest.distances[pair]
+        if verdict == REFUSED and not has_many:
             continue
-        if contest.verdicts[pair] == OPEN:
-            return want_pairs(contest, course, pair, last, n_at_a_time, wanted, n_wanted)
-        if earlier != IN_INDEX and course.status[earlier] == UNDECIDED:
+        standing = standing_of(contest, course, depths, row, pair, is_next)
+        if standing == NO_CANDIDATE:
+            continue
+        if has_many and near[distance] >= most:
+            is_cut |= standing == CANDIDATE
+            may_be_cut |= standing != CANDIDATE
+            continue
+        may_be_passed_over = has_many and expected[distance] + n_unsure >= most
+        may_be_cut |= may_be_passed_over
+        if not has_many and not is_open:
+            course.next_pair[row] = pair
+        if verdict == OPEN:
+            is_open = True
+            if not has_many or (standing != UNSURE and expected[distance] < most):
+                wanted[n_wanted] = pair
+                n_wanted += 1
+                if n_wanted - n_before == n_at_a_time:
+                    return n_wanted
+        elif verdict == MATCHES:
+            if not is_open and standing == CANDIDATE and not may_be_passed_over:
+                course.status[row], course.deciding[row] = NEAR, pair
             return n_wanted
-        if not contest.is_sure[pair]:
-            if not is_next or needs_depths(contest, course, row, pair):
-                return n_wanted
-            if not is_looked_at(contest, course, depths, row, pair):
-                contest.verdicts[pair] = REFUSED
-                continue
-        course.status[row], course.deciding[row] = NEAR, pair
-        return n_wanted
-    course.next_pair[row] = last
-    if is_last:
-        course.status[row] = KEPT
+        n_unsure += standing == UNSURE
+        for farther in range(distance, len(near) if has_many and standing != UNSURE else 0):
+            near[farther] += standing == CANDIDATE
+            expected[farther] += 1
+    if is_last and not is_open and (is_cut or not may_be_cut):
+        course.status[row], course.is_cut[row] = KEPT, is_cut
     return n_wanted
 
 
 @njit(cache=True, nogil=True, inner=True)
-def has_too_many(contest: Contest, course: Course, row: int) -> bool:
-    """Return whether a text has more pairs than are verified, of which the nearest were not chosen yet."""
-    n_pairs = contest.offsets[row + 1] - contest.offsets[row]
-    return bool(n_pairs > contest.most_pairs[row] and course.cuts[row] == NOT_CHOSEN)
+def standing_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
+    """Return whether the earlier text of a pair is a `CANDIDATE` of the later one."""
+    earlier = contest.earlier[pair]
+    is_decided = earlier == IN_INDEX or course.status[earlier] != UNDECIDED
+    if is_decided and earlier != IN_INDEX and course.status[earlier] != KEPT:
+        return NO_CANDIDATE
+    if contest.is_sure[pair]:
+        return CANDIDATE if is_decided else EXPECTED
+    if needs_depths(contest, course, row, pair):
+        return UNSURE
+    if not is_looked_at(contest, course, depths, row, pair):
+        return NO_CANDIDATE if is_next or earlier == IN_INDEX else UNSURE
+    return CANDIDATE if is_next or stays_looked_at(contest, depths, row, pair) else UNSURE
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -198,22 +211,6 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def want_pairs(
-    contest: Contest, course: Course, pair: int, last: int, n_at_a_time: int, wanted: Int64s, n_wanted: int
-) -> int:
-    """Ask for the next pairs of a text, up to one that is known to match; return how many are wanted in all."""
-    n = 0
-    while pair < last and n < n_at_a_time and contest.verdicts[pair] != MATCHES:
-        earlier = contest.earlier[pair]
-        if contest.verdicts[pair] == OPEN and (earlier == IN_INDEX or course.status[earlier] <= KEPT):
-            wanted[n_wanted] = pair
-            n_wanted += 1
-            n += 1
-        pair += 1
-    return n_wanted
-
-
-@njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
     """Return whether it takes the depths in each group to tell whether an earlier text of the index is looked at."""
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
@@ -227,9 +224,9 @@ def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text stands among the newest kept ones of a key that both share.
+    """Return whether the earlier text is among the newest kept ones of a key that both share, by what is decided.
 
-    All texts before the later one have been settled, and `needs_depths` is false.
+    That is final if all texts before the later one are settled, and `needs_depths` is false.
     """
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if contest.is_sure[pair] or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
@@ -248,99 +245,43 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
     return False
 
 
-@njit(cache=True, nogil=True)
-def guess_text(
-    contest: Contest, course: Course, depths: Int64s, row: int, n_at_a_time: int, wanted: Int64s, n_wanted: int
-) -> int:
-    """Ask for pairs of a text that has too many, while none that seems a candidate matches; return how many are wanted.
-
-    Its nearest candidates are known when all texts before it are decided. A few pairs find the match of a copy. Of a
-    text without a match `SPARE` times the most are verified, so that deciding it hardly waits then.
-    """
-    first, n = contest.offsets[row], np.int64(0)
-    is_near = seem_nearest(contest, course, depths, row, contest.most_pairs[row])
-    course.guesses[row] = UNCERTAIN
-    for i in range(len(is_near)):
-        if is_near[i] and contest.verdicts[first + i] == MATCHES:
-            course.guesses[row] = SEEMS_REMOVED if n == 0 else UNCERTAIN
-            return n_wanted + n
-        if is_near[i] and contest.verdicts[first + i] == OPEN:
-            wanted[n_wanted + n] = first + i
-            n += 1
-            if n == n_at_a_time:
-                return n_wanted + n
-    if n == 0:
-        n = want_spare_pairs(contest, course, depths, row, wanted, n_wanted)
-        course.guesses[row] = SEEMS_KEPT if n == 0 else UNCERTAIN
-    return n_wanted + n
-
-
-@njit(cache=True, nogil=True)
-def want_spare_pairs(contest: Contest, course: Course, depths: Int64s, row: int, wanted: Int64s, n_wanted: int) -> int:
-    """Ask for pairs that a text may need if some of those that seem its nearest are none; return how many they are."""
-    first, n = contest.offsets[row], np.int64(0)
-    is_near = seem_nearest(contest, course, depths, row, SPARE * contest.most_pairs[row])
-    for i in range(len(is_near)):
-        if is_near[i] and contest.verdicts[first + i] == OPEN:
-            wanted[n_wanted + n] = first + i
-            n += 1
-    return n
-
-
-@njit(cache=True, nogil=True)
-def seem_nearest(contest: Contest, course: Course, depths: Int64s, row: int, most: int) -> Bools:
-    """Return bool[n]: which pairs of a text have the fewest differing bits of those that seem its candidates."""
-    first, last = contest.offsets[row], contest.offsets[row + 1]
-    is_near = np.zeros(last - first, np.bool_)
-    for pair in range(first, last):
-        is_kept = seems_kept(course, contest.earlier[pair])
-        is_near[pair - first] = is_kept and not is_pushed_out(contest, course, depths, row, pair)
-    choose_nearest(contest.distances[first:last], is_near, most)
-    return is_near
-
-
 @njit(cache=True, nogil=True, inner=True)
-def seems_kept(course: Course, earlier: int) -> bool:
-    """Return whether the earlier text of a pair was kept, or nothing is known that speaks against it."""
-    if earlier == IN_INDEX:
-        return True
-    is_open = course.status[earlier] == UNDECIDED and course.guesses[earlier] != SEEMS_REMOVED
-    return bool(is_open or course.status[earlier] == KEPT)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_pushed_out(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether an earlier text of the index is no candidate any more, for what is kept of the batch by now."""
-    if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] == NONE:
+def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bool:
+    """Return whether the earlier text, one of the index, is looked at even if all texts of the batch are kept."""
+    if contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] == NONE:
         return False
-    return not is_looked_at(contest, course, depths, row, pair)
+    for j in range(contest.before.shape[1]):
+        depth = depths[contest.depth_rows[pair], j]
+        if depth > 0 and depth + contest.before[row, j] <= contest.max_bucket_size:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
-def cut_to_nearest(contest: Contest, course: Course, depths: Int64s, row: int) -> bool:
-    """Refuse all pairs of a text but those with the fewest differing bits, the earliest first where as many differ.
+def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
+    """Return bool[n_pairs]: all pairs but those that are passed over whatever else is decided.
 
-    All texts before it have been settled, so that its candidates are known; False = depths are needed first.
+    The first sure one of these of each text stays, so that it is counted.
+
+    Parameters
+    ----------
+    later, distances, is_sure
+        Of the pairs with kept texts of an index, as `BatchPairs` and `Contest` have them.
+    most_pairs
+        int64[n_texts]: as `Contest` has it.
     """
-    first, last = contest.offsets[row], contest.offsets[row + 1]
-    is_candidate, n = np.ones(last - first, np.bool_), np.int64(0)
-    for pair in range(first, last):
-        if needs_depths(contest, course, row, pair):
-            return False
-    for pair in range(first, last):
-        earlier = contest.earlier[pair]
-        is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
-        if not is_kept or not is_looked_at(contest, course, depths, row, pair):
-            is_candidate[pair - first] = False
-            contest.verdicts[pair] = REFUSED
-        else:
-            n += 1
-    course.cuts[row], course.next_pair[row] = CHOSEN, first
-    if n <= contest.most_pairs[row]:
-        return True
-    course.cuts[row] = CUT
-    choose_nearest(contest.distances[first:last], is_candidate, contest.most_pairs[row])
-    for pair in range(first, last):
-        if not is_candidate[pair - first]:
-            contest.verdicts[pair] = REFUSED
-    return True
+    stays, first = np.ones(len(later), np.bool_), 0
+    while first < len(later):
+        last, most = first, most_pairs[later[first]]
+        while last < len(later) and later[last] == later[first]:
+            last += 1
+        if last - first > most:
+            sure, is_cut = np.zeros(distances[first:last].max() + 1, np.int64), False
+            for pair in range(first, last):
+                if sure[distances[pair]] >= most:
+                    stays[pair] = not is_cut
+                    is_cut |= is_sure[pair]
+                elif is_sure[pair]:
+                    sure[distances[pair] :] += 1
+        first = last
+    return stays

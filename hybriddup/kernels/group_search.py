@@ -7,8 +7,7 @@ import numpy as np
 from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest
+from hybriddup.kernels.key_groups import NO_GROUP, SPREAD
 from hybriddup.kernels.pair_limits import TextColumns, distance_within, may_be_within
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, power_of_two
 from hybriddup.kernels.ring_reads import LookUpCounts
@@ -46,41 +45,34 @@ class Asked(NamedTuple):
     """uint32[n, m]: the starts of the rings that each looks into, `NO_GROUP` for none."""
     ranks: Int32s
     """int32[n, m]: so many of the first texts of each ring are looked at; no rows = all of them."""
-    widest: Int32s
-    """int32[n]: no pair with more differing bits is wanted."""
-    most_pairs: Int64s
-    """int64[n]: of each text's candidates so many are verified; no rows = all. See `hybriddup.kernels.nearest`."""
-    n_newer: Int64s
-    """int64[n]: texts that may be added to the rings before each is decided, at most; no rows with ``most_pairs``."""
-    max_bucket_size: int
-    """Of a ring so many of the newest texts are candidates; 0 = all."""
 
     def take(self, first: int, last: int) -> "Asked":
         """Return some of them."""
-        some = {name: getattr(self, name)[first:last] for name in self._fields[:-1]}
-        return self._replace(**some)
+        return Asked._make(column[first:last] for column in self)
 
 
 @njit(cache=True, nogil=True)
-def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
+def search_rings(
+    texts: TextColumns, shortest: Int32s, widest: int, asked: Asked, rings: Rings
+) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of some texts with those in the rings that they look into.
 
     Parameters
     ----------
     shortest
         int32[longest + 1]: the shortest text that one of each length may match.
+    widest
+        The largest Hamming limit.
     """
     rows, starts, ranks = asked.rows, asked.starts, asked.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
-    hits, slots, stamp = np.empty(1024, np.uint64), np.zeros(2048, np.uint64), np.uint64(0)
+    hits, slots = np.empty(1024, np.uint64), np.zeros(2048, np.uint64)
     n_look_ups, n_comparisons, largest = np.int64(0), np.int64(0), np.int64(0)
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
-        wanted = what_is_wanted(texts, shortest, rows[i], asked.widest[i], rings)
+        wanted = what_is_wanted(texts, shortest, rows[i], widest, rings)
         n_near, n_hits = np.int64(0), np.int64(0)
-        most = asked.most_pairs[i] if len(asked.most_pairs) > 0 else NO_LIMIT
-        enough = most
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
                 continue
@@ -102,42 +94,44 @@ def search_rings(texts: TextColumns, shortest: Int32s, asked: Asked, rings: Ring
                 n_hits = note_fitting(rings, head, size, newest, wanted, texts.bits, hits, n_hits)
                 if n_hits - n_near >= FITTING_TOGETHER:
                     n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
-            if n_near == n_hits and n_hits // MANY_HITS > enough:
-                slots, stamp = enough_slots(slots, n_hits), stamp + ONE
-                n_hits = keep_candidates(texts, rows[i], hits, n_hits, slots, stamp)
-                if n_hits > most:
-                    n_hits, limit = keep_nearest_pairs(texts, asked, i, hits, n_hits)
-                    wanted, enough = with_limit(wanted, limit), max(enough, n_hits)
-                n_near = n_hits
         n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
-        slots, stamp = enough_slots(slots, n_hits), stamp + ONE
-        n_hits = keep_candidates(texts, rows[i], hits, n_hits, slots, stamp)
-        if n_hits > most:
-            n_hits, _ = keep_nearest_pairs(texts, asked, i, hits, n_hits)
-        sort_run(hits, 0, n_hits)
+        if 2 * n_hits > len(slots):
+            slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
+        n_hits = keep_distinct(hits, n_hits, slots, np.uint64(i + 1))
+        n_hits = keep_candidates(texts, rows[i], hits, n_hits)
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
         n_pairs = keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
     return first_pairs(found, n_pairs), LookUpCounts(n_comparisons, n_look_ups, largest)
 
 
-@njit(cache=True, nogil=True)
-def enough_slots(slots: UInt64s, n_hits: int) -> UInt64s:
-    """Return a hash table for so many hits: the one given if it is large enough."""
-    return slots if 2 * n_hits <= len(slots) else np.zeros(power_of_two(2 * n_hits), np.uint64)
+@njit(cache=True, nogil=True, inner=True)
+def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) -> int:
+    """Keep each text that was hit once, at its smallest depth, in the first ``n_hits`` of ``hits``; return how many.
+
+    ``slots`` uint64[n], n a power of two and at least twice ``n_hits``, is a hash table of places among the hits, each
+    under the number of the query that wrote it; ``query`` is another number for each call, 1 or more. Sorting the hits
+    instead makes a search half as long again.
+    """
+    n, mask = np.int64(0), np.uint64(len(slots) - 1)
+    for i in range(n_hits):
+        row = hits[i] >> HALF
+        slot = (row * SPREAD >> HALF) & mask
+        while slots[slot] >> HALF == query and hits[np.int64(slots[slot] & LOW_HALF)] >> HALF != row:
+            slot = (slot + ONE) & mask
+        if slots[slot] >> HALF == query:
+            place = np.int64(slots[slot] & LOW_HALF)
+            hits[place] = min(hits[place], hits[i])
+        else:
+            slots[slot] = (query << HALF) | np.uint64(n)
+            hits[n] = hits[i]
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True, inner=True)
-def with_limit(wanted: Wanted, limit: np.int32) -> Wanted:
-    """Return what is wanted, within so many bits at most."""
-    narrower = min(wanted.limit, np.uint64(limit))
-    return Wanted(wanted.first_word, wanted.second_word, narrower, wanted.shortest, wanted.more)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int, slots: UInt64s, stamp: np.uint64) -> int:
-    """Keep the hits of a text that a few bytes do not rule out as its pairs, each text once; return how many."""
-    n_hits = keep_distinct(hits, n_hits, slots, stamp)
+def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
+    """Keep the hits of a text that a few bytes do not rule out as its pairs, in order; return how many."""
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
@@ -145,31 +139,18 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int, sl
         other = np.int64(hits[i] >> HALF)
         hits[n] = hits[i]
         n += other != row and may_be_within(texts, other, row)
+    sort_run(hits, 0, n)
     return n
-
-
-@njit(cache=True, nogil=True)
-def keep_nearest_pairs(texts: TextColumns, asked: Asked, i: int, hits: UInt64s, n_hits: int) -> tuple[int, np.int32]:
-    """Keep those of a text's hits that are pairs and may be among its nearest; return as `keep_nearest` does."""
-    distances, is_sure, most = np.empty(n_hits, np.int32), np.ones(n_hits, np.bool_), asked.max_bucket_size
-    n_near = np.int64(0)
-    for hit in range(n_hits):
-        distance = distance_within(texts, np.int64(hits[hit] >> HALF), asked.rows[i])
-        if distance >= 0:
-            hits[n_near], distances[n_near] = hits[hit], distance
-            is_sure[n_near] = most == 0 or np.int64(hits[hit] & LOW_HALF) + asked.n_newer[i] <= most
-            n_near += 1
-    return keep_nearest(hits[:n_near], distances[:n_near], is_sure[:n_near], asked.most_pairs[i])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, rings: Rings) -> Wanted:
-    """Return what rings are asked for a text; none is as far away as ``widest`` -1."""
+    """Return what is looked for in rings for a text, within ``widest`` differing bits."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
     least = class_of(rings, shortest[fact["length"]])
     first_word, second_word = two_words(texts.bits, row)
-    return Wanted(first_word, second_word, np.uint64(max(widest, 0)), least, class_of(rings, longest) - least)
+    return Wanted(first_word, second_word, np.uint64(widest), least, class_of(rings, longest) - least)
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -116,19 +116,18 @@ def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
     a_is_shorter = texts.facts[a]["length"] < texts.facts[b]["length"]
     shorter, longer = texts.facts[a if a_is_shorter else b], texts.facts[b if a_is_shorter else a]
     limit = texts.limits[shorter["kind"]]
-    if longer["length"] > limit["max_partner_length"]:
-        return False
     lacking = np.int64(popcount(shorter["sketch_0"] & ~longer["sketch_0"]))
     lacking += np.int64(popcount(shorter["sketch_1"] & ~longer["sketch_1"]))
     lacking += np.int64(popcount(shorter["sketch_2"] & ~longer["sketch_2"]))
     lacking += np.int64(popcount(shorter["sketch_3"] & ~longer["sketch_3"]))
-    needed = least_common(
+    return are_within(
         np.int64(shorter["length"]),
         np.int64(longer["length"]),
+        lacking,
+        np.int64(limit["max_partner_length"]),
         limit["common_of_shorter"],
         limit["common_of_longer"],
     )
-    return bool(lacking <= shorter["length"] - needed)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -148,6 +147,17 @@ def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
         if may_be_within(texts, a[pair], b[pair]):
             distances[pair] = distance_within(texts, a[pair], b[pair])
     return distances
+
+
+@njit(cache=True, nogil=True, inner=True)
+def are_within(
+    shorter: int, longer: int, lacking: int, longest: int, of_shorter: np.float32, of_longer: np.float32
+) -> bool:
+    """Return whether two lengths, and the characters of the shorter text that the longer lacks, leave a pair possible.
+
+    ``longest`` is the longest partner of the shorter text; the shares are those of `PairLimits`.
+    """
+    return bool(longer <= longest and lacking <= shorter - least_common(shorter, longer, of_shorter, of_longer))
 
 
 @njit(cache=True, nogil=True, inner=True)

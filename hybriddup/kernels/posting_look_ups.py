@@ -6,12 +6,11 @@ So what one text needs is fetched while those before it are compared.
 
 import numpy as np
 
-from hybriddup.data.records import Enough, Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.key_groups import NO_KEY, place_of_key
-from hybriddup.kernels.nearest import MANY_HITS, NO_LIMIT, keep_distinct, keep_nearest
-from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, power_of_two
+from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.posting_lists import (
     ANY_LENGTH,
     BLOCK_BITS,
@@ -35,9 +34,7 @@ from hybriddup.kernels.ring_texts import (
     Partners,
     RingColumns,
     classes_of_partners,
-    distance_in_ring,
     select_in_ring,
-    slot_of_place,
     widest_limit,
 )
 from hybriddup.kernels.rings import table_of
@@ -61,11 +58,8 @@ def look_up(
     live: LiveNumbers,
     later: LaterTexts,
     partners: Partners,
-    enough: Enough,
 ) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once.
-
-    Those may be left out of which `enough` tells that they will not be verified.
 
     The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
     list has depth 1; at most `Postings.ring_size` - 1 are read.
@@ -74,8 +68,6 @@ def look_up(
     ----------
     keys
         uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
-    enough
-        Of no texts, where all pairs are wanted.
     """
     n_keys, bits = keys.shape[1], columns.bits
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
@@ -88,7 +80,6 @@ def look_up(
             continue
         limit = widest_limit(later, row, partners)
         lengths = classes_of_partners(later, row, partners)
-        most = enough.most_pairs[row] if len(enough.most_pairs) > 0 else NO_LIMIT
         for i in range(n_keys):
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
             n_look_ups += np.int64(keys[row, i] != NO_KEY)
@@ -100,41 +91,11 @@ def look_up(
                         depths = with_room_for(depths, first, len(near) - first)
                     n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
                     n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
-                    if (n_near - first) // MANY_HITS > most:
-                        hits = near[first:n_near]
-                        n_hits, farthest = keep_nearest_in_ring(postings, hits, columns, rows, live, later, row, enough)
-                        n_near, most = first + n_hits, max(most, n_hits)
-                        limit = min(limit, np.uint64(farthest))
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
     pairs = select_in_ring(near[:n_near], depths[:n_near], columns, np.int64(live.first_slot), rows, later)
     return pairs, LookUpCounts(n_compared, n_look_ups, largest)
-
-
-@njit(cache=True, nogil=True)
-def keep_nearest_in_ring(
-    postings: Postings,
-    hits: UInt64s,
-    columns: RingColumns,
-    rows: PairLimits,
-    live: LiveNumbers,
-    later: LaterTexts,
-    row: int,
-    enough: Enough,
-) -> tuple[int, np.int32]:
-    """Keep those of a later text's hits that may be its nearest pairs, each once; return as `keep_nearest` does."""
-    n_hits = keep_distinct(hits, len(hits), np.zeros(power_of_two(2 * len(hits)), np.uint64), ONE)
-    distances, is_sure, n = np.empty(n_hits, np.int32), np.empty(n_hits, np.bool_), np.int64(0)
-    deepest = postings.ring_size - 1 - enough.n_newer[row]
-    for hit in range(n_hits):
-        slot = np.int64(slot_of_place(hits[hit] >> HALF, live.first_slot, np.uint64(len(columns.bits))))
-        distance = distance_in_ring(columns, rows, slot, later, row)
-        if distance >= 0:
-            hits[n], distances[n] = hits[hit], distance
-            is_sure[n] = np.int64(hits[hit] & LOW_HALF) <= deepest
-            n += 1
-    return keep_nearest(hits[:n], distances[:n], is_sure[:n], enough.most_pairs[row])
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -13,7 +13,7 @@ import numpy as np
 from hybriddup.data.records import SKETCH_WORDS, Float32s, Int32s, Int64s, NearPairs, PairLimits, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.characters import count_lacking
-from hybriddup.kernels.pair_limits import least_common, length_class
+from hybriddup.kernels.pair_limits import are_within, length_class
 from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.vectors import fetch_early
 
@@ -262,22 +262,23 @@ def distance_in_ring(columns: RingColumns, rows: PairLimits, slot: int, later: L
         return np.int32(-1)
     number, length = np.int64(length_numbers[slot]), np.int64(later.lengths[row])
     other = np.int64(rows.lengths[number])
-    is_shorter = other < length
-    shorter, longer = min(length, other), max(length, other)
+    is_shorter, lacking = other < length, np.int64(0)
     distance = np.int32(0)
     for word in range(bits.shape[1]):
         distance += np.int32(popcount(bits[slot, word] ^ later.bits[row, word]))
     if distance > (rows.max_hamming_distances[number] if is_shorter else later.max_distances[row]):
         return np.int32(-1)
-    if longer > (rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]):
-        return np.int32(-1)
     if len(sketches) > 0 and len(later.sketches) > 0:
-        of_shorter = rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row]
-        of_longer = rows.common_of_longer[number] if is_shorter else later.common_of_longer[row]
         if is_shorter:
             lacking = count_lacking(sketches, slot, later.sketches, row)
         else:
             lacking = count_lacking(later.sketches, row, sketches, slot)
-        if lacking > shorter - least_common(shorter, longer, of_shorter, of_longer):
-            return np.int32(-1)
-    return distance
+    is_within = are_within(
+        min(length, other),
+        max(length, other),
+        lacking,
+        np.int64(rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]),
+        rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row],
+        rows.common_of_longer[number] if is_shorter else later.common_of_longer[row],
+    )
+    return distance if is_within else np.int32(-1)

@@ -110,9 +110,7 @@ class WideScan:
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
-        widest = np.full(len(rows), columns.widest, np.int32)
-        no_limit = np.zeros(0, np.int64)
-        asked = Asked(rows, starts, np.zeros((0, 0), np.int32), widest, no_limit, no_limit, 0)
+        asked = Asked(rows, starts, np.zeros((0, 0), np.int32))
         near = self._known.near(asked, self._rings, self._workers, BlockReport())
         pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
         return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])

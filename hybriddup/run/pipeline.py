@@ -19,7 +19,7 @@ from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import estimate_recall
-from hybriddup.run.bands import can_be_near
+from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.guarding import GuardPlan
@@ -102,6 +102,32 @@ class DistinctTexts:
     groups: Groups
 
 
+@dataclass(frozen=True)
+class PairVerifier:
+    """Verifies candidate pairs of distinct texts, or of posts: those of one scope are judged by their length band."""
+
+    bands: Bands
+    context: VerifierContext
+    scopes: Int64s | None
+    """int64[n]: the scope of each distinct text; None = all are of one."""
+    clock: Clock
+    text_numbers: Int32s | None = None
+    """int32[n_posts]: the text of each post, if pairs are of posts; None = they are of texts."""
+
+    def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        """Return bool[n_pairs], which pairs are accepted, and these."""
+        asked, accepted = pairs, np.ones(len(pairs), np.bool_)
+        if self.text_numbers is not None:
+            earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
+            asked = CandidatePairs(earlier, later, pairs.hamming_distances)
+        if self.scopes is not None:
+            accepted = self.scopes[asked.earlier] == self.scopes[asked.later]
+            asked = asked.take(accepted)
+        with self.clock.part("verify", len(asked), "pairs"):
+            accepted[accepted], verified = self.bands.verify(asked, self.context)
+        return accepted, verified.of(pairs.take(accepted))
+
+
 @dataclass
 class Run:
     """One run over one corpus."""
@@ -136,14 +162,15 @@ class Run:
         within = None if scopes is None else scopes.numbers if order is None else scopes.numbers[order]
         texts = self.fingerprint(equal, normalized, raw, within)
         verify = self.verifier(texts)
-        decisions, report = self.decide(texts, verify, corpus.n_against)
+        of_posts = replace(verify, text_numbers=texts.equal.text_numbers)
+        decisions, report = self.decide(texts, of_posts, corpus.n_against)
         summary = self.summarize(decisions, report, config_name)
         if scopes is not None:
             summary.notes.append(scopes.note())
         summary.notes += notes_on_lengths(self.components.settings, texts.context.lengths)
         self.audit(texts, decisions, corpus.n_against, verify, summary)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
-        del texts, verify  # the result needs as much memory
+        del texts, verify, of_posts  # the result needs as much memory
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
@@ -178,13 +205,15 @@ class Run:
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
         unguarded = replace(self.components, bands=replace(bands, guards=GuardPlan()))
         verify, judged = replace(self, components=unguarded).verifier(texts), [no_verified_pairs()]
+        numbers, places = texts.equal.text_numbers.astype(np.int64), texts.equal.distinct
 
         def judge_and_keep_both(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-            judged.append(verify(pairs)[1])
+            of_texts = CandidatePairs(numbers[pairs.earlier], numbers[pairs.later], pairs.hamming_distances)
+            judged.append(verify(of_texts)[1])
             return np.zeros(len(pairs), np.bool_), no_verified_pairs()
 
         self.decide(texts, judge_and_keep_both, 0)
-        found, places = join_pairs(judged), texts.equal.distinct
+        found = join_pairs(judged)
         found = found.take(np.unique(pair_codes(found.earlier, found.later), return_index=True)[1])
         guards = bands.guards.reasons_of(texts.context.posts, found.earlier, found.later, found.length_bands)
         return replace(found, earlier=places[found.earlier], later=places[found.later]), guards
@@ -245,34 +274,18 @@ class Run:
                 write_sketches(texts, columns.sketches, self.workers)
         return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups)
 
-    def verifier(self, texts: DistinctTexts) -> Verify:
+    def verifier(self, texts: DistinctTexts) -> PairVerifier:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
-        components, context, scopes = self.components, texts.context, texts.groups.scopes
         with self.clock.part("verify", 0, "pairs"):
-            components.plan.prepare(context, is_learned=components.learned is not None)
-
-        def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-            with self.clock.part("verify", len(pairs), "pairs"):
-                return components.bands.verify(pairs, context)
-
-        if scopes is None:
-            return verify
-        scope_of = scopes
-
-        def verify_within(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-            is_within = scope_of[pairs.earlier] == scope_of[pairs.later]
-            is_within[is_within], verified = verify(pairs.take(is_within))
-            return is_within, verified
-
-        return verify_within
+            self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
+        return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock)
 
     def decide(self, texts: DistinctTexts, verify: Verify, n_given: int) -> tuple[RunDecisions, BlockReport]:
-        """Find candidate pairs, verify them and decide, batch by batch; the first so many posts are kept unasked."""
+        """Find candidate pairs of posts, verify them and decide, batch by batch; the first ``n_given`` are kept."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
             held = RunIndex(index, texts.groups, texts.known, texts.context.texts, numbers, self.workers)
-            verify_posts = of_posts(verify, numbers)
-            decider = Decider(held, verify_posts, self.components.limits, held.report, self.workers)
+            decider = Decider(held, verify, self.components.limits, held.report, self.workers)
             near, advance = texts.is_near, self.clock.advance
             decided = decide_all(decider, held, near, texts.equal, advance, n_given=n_given)
             report = held.report
@@ -307,17 +320,6 @@ class Run:
             )
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
-
-
-def of_posts(verify: Verify, text_numbers: Int32s) -> Verify:
-    """Return what verifies pairs of posts, given what does so for distinct texts and the text of each post."""
-
-    def verify_posts(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        earlier, later = (text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
-        accepted, verified = verify(CandidatePairs(earlier, later, pairs.hamming_distances))
-        return accepted, verified.of(pairs.take(accepted))
-
-    return verify_posts
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:

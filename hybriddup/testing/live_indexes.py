@@ -12,14 +12,12 @@ from hybriddup.data.records import (
     NO_KEY,
     SKETCH_WORDS,
     Bools,
-    Enough,
     Fingerprints,
     Int32s,
     NearPairs,
     PairLimits,
     UInt64s,
 )
-from hybriddup.kernels.nearest import farthest_wanted
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.testing.contract import require
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
@@ -194,7 +192,6 @@ class Course:
         for rows, new_edge in self._steps():
             batch, is_kept = self.texts.take(slice(rows.start, rows.stop)), rng.random(len(rows)) < 0.8
             found |= check_look_up(index, oracle, batch, rows, edge)
-            check_enough(index, batch, rng, self.most)
             check_scan(index, oracle, batch, rows, (edge + oracle.positions[min(rows.start, N_TEXTS - 1)]) // 2)
             index.add(batch, is_kept)
             oracle.add(rows, is_kept, edge)
@@ -238,22 +235,6 @@ def check_look_up(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: rang
         require(not deep, "a pair has the smallest number that the earlier text has in a shared key", deep[:3])
         check_depths(index, oracle, batch, rows, near)
     return set(given)
-
-
-def check_enough(index: LiveIndex, batch: LiveTexts, rng: np.random.Generator, max_bucket_size: int) -> None:
-    """Check that nothing is left out but what is farther away than enough others, as for a few candidates each."""
-    n = len(batch.prints)
-    enough = Enough(rng.integers(0, 4, n), rng.integers(0, max(max_bucket_size, 1), n))
-    every, some = index.look_up(batch), index.look_up(batch, enough)
-    given = set(zip(some.later.tolist(), some.earlier.tolist(), strict=True))
-    is_sure = every.depths + enough.n_newer[every.later] <= (max_bucket_size or np.inf)
-    farthest = farthest_wanted(every.later, every.distances, is_sure, enough.most_pairs)
-    wanted = every.take(every.distances <= farthest[every.later])
-    lost = sorted(set(zip(wanted.later.tolist(), wanted.earlier.tolist(), strict=True)) - given)
-    require(not lost, "only pairs that are farther away than enough others are left out", lost[:3])
-    known = set(zip(*(column.tolist() for column in every), strict=True))
-    others = sorted(set(zip(*(column.tolist() for column in some), strict=True)) - known)
-    require(not others, "where pairs are left out, the others are as they were", others[:3])
 
 
 def check_depths(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, near: NearPairs) -> None:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybriddup.data.records import (
-    ALL_PAIRS,
     NO_KEY,
     NO_SKETCHES,
     Bools,
-    Enough,
     Int32s,
     Int64s,
     NearPairs,
@@ -97,16 +95,13 @@ class WindowIndex:
     looked_up: LiveTexts
     is_kept: Bools
 
-    def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
+    def look_up(self, batch: Batch) -> NearPairs:
         """Return the pairs with kept posts that are within the horizon."""
         rows, live = self.live_of(batch)
-        near = self.held.index.look_up(live, enough.take(rows))
+        near = self.held.index.look_up(live)
         near = near._replace(later=rows[near.later])
         places = batch.positions[near.later] - self.prepared.positions[0]
-        stays = self.held.still_match(near.earlier, places, self.times)
-        if may_lack_pairs(near.later, stays, enough):
-            return self.look_up(batch)
-        return near.take(stays)
+        return near.take(self.held.still_match(near.earlier, places, self.times))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
@@ -123,15 +118,6 @@ class WindowIndex:
         live, live_rows = self.prepared.live, self.prepared.live_rows[batch.positions - self.prepared.positions[0]]
         rows = np.flatnonzero(live_rows != NONE)
         return rows, live if len(rows) == len(live.prints) else live.take(live_rows[rows])
-
-
-def may_lack_pairs(later: Int64s, stays: Bools, enough: Enough) -> bool:
-    """Return whether pairs were left out for nearer ones that do not stay; ``later`` int64[n_pairs] are rows."""
-    if stays.all() or not len(enough.most_pairs):
-        return False
-    gone = np.unique(later[~stays])
-    counts = np.bincount(later, minlength=len(enough.most_pairs))
-    return bool((counts[gone] > enough.most_pairs[gone]).any())
 
 
 def decide_batch(

@@ -20,10 +20,11 @@ from hybriddup.kernels.decide import (
     Contest,
     Course,
     decide_in_order,
+    may_be_verified,
 )
 from tests import reference
 
-N_TEXTS = 12
+N_TEXTS, N_DISTANCES = 12, 8
 Pair = tuple[int, int]
 pair_sets = st.sets(st.tuples(st.integers(0, N_TEXTS - 2), st.integers(1, N_TEXTS - 1)).filter(lambda p: p[0] < p[1]))
 
@@ -45,6 +46,7 @@ def make_contest(pairs: list[Pair], n: int, previous_copy: list[int] | None = No
         np.full(n, 2**62),
         np.zeros((n, 0), np.uint32),
         np.zeros((n, 0), np.uint32),
+        np.zeros((n, 0), np.int32),
         0,
     )
 
@@ -56,8 +58,8 @@ def make_course(contest: Contest) -> Course:
         np.full(n, UNDECIDED),
         np.full(n, NONE),
         contest.offsets[:-1].copy(),
-        np.zeros(n, np.int8),
-        np.zeros(n, np.int8),
+        np.zeros(n, np.bool_),
+        *np.zeros((2, N_DISTANCES), np.int64),
         *none_kept,
     )
 
@@ -118,3 +120,43 @@ def test_copies_of_a_text_that_is_too_old_stay(oldest: float, status: np.int8) -
     course = make_course(contest)
     settle(contest, course, set())
     assert course.status.tolist() == [KEPT, status]
+
+
+def test_a_candidate_is_passed_over_behind_enough_others_that_are_as_near() -> None:
+    """The fifth of these, as two before it differ in no more bits; nearer ones are verified however late they come."""
+    contest = make_contest([(-5, 0), (-4, 0), (-3, 0), (-2, 0), (-1, 0)], 1)
+    contest.distances[:] = [5, 3, 4, 2, 5]
+    contest = contest._replace(most_pairs=np.array([2]))
+    course = make_course(contest)
+    settle(contest, course, set())
+    assert contest.verdicts.tolist() == [REFUSED] * 4 + [OPEN]
+    assert course.status.tolist() == [KEPT]
+    assert course.is_cut.tolist() == [True]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, N_DISTANCES - 1), st.booleans(), st.booleans()), max_size=20), st.integers(1, 3)
+)
+def test_only_pairs_that_are_passed_over_in_any_case_are_left_out(
+    pairs: list[tuple[int, bool, bool]], most: int
+) -> None:
+    """Whichever of the unsure ones turn out to be candidates; that some were left out can still be seen."""
+
+    def passed_over(candidates: list[int]) -> list[int]:
+        return [
+            pair
+            for pair in candidates
+            if sum(other < pair and distances[other] <= distances[pair] for other in candidates) >= most
+        ]
+
+    distances, is_sure = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    candidates = [place for place, (_, sure, other) in enumerate(pairs) if sure or other]
+    stays = may_be_verified(
+        np.zeros(len(pairs), np.int64), np.array(distances, np.int32), np.array(is_sure, np.bool_), np.array([most])
+    )
+    left = [pair for pair in candidates if stays[pair]]
+    assert {pair for pair in range(len(pairs)) if not stays[pair]} <= set(passed_over(sorted({*range(len(pairs))})))
+    assert [pair for pair in candidates if pair not in passed_over(candidates)] == [
+        pair for pair in left if pair not in passed_over(left)
+    ]
+    assert bool(passed_over(candidates)) == bool(passed_over(left))

@@ -10,10 +10,9 @@ from numba import njit
 
 from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32s, UInts
 from hybriddup.kernels.batch_groups import (
-    count_kept_before,
+    count_before,
     count_keys,
     fill_rings,
-    most_before,
     number_batch,
     number_shared,
 )
@@ -77,20 +76,18 @@ def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
     return np.append(starts, NO_GROUP)[np.minimum(groups, N_GROUPS)]
 
 
-def what_is_known(texts: TextColumns) -> tuple[TextColumns, Int32s]:
-    """What a search goes by."""
+def what_is_known(texts: TextColumns) -> tuple[TextColumns, Int32s, int]:
+    """What a search needs to know of texts."""
     known = SearchedTexts.of(texts)
-    return known.columns, known.shortest
+    return known.columns, known.shortest, known.columns.widest
 
 
 def search(
     texts: TextColumns, rows: Int64s, starts: UInt32s, rings: Rings, ranks: Int32s = ALL
 ) -> tuple[NearPairs, LookUpCounts]:
     """What is found within the widest limit of any text, the later text by its row."""
-    no_limit = np.zeros(0, np.int64)
-    asked = Asked(rows, starts, ranks, np.full(len(rows), 7, np.int32), no_limit, no_limit, 0)
     near: NearPairs
-    near, counts = search_rings(*what_is_known(texts), asked, rings)
+    near, counts = search_rings(*what_is_known(texts), Asked(rows, starts, ranks), rings)
     return near._replace(later=rows[near.later]), counts
 
 
@@ -212,22 +209,19 @@ def depth_in(texts: list[int], text: int) -> int:
 
 @given(seeds)
 def test_groups_of_a_batch_are_counted(seed: int) -> None:
-    """Texts before each in the groups that it looks into, at most and in all, and kept ones among them."""
+    """Texts before each in the groups that it looks into, at most and in all."""
     rng = np.random.default_rng(seed)
-    own, probed, is_kept = make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.5
+    own, probed = make_groups(rng), make_groups(rng)
     n_texts = count_keys(own, N_GROUPS)[:-1]
     members = {group: [row for row in range(N_TEXTS) if group in own[row].tolist()] for group in range(N_GROUPS)}
     assert n_texts.tolist() == list(map(len, members.values()))
     n_before = [
         [sum(other < row for other in members[group]) for group in groups_of(probed[row])] for row in range(N_TEXTS)
     ]
-    most, n_comparisons = most_before(own, probed, N_GROUPS)
+    before, most, n_comparisons = count_before(own, probed, N_GROUPS)
+    assert [row[probed[i] != NONE].tolist() for i, row in enumerate(before)] == n_before
     assert most.tolist() == [max(some, default=0) for some in n_before]
     assert n_comparisons == sum(map(sum, n_before))
-    assert count_kept_before(own, probed, is_kept, N_GROUPS).tolist() == [
-        sum(is_kept[other] for group in groups_of(probed[row]) for other in members[group] if other < row)
-        for row in range(N_TEXTS)
-    ]
 
 
 def test_no_texts_are_no_special_case() -> None:
@@ -264,35 +258,3 @@ def check_numbers(keys: UInts, numbers: UInt32s, n: int) -> None:
     assert all(
         number == (number_of[key] if key in shared else NONE) for key, number in zip(flat, numbers.ravel(), strict=True)
     )
-
-
-@given(seed=seeds, most_pairs=st.integers(0, 5), n_newer=st.integers(0, 3), max_bucket_size=st.integers(0, 4))
-def test_pairs_beyond_enough_sure_ones_are_left_out(
-    seed: int, most_pairs: int, n_newer: int, max_bucket_size: int
-) -> None:
-    """Of a text with more than enough pairs, those farther away than one more sure pair than enough."""
-    rng = np.random.default_rng(seed)
-    texts, own = make_texts(rng, 2), make_groups(rng)
-    (rings, starts), rows = empty_rings(40), np.arange(N_TEXTS)
-    looked_into = starts_of(own, starts)
-    n_crowded = add_kept(texts, rows, np.ones(N_TEXTS, np.bool_), looked_into, looked_into, rings, 0)
-    assert n_crowded == 0  # without a limit, no group is
-    all_pairs = as_pairs(search(texts, rows, starts_of(own, starts), rings)[0])
-    asked = Asked(
-        rows,
-        starts_of(own, starts),
-        ALL,
-        np.full(N_TEXTS, 7, np.int32),
-        np.full(N_TEXTS, most_pairs),
-        np.full(N_TEXTS, n_newer),
-        max_bucket_size,
-    )
-    found = as_pairs(search_rings(*what_is_known(texts), asked, rings)[0])
-    expected = list[Pair]()
-    for row in rows.tolist():
-        pairs = [pair for pair in all_pairs if pair[1] == row]
-        is_sure = [max_bucket_size == 0 or depth + n_newer <= max_bucket_size for *_, depth in pairs]
-        sure = sorted(pair[2] for pair, is_one in zip(pairs, is_sure, strict=True) if is_one)
-        limit = sure[most_pairs] if len(pairs) > most_pairs and len(sure) > most_pairs else 7
-        expected += [pair for pair in pairs if pair[2] <= limit]
-    assert found == expected

@@ -214,14 +214,14 @@ def test_combinations_may_hold_combinations() -> None:
 
 
 def test_posts_that_are_nearly_all_candidates_of_each_other_cost_bounded_work() -> None:
-    """Of six characters in any order, each post has hundreds of candidates; the nearest are verified, and counted."""
+    """Of six characters in any order, each post has hundreds of candidates; most are passed over, and counted."""
     draw = random.Random(1)  # noqa: S311  no secret
     posts = ["".join(draw.choices("天地山水风云", k=30)) for _ in range(3000)]
     verifier = {"use": "edit", "threshold": 0.9}
     summary = dedupe({"lengths": [{"max_hamming_distance": 40, "verifier": verifier}]}, posts).summary
     assert summary.blocks.limits_hit["max_candidates"] > 1500
     assert summary.blocks.limits_hit["max_bucket_size"] > 1500
-    assert 64 * 1500 < summary.n_candidate_pairs <= 4 * 64 * len(posts)
+    assert 16 * 1500 < summary.n_candidate_pairs <= 100 * len(posts)
 
 
 CHILD = """

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import NearPairs
 from hybriddup.run.audit import wilson_interval
-from hybriddup.steps.candidates import Batch, Enough
+from hybriddup.steps.candidates import Batch
 from hybriddup.window import AuditCounts, Decision, Post, Window
 from hybriddup.window.deciding import WindowIndex
 from hybriddup.window.live_audit import Comparison, LiveAudit, sampled_places
@@ -34,8 +34,8 @@ def index_that_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the window not find every third of the pairs that its index gives."""
     find = WindowIndex.look_up
 
-    def find_some(index: WindowIndex, batch: Batch, enough: Enough | None = None) -> NearPairs:
-        near = find(index, batch, enough)
+    def find_some(index: WindowIndex, batch: Batch) -> NearPairs:
+        near = find(index, batch)
         return near.take((near.earlier + batch.positions[near.later]) % 3 > 0)
 
     monkeypatch.setattr(WindowIndex, "look_up", find_some)

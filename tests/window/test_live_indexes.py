@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import ALL_PAIRS, NO_KEY, Bools, Enough, Fingerprints, NearPairs, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Fingerprints, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.pair_limits import length_class
 from hybriddup.steps.blocks import BlockIndex
@@ -129,17 +129,6 @@ def loses_the_oldest(look_up: Callable[..., NearPairs], *given: Any) -> NearPair
     return near.take(near.depths < FewKeys.max_bucket_size)
 
 
-def counts_wrongly(look_up: Callable[..., NearPairs], texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-    """Say that each text is the newest where pairs are left out."""
-    near = look_up(texts, enough)
-    return near._replace(depths=np.ones_like(near.depths)) if len(enough.most_pairs) else near
-
-
-def counts_on_the_unsure(look_up: Callable[..., NearPairs], texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
-    """Leave pairs out for nearer ones that others of the batch may push out."""
-    return look_up(texts, enough._replace(n_newer=np.zeros_like(enough.n_newer)))
-
-
 def finds_twice(look_up: Callable[..., NearPairs], *given: Any) -> NearPairs:
     """Find each pair twice."""
     return NearPairs._make(np.repeat(column, 2) for column in look_up(*given))
@@ -157,8 +146,6 @@ def forgets_to_count(add: Any, texts: LiveTexts, is_kept: Bools) -> None:
         ("forget_before", nothing, "counts the texts that can be found"),
         ("look_up", finds_twice, "no pair is found twice"),
         ("look_up", loses_the_oldest, "every pair within its limits is found that stands among the newest of a key"),
-        ("look_up", counts_on_the_unsure, "only pairs that are farther away than enough others are left out"),
-        ("look_up", counts_wrongly, "the others are as they were"),
         ("add", forgets_to_count, "look-ups that meet a crowded key are counted"),
         ("depths", lambda right, *given: np.minimum(right(*given), 1), "depths"),
         ("add", lambda right, texts, kept: right(texts, np.ones_like(kept)), "counts the texts that can be found"),

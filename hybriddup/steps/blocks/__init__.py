@@ -27,7 +27,7 @@ class BlockIndex(ABC):
     max_bucket_size: int = 0
     """Of a key so many of the newest kept texts before a text are looked at; 0 = all."""
     max_candidates: int = 0
-    """Of a text so many candidates are verified, those with the fewest differing bits; 0 = all."""
+    """A candidate of a text is passed over if this many before it have no more differing bits; 0 = never."""
     is_complete: bool = False
     """Whether every two texts within the Hamming limits share a key."""
     probes_others: bool = False

@@ -48,10 +48,10 @@ class Shingles(BlockIndex):
         )
         max_bucket_size: int = bucket_limit(MAX_BUCKET_SIZE)
         max_candidates: int = Field(
-            64,
+            16,
             ge=0,
-            description="Candidates of a text that are verified, those with the fewest differing bits; how often there "
-            "were more is counted; 0 = all.",
+            description="A candidate of a text is passed over if this many before it have no more differing bits; the "
+            "texts that this happens to are counted; 0 = never.",
         )
         common_in: int = Field(
             10, ge=1, description="A shingle that so many texts of the sample have that is learned from comes last."

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Float64s, Int32s, Int64s, NearPairs, UInts
+from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, NearPairs, UInts
 from hybriddup.kernels.group_search import Asked, search_rings
 from hybriddup.kernels.pair_limits import TextColumns, shortest_partners
 from hybriddup.kernels.ring_reads import LookUpCounts
@@ -69,12 +69,8 @@ class Batch:
 class Index(Protocol):
     """The kept texts of a run or a window, by key."""
 
-    def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``.
-
-        Pairs may be left out where ``enough`` others are nearer for sure, but for one, so that it is seen that some
-        were.
-        """
+    def look_up(self, batch: Batch) -> NearPairs:
+        """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
@@ -115,10 +111,11 @@ class SearchedTexts:
 
         What that takes is added to the report.
         """
+        widest = self.columns.widest
 
         def search(first: int, last: int) -> tuple[NearPairs, LookUpCounts]:
             near: NearPairs
-            near, counts = search_rings(self.columns, self.shortest, asked.take(first, last), rings)
+            near, counts = search_rings(self.columns, self.shortest, widest, asked.take(first, last), rings)
             return near._replace(later=near.later + first), counts
 
         parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Int32s, Int64s, NearPairs
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.rings import add_kept, depths_in_rings
@@ -58,11 +58,9 @@ class RunIndex:
         probes = table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
         return Batch(positions, keys, probes, columns, numbers)
 
-    def look_up(self, batch: Batch, enough: Enough = ALL_PAIRS) -> NearPairs:
-        """Return the pairs of a batch with kept texts, of each key the newest ones, and of them those wanted."""
-        every_text, widest = np.zeros((0, 0), np.int32), np.full(len(batch), self._known.columns.widest, np.int32)
-        most = self._index.max_bucket_size
-        asked = Asked(batch.text_numbers, batch.probes, every_text, widest, *enough, most)
+    def look_up(self, batch: Batch) -> NearPairs:
+        """Return the pairs of a batch with kept texts, of each key the newest ones."""
+        asked = Asked(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
         near = self._known.near(asked, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 

@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt32s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s
 from hybriddup.kernels.batch_groups import (
-    count_kept_before,
+    count_before,
     count_keys,
     fill_rings,
-    most_before,
     number_batch,
     number_shared,
 )
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
 from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.nearest import FARTHEST
 from hybriddup.kernels.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, SearchedTexts, join_near
@@ -40,8 +38,10 @@ class WithinBatch:
     """uint32[n, n_keys], uint32[n, n_probes]: those of the keys and of the probes."""
     sizes: UInt32s
     """uint32[n_groups]: texts of each group."""
+    before: Int32s
+    """int32[n, n_probes]: texts before each with a key that it is looked up by."""
     most: Int64s
-    """int64[n]: texts before each with a key that it is looked up by, at most."""
+    """int64[n]: the largest of these numbers."""
     n_comparisons: int
     """What `pairs` takes for all of them; with ``found``, for all that they were taken from."""
     found: tuple[NearPairs, BlockReport] | None = None
@@ -52,7 +52,7 @@ class WithinBatch:
         """Return the texts of a batch, given the numbers of their keys and how many of these there are."""
         own, probed = own_and_probed(batch, numbers)
         sizes = count_keys(own, n_groups)[:n_groups]
-        return cls(batch, numbers, own, probed, sizes, *most_before(own, probed, n_groups))
+        return cls(batch, numbers, own, probed, sizes, *count_before(own, probed, n_groups))
 
     def take(self, rows: Int64s) -> WithinBatch:
         """Return some of the texts, ``rows`` int64[n] rising."""
@@ -70,7 +70,7 @@ class WithinBatch:
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
         near = near.take((near.earlier != NONE) & (near.later != NONE))
         batch, numbers = self.batch.take(rows), self.numbers[rows]
-        groups = (numbers, *own_and_probed(batch, numbers), self.sizes, self.most[rows])
+        groups = (numbers, *own_and_probed(batch, numbers), self.sizes, self.before[rows], self.most[rows])
         return WithinBatch(batch, *groups, self.n_comparisons, (near, report))
 
     @property
@@ -78,30 +78,27 @@ class WithinBatch:
         """How many keys several texts share."""
         return len(self.sizes)
 
-    def pairs(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:
+    def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
         """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too.
 
-        What finding them took is added to the report, beforehand or now. ``farthest`` is int32[n_rows]: pairs that
-        differ in more bits are left out; None = there are no such limits.
+        What finding them took is added to the report, beforehand or now.
         """
         if not self.n_groups:
             return join_near([])
         if self.found is None:
-            return self._compare(rows, report, workers, farthest)
-        limits = np.full(len(self.batch), NONE)
-        limits[rows] = FARTHEST if farthest is None else farthest
+            return self._compare(rows, report, workers)
+        is_wanted = np.zeros(len(self.batch), np.bool_)
+        is_wanted[rows] = True
         near, took = self.found
         report.add(took.n_comparisons, took.n_look_ups, took.largest_bucket)
-        return near.take(near.distances <= limits[near.later])
+        return near.take(is_wanted[near.later])
 
-    def _compare(self, rows: Int64s, report: BlockReport, workers: int, farthest: Int32s | None = None) -> NearPairs:
-        columns, no_limit = self.batch.columns, np.zeros(0, np.int64)
+    def _compare(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
+        columns = self.batch.columns
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes, len(columns.bits))
         looked_into, ranks = fill_rings(columns, self.own, self.probed, sizes, starts, rings)
-        widest = np.full(len(rows), columns.widest, np.int32)
-        widest = widest if farthest is None else np.minimum(widest, farthest)
-        asked = Asked(rows, looked_into[rows], ranks[rows], widest, no_limit, no_limit, 0)
+        asked = Asked(rows, looked_into[rows], ranks[rows])
         near = SearchedTexts.of(columns).near(asked, rings, workers, report)
         return near._replace(later=rows[near.later])
 
@@ -118,11 +115,6 @@ class WithinBatch:
         probed = self.probed[rows]
         is_wanted[probed[probed != NO_GROUP]] = True
         return np.where(is_wanted, self.sizes, np.uint32(0))
-
-    def n_kept_before(self, is_kept: Bools) -> Int64s:
-        """Return int64[n]: at most so many kept ones, bool[n], stand before each text and share a key with it."""
-        counts: Int64s = count_kept_before(self.own, self.probed, is_kept, self.n_groups)
-        return counts
 
 
 def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:

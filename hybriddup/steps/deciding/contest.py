@@ -9,9 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.decide import (
-    CUT,
     IN_INDEX,
-    KEPT,
     MATCHES,
     NEAR,
     NONE,
@@ -28,9 +26,9 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""Of all candidates of a text that are verified, if these are as long as its own."""
+"""Of as many candidates as `most_candidates` returns for a text, if these are as long as the text."""
 CHARACTERS_OF_LONG = 20_000
-"""The same for a text that is compared in sections; one candidate is verified however long the text is."""
+"""The same for a text that is compared in sections; the number is 1 at least."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -43,7 +41,8 @@ class Limits:
     max_bucket_size: int
     """Of a key so many of the newest kept texts; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
-    """Returns, for texts of these lengths, how many candidates of each are verified."""
+    """Returns, for texts of these lengths, how many candidates before another one, with no more differing bits, let it
+    be passed over."""
     first_in_turn: int = 4
     """So many pairs of a text are verified before the first match is looked for; four times as many each time after. A
     copy of a template matches many texts, and one is enough."""
@@ -56,51 +55,49 @@ class Limits:
 class BatchContest:
     """Texts of a batch, and some of their pairs.
 
-    ``most_with_key`` int64[n] says how many texts of the batch before each have a key that it is looked up by, at most.
-    ``grouped`` is the batch by key, where these are all its pairs; None = there are more to come, so that a text
-    without a sure match is not decided. ``held`` bool[n] are texts that these pairs do not decide, whatever matches;
-    None = none.
+    ``is_sure`` bool[n_pairs] says which pairs are candidates whatever is kept of the batch. ``grouped`` is the batch by
+    key if these are all its pairs; None = there are more to come, so that a text without a sure match is not decided.
     """
 
     def __init__(
         self,
         batch: Batch,
         pairs: BatchPairs,
-        most_with_key: Int64s,
         grouped: WithinBatch | None,
         limits: Limits,
         index: Index,
-        held: Bools | None = None,
+        is_sure: Bools,
     ) -> None:
         self.batch, self.pairs = batch, pairs
         self._index, self._is_last, self._first_in_turn = index, grouped is not None, limits.first_in_turn
         self._most_in_turn, self._asked_together = limits.most_in_turn, limits.asked_together
-        n, most = len(batch), limits.max_bucket_size
+        n, n_distances = len(batch), int(pairs.distances.max(initial=0)) + 1
         offsets = np.searchsorted(pairs.later, np.arange(n + 1))
         nothing = np.zeros((n, 0), np.uint32)
-        most_pairs = limits.most_pairs(batch.columns.lengths)
         self._contest = Contest(
             offsets,
             pairs.earlier_rows,
             pairs.distances,
-            is_sure(pairs, most_with_key, most),
+            is_sure,
             pairs.verdicts,
             pairs.depths,
             np.full(len(pairs), NONE),
             previous_copies(batch.text_numbers),
             np.zeros(n) if batch.times is None else batch.times,
             np.full(n, -np.inf) if batch.oldest is None else batch.oldest,
-            most_pairs if held is None else np.where(held, NONE, most_pairs),
+            limits.most_pairs(batch.columns.lengths),
             nothing if grouped is None else grouped.own,
             nothing if grouped is None else grouped.probed,
-            most,
+            nothing.astype(np.int32) if grouped is None else grouped.before,
+            limits.max_bucket_size,
         )
         self._course = Course(
             np.full(n, UNDECIDED),
             np.full(n, NONE),
             offsets[:-1].copy(),
-            np.zeros(n, np.int8),
-            np.zeros(n, np.int8),
+            np.zeros(n, np.bool_),
+            np.zeros(n_distances, np.int64),
+            np.zeros(n_distances, np.int64),
             np.zeros(self._contest.own.shape, np.int64),
             np.zeros(0 if grouped is None else grouped.n_groups, np.int64),
             np.zeros(1, np.int64),
@@ -119,26 +116,14 @@ class BatchContest:
 
     @property
     def n_cut(self) -> int:
-        """Kept texts that had more candidates than are verified; a removed one has lost nothing by that."""
-        return int(((self._course.cuts == CUT) & (self.status == KEPT)).sum())
-
-    @property
-    def n_pairs(self) -> Int64s:
-        """int64[n]: pairs of each text."""
-        return np.diff(self._contest.offsets)
-
-    @property
-    def n_nearer(self) -> Int64s:
-        """int64[n]: of each text that a pair removed, the pairs that come before it by distance, then by age."""
-        pairs, n = self.pairs, len(self.batch)
-        deciding = np.where(self.status == NEAR, self.deciding, 0)[pairs.later]
-        is_nearer = pairs.distances < pairs.distances[deciding]
-        is_nearer |= (pairs.distances == pairs.distances[deciding]) & (np.arange(len(pairs)) < deciding)
-        return np.bincount(pairs.later[is_nearer], minlength=n)
+        """Kept texts of which candidates were passed over; a removed one has lost nothing by that."""
+        return int(self._course.is_cut.sum())
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Decide all texts that these pairs can decide."""
         wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), self._first_in_turn
+        if self._is_last and (np.diff(self._contest.offsets) > self._contest.most_pairs).any():
+            self._ask_depths()
         while True:
             n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, self._is_last, wanted)
             if n:
@@ -181,14 +166,6 @@ class BatchContest:
         return pair_codes(self.pairs.earlier[chosen], self.batch.positions[self.pairs.later[chosen]])
 
 
-def is_sure(pairs: BatchPairs, most_with_key: Int64s, max_bucket_size: int) -> Bools:
-    """Return bool[n_pairs]: whether the earlier text is looked at, whatever is kept of the batch meanwhile."""
-    if not max_bucket_size:
-        return np.ones(len(pairs), np.bool_)
-    newer = most_with_key[pairs.later]
-    return np.asarray(np.where(pairs.earlier_rows == IN_INDEX, pairs.depths + newer, newer) <= max_bucket_size)
-
-
 def previous_copies(text_numbers: Int64s) -> Int64s:
     """Return int64[n]: the row of the last equal text before each, `NONE` where there is none."""
     order = np.argsort(text_numbers, kind="stable")
@@ -200,11 +177,13 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
 
 
 def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
-    """Return int64[n]: how many candidates of texts of these lengths are verified, of a short one ``most``; 0 = all.
+    """Return int64[n]: for texts of these lengths, how many candidates let a later one be passed over; 0 = no number.
 
     Texts can be made that are near one another by their fingerprints and match none of the others; each would then be
-    compared with all before it. So of each text only the nearest candidates are verified, which are the likeliest to
-    match, and fewer if the text is long, since the work for a pair grows with its length, first with the square of it.
+    compared with all before it. A candidate is passed over if ``most`` before it have no more differing bits. Of ``n``
+    candidates that come in any order, some ``most * (1 + ln(n / most))`` are verified then, the ``most`` nearest of all
+    among them. The number is smaller if the text is long, since the work for a pair grows with its length, first with
+    the square of it.
     """
     if not most:
         return np.full(len(lengths), ALL)

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Enough, Int32s, Int64s, VerifiedPairs
-from hybriddup.kernels.decide import EXACT, KEPT, NEAR, NONE, UNDECIDED
-from hybriddup.kernels.nearest import farthest_wanted
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
+from hybriddup.kernels.decide import EXACT, KEPT, NONE, UNDECIDED, may_be_verified
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, Index
+from hybriddup.steps.candidates import Batch, Index, join_near
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
-from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, is_sure, previous_copies
-from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs
+from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, previous_copies
+from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs, join_pairs
+
+LOOKED_UP_TOGETHER = 2**11
+"""Texts that are looked up in the index at a time."""
 
 
 @dataclass(frozen=True)
@@ -65,26 +67,37 @@ class Decider:
         return self._decide(grouped, may_refuse=True)
 
     def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
-        batch, most_with_key = grouped.batch, self._most_with_key(grouped)
-        enough = Enough(self.limits.most_pairs(batch.columns.lengths), most_with_key)
-        pairs = BatchPairs.of_index(self.index.look_up(batch, enough))
-        sure = is_sure(pairs, most_with_key, self.limits.max_bucket_size)
-        farthest = farthest_wanted(pairs.later, pairs.distances, sure, enough.most_pairs)
-        pairs = pairs.take(pairs.distances <= farthest[pairs.later])
-        held = reaches_farther_than_copies(batch)
-        while True:
-            evidence = Evidence()
-            first = BatchContest(batch, pairs.anew(), most_with_key, None, self.limits, self.index, held)
-            first.settle(self.verify, evidence)
-            rest = np.flatnonzero(first.status == UNDECIDED)
-            others = grouped.take(rest)
-            if may_refuse and self._is_crowded(others):
-                return None
-            last = self._decide_rest(first, rest, others, farthest[rest], evidence)
-            overtaken = self._overtaken(first, grouped, rest[last.status == KEPT])
-            if not len(overtaken):
-                return self._finish(first, rest, last, evidence, others.n_comparisons)
-            held[overtaken] = True
+        batch, evidence = grouped.batch, Evidence()
+        first = self._decide_by_index(batch, self._most_with_key(grouped), evidence)
+        rest = np.flatnonzero(first.status == UNDECIDED)
+        others = grouped.take(rest)
+        if may_refuse and self._is_crowded(others):
+            return None
+        near = BatchPairs.within(others.batch, others.pairs(np.arange(len(rest)), self.report, self.workers))
+        pairs = join_batch_pairs(first.pairs_of(rest), near)
+        is_sure = pairs.is_sure(others.most, self.limits.max_bucket_size)
+        last = BatchContest(others.batch, pairs, others, self.limits, self.index, is_sure)
+        last.settle(self.verify, evidence)
+        return self._finish(first, rest, last, evidence, others.n_comparisons)
+
+    def _decide_by_index(self, batch: Batch, most_with_key: Int64s, evidence: Evidence) -> BatchContest:
+        """Decide the texts that a sure match with the index removes.
+
+        They are looked up some at a time, as far more pairs may be found than can be verified.
+        """
+        found, most = [BatchPairs.of_index(join_near([]))], self.limits.most_pairs(batch.columns.lengths)
+        for start in range(0, len(batch), LOOKED_UP_TOGETHER):
+            part = slice(start, start + LOOKED_UP_TOGETHER)
+            near = self.index.look_up(batch if len(batch) <= LOOKED_UP_TOGETHER else batch.take(part))
+            pairs = BatchPairs.of_index(near._replace(later=near.later + start))
+            is_sure = pairs.is_sure(most_with_key, self.limits.max_bucket_size)
+            found.append(pairs.take(may_be_verified(pairs.later, pairs.distances, is_sure, most)))
+        pairs = join_pairs(found)
+        is_sure = pairs.is_sure(most_with_key, self.limits.max_bucket_size)
+        is_sure &= ~reaches_farther_than_copies(batch)[pairs.later]
+        first = BatchContest(batch, pairs, None, self.limits, self.index, is_sure)
+        first.settle(self.verify, evidence)
+        return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
         """Return int64[n]: so many texts of a batch stand before each and have a key of it that may become crowded."""
@@ -100,39 +113,6 @@ class Decider:
     def has_room_for_more(self, decisions: Decisions) -> bool:
         """Return whether twice as many texts like these would not be crowded."""
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
-
-    def _decide_rest(
-        self, first: BatchContest, rest: Int64s, others: WithinBatch, farthest: Int32s, evidence: Evidence
-    ) -> BatchContest:
-        """Decide the texts that no sure match with the index has removed."""
-        near = others.pairs(np.arange(len(rest)), self.report, self.workers, farthest)
-        pairs = join_batch_pairs(first.pairs_of(rest), BatchPairs.within(others.batch, near))
-        last = BatchContest(others.batch, pairs, others.most, others, self.limits, self.index)
-        last.settle(self.verify, evidence)
-        return last
-
-    def _overtaken(self, first: BatchContest, grouped: WithinBatch, kept: Int64s) -> Int64s:
-        """Return the rows of texts that the index removed, by a match that need not be among the nearest candidates.
-
-        Where a text has more candidates than are verified, kept ones of the batch may be nearer than its match. That
-        is next to never so, and only asked of texts with many others of the batch around them.
-        """
-        removed = np.flatnonzero(first.status == NEAR)
-        if not len(removed):
-            return removed
-        is_kept = np.zeros(len(first.batch), np.bool_)
-        is_kept[kept] = True
-        most = self.limits.most_pairs(first.batch.columns.lengths)
-        n_candidates = first.n_pairs + grouped.n_kept_before(is_kept)
-        asked = removed[n_candidates[removed] > most[removed]]
-        if not len(asked):
-            return asked
-        distances = np.zeros(len(first.batch), np.int32)
-        distances[asked] = first.pairs.distances[first.deciding[asked]]
-        near = grouped.pairs(asked, BlockReport(), self.workers, distances[asked])
-        nearer = near.later[is_kept[near.earlier] & (near.distances < distances[near.later])]
-        n_nearer = np.bincount(nearer, minlength=len(first.batch)) + first.n_nearer
-        return asked[n_nearer[asked] >= most[asked]]
 
     def _finish(
         self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence, n_comparisons: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -56,9 +56,17 @@ class BatchPairs:
         verdicts = np.full(len(near.later), OPEN)
         return cls(batch.positions[near.earlier], near.earlier, near.later, near.distances, near.depths, verdicts)
 
-    def anew(self) -> BatchPairs:
-        """Return the same pairs, of which nothing is known."""
-        return replace(self, verdicts=np.full(len(self), OPEN))
+    def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
+        """Return bool[n_pairs]: whether the earlier text is looked at, whatever is kept of the batch meanwhile.
+
+        ``most_with_key`` int64[n] says how many texts of the batch before each have a key that it is looked up by, at
+        most.
+        """
+        if not max_bucket_size:
+            return np.ones(len(self), np.bool_)
+        n_newer = most_with_key[self.later]
+        n_newer += np.where(self.earlier_rows == IN_INDEX, self.depths, 0)
+        return n_newer <= max_bucket_size
 
     def take(self, chosen: Int64s | Bools) -> BatchPairs:
         """Return the chosen pairs, in the order given."""

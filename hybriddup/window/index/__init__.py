@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, Fingerprints, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
 from hybriddup.steps.blocks import BlockReport
@@ -75,13 +75,12 @@ class LiveIndex(ABC):
         """Whether sketches of the characters are kept of each text."""
         return self._ring.sketched
 
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
 
         Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are
         within the limits of the shorter one. Where both have sketches, they may have as many characters in common as
-        they need. Pairs of a text may be left out where ``enough`` others are nearer for sure, but for one, so that it
-        is seen that some were.
+        they need.
         """
         if not len(texts.prints) or not self._ring.n_texts:
             return join_near([])
@@ -90,7 +89,7 @@ class LiveIndex(ABC):
         def find(first: int, last: int) -> NearPairs:
             part = slice(first, last)
             some = later if last - first == n else LaterTexts._make(column[part] for column in later)
-            near, counts = self._find(probes[part], some, enough.take(part))
+            near, counts = self._find(probes[part], some)
             parts.append(counts)
             return near._replace(later=near.later + first)
 
@@ -101,8 +100,8 @@ class LiveIndex(ABC):
         return found[0] if len(found) == 1 else join_near(found)
 
     @abstractmethod
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of the later texts but for those left out, and what that took."""
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+        """Return the pairs of the later texts, and what that took."""
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: which number from the newest an earlier text has in each key of a later one.

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Enough, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.ring_reads import LookUpCounts
 from hybriddup.kernels.ring_texts import LaterTexts
@@ -62,8 +62,8 @@ class LiveLists(LiveIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:
-        return self._lists.look_up(probes, later, self._ring, enough)
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+        return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
         """Ask the lists."""
@@ -106,7 +106,7 @@ class LiveScan(LiveIndex):
     def __init__(self, size: WindowSize) -> None:
         super().__init__(size, Scan().describe(), exact=True)
 
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         ring, n_later = self._ring, len(later.positions)
         near = ring.near_anywhere(ring.first, ring.next, later, self._workers)
         return near, LookUpCounts(n_later * ring.n_texts, n_later, ring.n_texts)
@@ -141,7 +141,7 @@ class LiveTables(LiveIndex):
         if before // self._smallest < ring.next // self._smallest:
             build_segments(self._segments, self._keys, ring.columns.bits, ring.live, before)
 
-    def _find(self, probes: UInt64s, later: LaterTexts, enough: Enough) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         """Find pairs by the bits of the fingerprints, which are what the probes were made of."""
         ring, table = self._ring, self._ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import Bools, Enough, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
 from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.posting_changes import add_texts, count_crowded, remove_number
@@ -129,13 +129,11 @@ class PostingLists:
             self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
-    def look_up(
-        self, keys: UInt64s, later: LaterTexts, ring: TextRing, enough: Enough
-    ) -> tuple[NearPairs, LookUpCounts]:
+    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
         """Return the pairs of later texts and live ones with a common key; see `hybriddup.kernels.posting_look_ups`."""
         table = ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(
-            self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners, enough
+            self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners
         )
         return found
 

@@ -9,10 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import (
-    ALL_PAIRS,
     NO_KEY,
     Bools,
-    Enough,
     Float64s,
     Int32s,
     Int64s,
@@ -189,19 +187,6 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
     return depths
 
 
-def nearest(near: NearPairs, most: Int64s, is_open: Bools) -> Bools:
-    """Return bool[n]: which pairs are open, or among the nearest ``most`` int64[n_texts] of the others of their text.
-
-    ``is_open`` bool[n] are pairs with posts that may be undecided.
-    """
-    chosen = is_open.copy()
-    rows = np.flatnonzero(~is_open)
-    order = rows[np.lexsort((near.earlier[rows], near.distances[rows], near.later[rows]))]
-    later = near.later[order]
-    chosen[order] = np.arange(len(later)) - np.searchsorted(later, later) < most[later]
-    return chosen
-
-
 class MetIndex:
     """The kept posts that the texts of a batch met, as the index by which the batch is decided.
 
@@ -211,7 +196,7 @@ class MetIndex:
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:
         self._positions, self._near, self._depths = positions, near, depths
 
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:  # noqa: ARG002
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs of these texts."""
         row_of = np.full(len(self._positions), -1, np.int64)
         row_of[self._rows(texts)] = np.arange(len(texts.prints))

@@ -15,6 +15,7 @@ from hybriddup.data.records import (
     NearPairs,
     VerifiedPairs,
 )
+from hybriddup.kernels.decide import may_be_verified
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.event_time import PostTimes
@@ -27,7 +28,6 @@ from hybriddup.window.shared.candidates import (
     may_be_undecided,
     near_meetings,
     near_pairs,
-    nearest,
 )
 from hybriddup.window.shared.store import UNDECIDED, Block, Entries, Record, State
 
@@ -72,7 +72,7 @@ class Encounter:
         near, pair_of = near_pairs(met)
         depths = depths_of(met, pair_of, len(near.later), live.probes.shape[1])
         most = components.limits.most_pairs(live.prints.limits.lengths)
-        chosen = nearest(near, most, may_be_undecided(near.earlier, unfinished))
+        chosen = may_be_verified(near.later, near.distances, ~may_be_undecided(near.earlier, unfinished), most)
         return near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[Record | None]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import ALL_PAIRS, Bools, Enough, Int64s, NearPairs
+from hybriddup.data.records import Bools, Int64s, NearPairs
 from hybriddup.errors import StoreError, UnsupportedError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
@@ -272,7 +272,7 @@ class SharedView:
         """Return about how many kept posts have a time after this one."""
         return self._state.shared.n_kept_after(time)
 
-    def look_up(self, texts: LiveTexts, enough: Enough = ALL_PAIRS) -> NearPairs:  # noqa: ARG002
+    def look_up(self, texts: LiveTexts) -> NearPairs:
         """Return the pairs of texts with kept posts; ``earlier`` are positions."""
         steps = self._state.steps
         found = self._state.shared.enter(no_posts(steps), distinct_keys(texts.probes))

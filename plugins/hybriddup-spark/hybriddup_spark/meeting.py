@@ -30,12 +30,11 @@ from hybriddup_spark.picking import Parts, is_among
 from hybriddup_spark.preparing import counts_characters
 from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
 
-SURE, UNSURE, CROWDED, BACKWARDS, CUT, MEMBER = range(6)
-"""Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; a pair
-the other way round, for the count of candidates that copies of its earlier text will have; in the place of the earlier
-text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the round, and in that of
-the key the part; and that a text can be found by a key of which it may matter what is kept."""
-PAIRED = SURE, UNSURE, BACKWARDS
+SURE, UNSURE, CROWDED, CUT, MEMBER = range(5)
+"""Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; in the
+place of the earlier text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the
+round, and in that of the key the part; and that a text can be found by a key of which it may matter what is kept."""
+PAIRED = SURE, UNSURE
 LATER, EARLIER = MEMBER + 1, MEMBER + 2
 """Kinds of notes: positions of texts that pairs need."""
 ENTRIES_AT_A_TIME = 2**16
@@ -253,11 +252,7 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
     is_sure = np.ones(len(near.later), np.bool_) if not most else n_between(entries, places, near) < most
     earlier, later = entries.positions[near.earlier], entries.positions[near.later]
     keys = entries.keys[near.later]
-    forwards = _meetings(later, earlier, keys, near.distances, np.where(is_sure, SURE, UNSURE))
-    back = entries.is_repeated[near.earlier]
-    return pa.concat_tables(
-        [forwards, _meetings(earlier[back], later[back], keys[back], near.distances[back], BACKWARDS)]
-    )
+    return _meetings(later, earlier, keys, near.distances, np.where(is_sure, SURE, UNSURE))
 
 
 class Places(NamedTuple):

@@ -23,7 +23,6 @@ from hybriddup.data.records import (
 )
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
-from hybriddup.run.pipeline import of_posts
 from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_keys
 from hybriddup.steps.candidates.run_index import RunIndex
@@ -61,9 +60,8 @@ def decide_together(components: Components, table: pa.Table, first_new: int) -> 
     before = np.flatnonzero(positions < first_new)
     if len(before):
         held.add(held.batch(before), np.ones(len(before), np.bool_))
-    decider = Decider(
-        held, of_posts(verifier(components, known, compared, is_open), numbers), components.limits, held.report
-    )
+    verify = verifier(components, known, compared, is_open, numbers)
+    decider = Decider(held, verify, components.limits, held.report)
     decisions = decide_all(decider, held, first >= first_new, equal_texts(numbers)).all()
     asked = np.flatnonzero(is_open[numbers])
     bands = components.bands.of_lengths(ints(table, "length"))[numbers]
@@ -98,16 +96,20 @@ def known_texts(table: pa.Table) -> list[str]:
     return known
 
 
-def verifier(components: Components, normalized: Sequence[str], compared: Sequence[str], is_open: Bools) -> Verify:
-    """Return what verifies pairs of texts; of those that are not open it is known that they stay."""
+def verifier(
+    components: Components, normalized: Sequence[str], compared: Sequence[str], is_open: Bools, numbers: Int64s
+) -> Verify:
+    """Return what verifies pairs of posts, given the text of each; texts that are not open are known to stay."""
     context = components.verifier_context(normalized, compared, 1)
     components.plan.prepare(context, is_learned=True)
 
     def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        asked = is_open[pairs.later]
-        accepted, verified = components.bands.verify(pairs.take(asked), context)
+        asked = is_open[numbers[pairs.later]]
+        pairs = pairs.take(asked)
+        of_texts = CandidatePairs(numbers[pairs.earlier], numbers[pairs.later], pairs.hamming_distances)
+        accepted, verified = components.bands.verify(of_texts, context)
         asked[asked] = accepted
-        return asked, verified
+        return asked, verified.of(pairs.take(accepted))
 
     return verify
 

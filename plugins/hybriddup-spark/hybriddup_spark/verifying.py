@@ -8,7 +8,7 @@ import pyarrow as pa
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.run.components import Components
 from hybriddup_spark.columns import longs, packed_lists, table_of, texts
-from hybriddup_spark.meeting import BACKWARDS, PAIRED, SURE
+from hybriddup_spark.meeting import PAIRED, SURE
 from hybriddup_spark.picking import Parts
 from hybriddup_spark.schemas import LINKS, PAIRS
 
@@ -50,7 +50,7 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
 def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, first_new: int) -> pa.Table:
     """Return the `LINKS` of some `PAIRS`, all of their later texts; ``needed`` has these texts.
 
-    Of texts that are open these are all pairs, those with the candidates of their copies included.
+    Of texts that are open these are all pairs.
 
     Parameters
     ----------
@@ -62,16 +62,15 @@ def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowde
     if not len(pairs):
         return LINKS.empty_table()
     pairs = pairs.take(np.lexsort((longs(pairs, "earlier"), longs(pairs, "later"))))
-    later, kinds = longs(pairs, "later"), longs(pairs, "kind")
+    later = longs(pairs, "later")
     known = dict(zip(longs(needed, "position").tolist(), texts(needed), strict=True))
     numbers, of_pair, n_of_text = np.unique(later, return_inverse=True, return_counts=True)
     later_texts = [known[position] for position in numbers.tolist()]
     judged = Judged.of(components, later_texts, pairs, of_pair)
     most = components.limits.most_pairs(judged.lengths[: len(numbers)])
     is_open = ((n_of_text > most) | np.isin(numbers, crowded))[of_pair]
-    is_pair = kinds != BACKWARDS
-    matches = judged.verify_in_turn(np.flatnonzero(is_pair & ~is_open), longs(pairs, "earlier") < first_new)
-    chosen = np.flatnonzero(is_open | (is_pair & matches))
+    matches = judged.verify_in_turn(np.flatnonzero(~is_open), longs(pairs, "earlier") < first_new)
+    chosen = np.flatnonzero(is_open | matches)
     return judged.links(chosen, is_open[chosen])
 
 

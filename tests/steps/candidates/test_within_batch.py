@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Int32s, Int64s
+from hybriddup.data.records import Int64s
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates.within_batch import FEW_COMPARISONS, WithinBatch, group_batch
 from tests.steps.block_runs import clustered_prints, make_run_index
@@ -23,29 +23,26 @@ def batch_of(index: BlockIndex, seed: int) -> WithinBatch:
     return group_batch(make_run_index(index, prints).batch(np.arange(N_TEXTS)))
 
 
-def pairs_of(grouped: WithinBatch, rows: Int64s, farthest: Int32s) -> list[tuple[int, int, int]]:
+def pairs_of(grouped: WithinBatch, rows: Int64s) -> list[tuple[int, int, int]]:
     """The pairs of some texts: earlier and later row, and differing bits."""
-    near = grouped.pairs(rows, BlockReport(), 1, farthest)
+    near = grouped.pairs(rows, BlockReport(), 1)
     return list(zip(near.earlier.tolist(), near.later.tolist(), near.distances.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("index", [make_blocks(4, 1), make_probing(4)], ids=["own keys", "probed keys"])
-@given(
-    seed=st.integers(0, 99), taken=some_rows, places=st.lists(st.integers(0, 99), unique=True), limit=st.integers(2, 6)
-)
+@given(seed=st.integers(0, 99), taken=some_rows, places=st.lists(st.integers(0, 99), unique=True))
 def test_pairs_found_beforehand_are_those_found_later(
-    index: BlockIndex, seed: int, taken: Int64s, places: list[int], limit: int
+    index: BlockIndex, seed: int, taken: Int64s, places: list[int]
 ) -> None:
-    """Of any of the texts, asked about any of these, within any limit."""
+    """Of any of the texts, asked about any of these."""
     later = batch_of(index, seed)
     beforehand = later.with_pairs(1)
     assert beforehand.found is not None
     rows = np.array(sorted(place for place in places if place < len(taken)), np.int64)
-    farthest = np.full(len(rows), limit, np.int32)
-    expected = pairs_of(later.take(taken), rows, farthest)
-    assert pairs_of(beforehand.take(taken), rows, farthest) == expected
-    everything, no_limit = np.arange(N_TEXTS), np.full(N_TEXTS, 64, np.int32)
-    assert pairs_of(beforehand, everything, no_limit) == pairs_of(later, everything, no_limit) != []
+    expected = pairs_of(later.take(taken), rows)
+    assert pairs_of(beforehand.take(taken), rows) == expected
+    everything = np.arange(N_TEXTS)
+    assert pairs_of(beforehand, everything) == pairs_of(later, everything) != []
 
 
 def test_what_finding_them_took_is_reported_when_they_are_asked_for() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import NO_KEY, NearPairs
+from hybriddup.data.records import NO_KEY
 from hybriddup.window.shared import Block, Entries, entry_type
-from hybriddup.window.shared.candidates import buckets_of, may_be_undecided, nearest, ranks_from_newest
+from hybriddup.window.shared.candidates import buckets_of, may_be_undecided, ranks_from_newest
 
 BUCKETS = st.lists(st.lists(st.integers(0, 60), unique=True, max_size=9), max_size=6)
 
@@ -53,11 +53,3 @@ def test_several_texts_look_into_one_bucket() -> None:
     assert list(looks) == [(0, 0, 0, 3), (0, 1, 4, 5), (1, 1, 0, 3), (2, 0, 3, 4)]
     assert met.positions.tolist() == [3, 8, -1, -1, 4]
     assert met.ranks(np.arange(5)).tolist() == [1, 1, 1, 1, 1]
-
-
-def test_undecided_posts_take_no_place_among_the_nearest() -> None:
-    """Of the others the nearest are chosen, the older one of two at the same distance."""
-    positions, distances = np.array([1, 2, 3, 4, 5, 9]), np.array([7, 3, 5, 1, 5, 2], np.int32)
-    near = NearPairs(positions, np.array([0, 0, 0, 0, 0, 1]), distances, np.ones(6, np.int64))
-    chosen = nearest(near, np.array([2, 1]), np.isin(positions, [1, 4]))
-    assert positions[chosen].tolist() == [1, 2, 3, 4, 9]
