@@ -21,6 +21,16 @@ class Curves(NamedTuple):
     """float64[n_points]: what a feature of that value adds."""
 
 
+class Bound(NamedTuple):
+    """What a sum of curves can be at most, by some of the features."""
+
+    curves: Curves
+    start: float
+    """What the features without a curve here add at most."""
+    least: Float64s
+    """float64[n]: the least sum that counts, of each row; -inf where all features are needed."""
+
+
 @njit(cache=True, nogil=True, inner=True)
 def height_at(curves: Curves, first: int, last: int, value: float) -> float:
     """Return the height of the curve through points ``first`` to ``last``: level beyond them, straight between two."""
@@ -38,16 +48,17 @@ def height_at(curves: Curves, first: int, last: int, value: float) -> float:
 
 @njit(cache=True, nogil=True)
 def sum_curves(curves: Curves, start: float, features: Float64s) -> Float64s:
-    """Return float64[n]: ``start`` and the heights of all curves, added up from the first on.
-
-    Parameters
-    ----------
-    features
-        float64[n, n_features].
-    """
-    sums = np.full(len(features), start)
+    """Return float64[n]: ``start`` and the heights of all curves at ``features``, float64[n, n_features], in order."""
+    sums = np.empty(len(features))
     for row in range(len(features)):
-        for i in range(len(curves.columns)):
-            value = features[row, curves.columns[i]]
-            sums[row] += height_at(curves, curves.offsets[i], curves.offsets[i + 1], value)
+        sums[row] = sum_of(curves, start, features[row])
     return sums
+
+
+@njit(cache=True, nogil=True, inner=True)
+def sum_of(curves: Curves, start: float, row: Float64s) -> float:
+    """Return the same of one row, float64[n_features]."""
+    total = start
+    for i in range(len(curves.columns)):
+        total += height_at(curves, curves.offsets[i], curves.offsets[i + 1], row[curves.columns[i]])
+    return total

@@ -21,6 +21,7 @@ from hybriddup.kernels.alignments import (
     slots_for,
 )
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.curves import Bound, sum_of
 from hybriddup.kernels.popcount import ONE, popcount
 from hybriddup.kernels.post_parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
 from hybriddup.kernels.post_tokens import EXTENDS
@@ -33,32 +34,11 @@ FEATURES = tuple(
     ).split()
 )
 """In the order of the columns; `hybriddup.steps.verifiers.post.features` explains them."""
-(
-    SHARED,
-    CONTAINED,
-    COVERED,
-    LETTERS_SHARED,
-    LETTERS_CONTAINED,
-    REPLACED,
-    LARGEST_REPLACED,
-    MOVED,
-    ADDED_BEFORE,
-    ADDED_WITHIN,
-    ADDED_AFTER,
-    NUMBERS_DIFFER,
-    NUMBERS_ADDED,
-    HASHTAGS_DIFFER,
-    HASHTAGS_OF_ONE,
-    COMMENT,
-    LENGTH,
-    LACKING,
-    ADDING,
-    SOURCES_DIFFER,
-    SOURCE_OF_ONE,
-    EMOJI_DIFFER,
-    NAMES_DIFFER,
-    GOES_ON,
-) = range(len(FEATURES))
+SHARED, CONTAINED, COVERED, LETTERS_SHARED, LETTERS_CONTAINED, REPLACED, LARGEST_REPLACED, MOVED = range(8)
+ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, NUMBERS_DIFFER, NUMBERS_ADDED, HASHTAGS_DIFFER, HASHTAGS_OF_ONE = range(8, 15)
+COMMENT, LENGTH, LACKING, ADDING, SOURCES_DIFFER, SOURCE_OF_ONE, EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 24)
+BY_PLACE = (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, COMMENT)
+"""Those that only an alignment tells; `GOES_ON` is 0 where the shorter post is not cut off."""
 REPEATED = 0.7
 """Share of its weight that a word counts as known if the other post has it, but less often."""
 LIGHT = 0.8
@@ -101,9 +81,11 @@ class Differences(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def compare_posts(
-    posts: ParsedPosts, kinds: UInt8s, earlier: Int64s, later: Int64s, common_letters: Int64s
+    posts: ParsedPosts, kinds: UInt8s, earlier: Int64s, later: Int64s, common_letters: Int64s, bound: Bound
 ) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of each pair, as `FEATURES` lists them.
+
+    Those of `BY_PLACE` are 0 where the others say that the pair cannot reach the least sum of the bound.
 
     Parameters
     ----------
@@ -126,12 +108,14 @@ def compare_posts(
         use = Use(np.uint64(pair) + ONE, slots_for(n_tokens(posts, a) + n_tokens(posts, b)))
         one = count_side(posts, a, 0, table, use, slots_a, ranks_a)
         other = count_side(posts, b, 1, table, use, slots_b, ranks_b)
-        find_differences(posts, one, other, room, differences)
         measure_sharing(posts, one, other, common_letters[pair], features[pair])
-        measure_differences(posts, kinds, one, other, room.partners, differences, features[pair])
         measure_sets(posts, a, b, features[pair])
+        is_cut, may_be_same = posts.is_cut[a] and one.last > one.first, features[pair, LETTERS_SHARED] == 1.0
+        if sum_of(bound.curves, bound.start, features[pair]) < bound.least[pair] and not (is_cut or may_be_same):
+            continue
+        find_differences(posts, one, other, room, differences)
+        measure_differences(posts, kinds, one, other, room.partners, differences, features[pair])
         features[pair, COMMENT] = comment_of(posts, one, other, room.partners)
-        is_cut = posts.is_cut[a] and one.last > one.first
         features[pair, GOES_ON] = np.float64(is_cut and begins_with(posts, one, other))
     return features
 

@@ -336,7 +336,7 @@ def score(posts: list[str], **options: Any) -> float:
     verifier = Post(Post.Options(**options))
     verifier.prepare(VerifierContext(posts, Words(), 128, 1))
     pair = CandidatePairs(np.array([0]), np.array([1]), np.zeros(1, np.int32))
-    return float(verifier.score_pairs(pair, np.full(1, 0.5))[0])
+    return float(verifier.score_pairs(pair, np.zeros(1))[0])
 
 
 def test_a_configuration_may_bring_its_own_model() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -14,8 +14,8 @@ import yaml
 
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
-from hybriddup.kernels.curves import Curves, sum_curves
-from hybriddup.kernels.post_features import FEATURES
+from hybriddup.kernels.curves import Bound, Curves, sum_curves
+from hybriddup.kernels.post_features import BY_PLACE, FEATURES, LENGTH, SHARED
 from hybriddup.steps.verifiers.phrases import describe_contributions
 
 Points = tuple[tuple[float, float], ...]
@@ -94,11 +94,35 @@ class PostModel:
     @cached_property
     def _curves(self) -> Curves:
         """The curves as the kernel reads them."""
-        columns = sorted(map(FEATURES.index, self.curves))
-        points = [np.array(self.curves[FEATURES[column]]) for column in columns]
-        offsets = np.cumsum([0, *map(len, points)], dtype=np.int64)
-        values, added = np.concatenate([np.zeros((0, 2)), *points]).T.copy()
-        return Curves(np.array(columns, np.int64), offsets, values, added)
+        return as_curves([(FEATURES.index(name), points) for name, points in self.curves.items()])
+
+    def bound(self, thresholds: Float64s) -> Bound:
+        """Return what decides that a pair cannot reach its threshold, float64[n_pairs], before it is aligned."""
+        curves, start = self._bound
+        least = thresholds.clip(1e-300, 1.0 - 1e-12)
+        return Bound(curves, start, np.log(least / (1.0 - least)) - 1e-9)
+
+    @cached_property
+    def _bound(self) -> tuple[Curves, float]:
+        """The curves that need no alignment, and the sum of the intercept and of what the others add at most."""
+        known, start = [], self.intercept
+        for name, points in self.curves.items():
+            column, heights = FEATURES.index(name), [added for _, added in points]
+            if column not in BY_PLACE:
+                known.append((column, points))
+            elif column == SHARED and heights == sorted(heights):
+                known.append((LENGTH, points))  # no more is shared than the shorter post has
+            else:
+                start += max(heights)
+        return as_curves(known), start
+
+
+def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
+    """Return curves of columns as the kernel reads them."""
+    ordered = sorted(curves)
+    offsets = np.cumsum([0, *(len(points) for _, points in ordered)], dtype=np.int64)
+    values, added = np.concatenate([np.zeros((0, 2)), *(np.array(points) for _, points in ordered)]).T.copy()
+    return Curves(np.array([column for column, _ in ordered], np.int64), offsets, values, added)
 
 
 def parse_points(name: str, points: object) -> Points:

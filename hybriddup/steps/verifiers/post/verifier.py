@@ -80,18 +80,19 @@ class Post:
         """Note the texts."""
         self._context = context
 
-    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002  (all are exact)
-        """Return float64[n_pairs]: the scores."""
+    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return float64[n_pairs]: the scores; below its threshold one may be a lower number."""
 
         def score_slice(first: int, last: int) -> Float64s:
             some = pairs.take(slice(first, last))
             batches = batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH)
-            return np.concatenate([self._score(some.take(batch)) for batch in batches])
+            of_some = thresholds[first:last]
+            return np.concatenate([self._score(some.take(batch), of_some[batch]) for batch in batches])
 
         scores = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0), *scores])
 
-    def _score(self, pairs: CandidatePairs) -> Float64s:
+    def _score(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return the scores of some pairs."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
@@ -99,7 +100,8 @@ class Post:
         if len(chosen):
             needed, one, other = positions_of(earlier[chosen], later[chosen])
             posts = texts_at(self._context.posts, positions[needed])
-            scores[chosen] = self.score_features(pair_features(posts, one, other))
+            bound = self.model.bound(thresholds[chosen])
+            scores[chosen] = self.score_features(pair_features(posts, one, other, bound))
         return scores
 
     def score_features(self, features: Float64s) -> Float64s:
@@ -120,7 +122,7 @@ class Post:
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Return the rule that decides a pair, whatever the model says; empty if there is none."""
-        return [f"the score is {score:g}: {words}" for applies, score, words in RULES if applies(features)[0]][:1]
+        return [f"the score is {score:g}: {reason}" for applies, score, reason in rules(features) if applies[0]][:1]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post may be contained in one of any length."""
@@ -131,64 +133,36 @@ class Post:
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
-def column(features: Float64s, name: str) -> Float64s:
-    """Return float64[n_pairs]: one feature."""
-    return features[:, FEATURES.index(name)]
+def rules(features: Float64s) -> list[tuple[Bools, float, str]]:
+    """Return what decides before the model, the first that applies: bool[n_pairs], the score, and the reason.
 
-
-def says_the_same(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where all letters are equal, and so are hashtags, numbers and what is mentioned."""
-    others = [column(features, f"{name}_differ") for name in ("hashtags", "emoji", "names", "sources")]
-    others.append(column(features, "hashtags_of_one"))
-    return np.asarray((column(features, "letters_shared") == 1.0) & (np.add.reduce(others) == 0.0))
-
-
-def goes_on(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where a post that says enough is cut off, and the other one begins with it."""
-    says_enough = column(features, "length") >= np.log1p(CUT_OFF)
-    return np.asarray((column(features, "goes_on") == 1.0) & says_enough)
-
-
-def has_comment(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where own words beside a quote say something that the other post lacks."""
-    return np.asarray(column(features, "comment") >= np.log1p(COMMENT))
-
-
-def have_other_numbers(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where each post has a number that the other lacks, numbers that only count posts left out.
-
-    Of 279 such pairs that people judged, 264 are two posts.
+    Of 279 pairs with other numbers that people judged, 264 are two posts; numbers that only count posts are left out.
     """
-    return np.asarray(column(features, "numbers_differ") == 1.0)
 
+    def of(name: str) -> Float64s:
+        return features[:, FEATURES.index(name)]
 
-def names_another(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where a post says little beside a link, mention, flag or source that is another one."""
-    says_little = column(features, "length") < np.log1p(LITTLE)
-    return np.asarray((column(features, "names_differ") + column(features, "sources_differ") > 0.0) & says_little)
+    def differ(*names: str) -> Bools:
+        return np.asarray(np.add.reduce([of(name) for name in names]) > 0.0)
 
-
-def differs_without_words(features: Float64s) -> Bools:
-    """Return bool[n_pairs]: where a post has no words, and the hashtags or emoji are not the same."""
-    others = [column(features, name) for name in ("hashtags_differ", "hashtags_of_one", "emoji_differ")]
-    return np.asarray((column(features, "length") == 0.0) & (np.add.reduce(others) > 0.0))
-
-
-RULES = (
-    (says_the_same, 1.0, "only marks and spelling differ"),
-    (goes_on, 1.0, "one post is cut off, and the other one begins with it"),
-    (has_comment, 0.0, "one post adds a comment to what the other one says"),
-    (have_other_numbers, 0.0, "each post has a number that the other lacks"),
-    (names_another, 0.0, "next to little text, the link, name or source is another one"),
-    (differs_without_words, 0.0, "there are no words, and the hashtags or emoji differ"),
-)
-"""What decides a pair before the model, the score, and the reason in words; the first one that applies does."""
+    length, around = of("length"), ("hashtags_differ", "hashtags_of_one", "emoji_differ")
+    same = (of("letters_shared") == 1.0) & ~differ(*around, "names_differ", "sources_differ")
+    goes_on = (of("goes_on") == 1.0) & (length >= np.log1p(CUT_OFF))
+    named = differ("names_differ", "sources_differ") & (length < np.log1p(LITTLE))
+    return [
+        (same, 1.0, "only marks and spelling differ"),
+        (goes_on, 1.0, "one post is cut off, and the other one begins with it"),
+        (of("comment") >= np.log1p(COMMENT), 0.0, "one post adds a comment to what the other one says"),
+        (of("numbers_differ") == 1.0, 0.0, "each post has a number that the other lacks"),
+        (named, 0.0, "next to little text, the link, name or source is another one"),
+        ((length == 0.0) & differ(*around), 0.0, "there are no words, and the hashtags or emoji differ"),
+    ]
 
 
 def by_rules(scores: Float64s, features: Float64s) -> Float64s:
     """Return the scores of a model, changed in place where a rule decides."""
-    for applies, score, _ in reversed(RULES):
-        scores[applies(features)] = score
+    for applies, score, _ in reversed(rules(features)):
+        scores[applies] = score
     return scores
 
 
