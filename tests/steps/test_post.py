@@ -331,12 +331,19 @@ def test_shipped_models_judge_as_people_do(model: str, label: int, a: str, b: st
     assert (score(posts, model=model) >= 0.5) == (label == 1)
 
 
-def score(posts: list[str], **options: Any) -> float:
+@given(posts_of_any_kind, st.sampled_from(sorted(shipped_models())), st.floats(0.0, 1.0))
+def test_threshold_only_saves_work(posts: list[str], model: str, threshold: float) -> None:
+    """Scores that reach it are the same; others stay below it."""
+    exact, found = score(posts[:2], model=model), score(posts[:2], threshold=threshold, model=model)
+    assert found == exact if exact >= threshold else found < threshold
+
+
+def score(posts: list[str], *, threshold: float = 0.0, **options: Any) -> float:
     """The score of two posts that are compared as they are."""
     verifier = Post(Post.Options(**options))
     verifier.prepare(VerifierContext(posts, Words(), 128, 1))
     pair = CandidatePairs(np.array([0]), np.array([1]), np.zeros(1, np.int32))
-    return float(verifier.score_pairs(pair, np.zeros(1))[0])
+    return float(verifier.score_pairs(pair, np.full(1, threshold))[0])
 
 
 def test_a_configuration_may_bring_its_own_model() -> None:
