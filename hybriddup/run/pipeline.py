@@ -204,9 +204,9 @@ class Run:
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
-    def fit(self, compared: Sequence[str]) -> None:
-        """Let the weighter and the block index learn from distinct texts, beside each other."""
-        learn_blocks = start_in_background(partial(self.components.learn_blocks, compared), self.workers)
+    def fit(self, compared: Sequence[str], scopes: Int64s | None = None) -> None:
+        """Let the weighter and the block index learn from distinct texts, in parallel."""
+        learn_blocks = start_in_background(partial(self.components.learn_blocks, compared, scopes), self.workers)
         self.components.fingerprinter.fit(compared)
         learn_blocks()
 
@@ -217,7 +217,7 @@ class Run:
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
-            self.fit(compared)
+            self.fit(compared, None if scopes is None else scopes[equal.distinct])
             simhashes = self.components.fingerprint(texts, compared, self.clock.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
