@@ -66,6 +66,7 @@ class Components:
             hasher=registry.create("hasher", settings.hasher),
             n_bits=settings.fingerprint.bits,
             workers=workers,
+            reads_words=settings.compare == "body",
         )
         plan = plan_judges(
             [band.verifier for band in settings.lengths],
@@ -81,6 +82,7 @@ class Components:
             plan=plan,
             bands=Bands.from_settings(settings, plan, guards),
         )
+        components.block_index.reads_words = settings.compare == "body"
         components.block_index.prepare(settings.fingerprint.bits, settings.max_hamming_distance)
         if (path := settings.recipe) is not None:
             return components.with_learned(load_recipe(path), path)

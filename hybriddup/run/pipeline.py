@@ -18,7 +18,7 @@ from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
-from hybriddup.run.audit import estimate_recall
+from hybriddup.run.audit import COMMON_IN, estimate_recall
 from hybriddup.run.bands import can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
@@ -100,6 +100,8 @@ class DistinctTexts:
     is_near: Bools
     """bool[n]: which could be near repeats."""
     groups: Groups
+    has_common_key: Bools
+    """bool[n]: which have a key that `COMMON_IN` texts have."""
 
 
 @dataclass
@@ -243,7 +245,8 @@ class Run:
             columns = text_columns(bits, limits, NO_SKETCHES, ranks)
             if self.components.bands.least_in_common().any():
                 write_sketches(texts, columns.sketches, self.workers)
-        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups)
+        has_common_key = groups.with_common_keys(COMMON_IN)
+        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts) -> Verify:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
@@ -303,7 +306,14 @@ class Run:
         n_removed = int((~decisions.kept[n_given:]).sum())
         with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
             estimate = estimate_recall(
-                texts.known, numbers, n_removed, verify, sample=sample, workers=self.workers, n_given=n_kept_unasked
+                texts.known,
+                numbers,
+                n_removed,
+                verify,
+                sample=sample,
+                workers=self.workers,
+                n_given=n_kept_unasked,
+                has_common_key=texts.has_common_key,
             )
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate

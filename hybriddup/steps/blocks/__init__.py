@@ -35,6 +35,8 @@ class BlockIndex(ABC):
 
     reads_texts: bool = True
     """Whether keys depend on the text; where not, the fingerprint alone tells them."""
+    reads_words: bool = False
+    """Whether emoji, links and mentions are to be left out of texts that have words; set by those who use it."""
     learns: bool = False
     """Whether there is something for `learn` to learn."""
     n_keys: int | None = None

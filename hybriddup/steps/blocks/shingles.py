@@ -19,6 +19,7 @@ from hybriddup.errors import ConfigError
 from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, bottom_shingles, count_surroundings, mark_common
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
+from hybriddup.steps.posts.parts import words_of
 
 UNITS = 5
 """A shingle is three characters of a dense script such as Han, or five letters."""
@@ -72,10 +73,13 @@ class Shingles(BlockIndex):
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
         """Return the first shingles of each text."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
-        shingles = bottom_shingles(*encode_texts(texts), UNITS, n, n_dense, self._common)
+        shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
         keys: UInt64s = shingles.astype(np.uint64)
         keys[shingles == NO_SHINGLE] = NO_KEY
         return keys
+
+    def _read(self, texts: Sequence[str]) -> Sequence[str]:
+        return words_of(texts) if self.reads_words else texts
 
     def describe(self) -> str:
         """Return how many keys a text has."""
@@ -88,7 +92,7 @@ class Shingles(BlockIndex):
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
         """Learn which shingles are common within one scope: no other text is looked up there."""
         order = np.argsort(scopes, kind="stable")
-        encoded = encode_texts([texts[place][:LEARNED_FROM] for place in order.tolist()])
+        encoded = encode_texts(self._read([texts[place][:LEARNED_FROM] for place in order.tolist()]))
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
@@ -106,6 +110,7 @@ class Shingles(BlockIndex):
         common = learned.get(COMMON)
         if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:
             raise ConfigError(
-                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew."
+                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew; begin a "
+                "new window if a window learned them."
             )
         self._common = np.ascontiguousarray(common)
