@@ -32,7 +32,7 @@ def may_have_more_than_words(points: UInt32s, offsets: Int64s, kinds: UInt8s) ->
     for post in range(len(may_have)):
         for at in range(offsets[post], offsets[post + 1]):
             point = points[at]
-            is_sign = point == AT or point == OPEN or kinds[point] & KIND == PICTURE
+            is_sign = point in (AT, OPEN) or kinds[point] & KIND == PICTURE
             if is_sign or (point == HTTP[0] and begins_with(points, at, offsets[post + 1], HTTP)):
                 may_have[post] = True
                 break

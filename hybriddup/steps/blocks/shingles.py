@@ -110,7 +110,7 @@ class Shingles(BlockIndex):
         common = learned.get(COMMON)
         if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:
             raise ConfigError(
-                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew; begin a "
-                "new window if a window learned them."
+                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew. "
+                "If a window learned them, begin a new one."
             )
         self._common = np.ascontiguousarray(common)
