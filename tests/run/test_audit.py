@@ -201,3 +201,27 @@ def test_estimate_sees_what_the_keys_miss() -> None:
     measured = len(few.removed) / len(all_of_them.removed)
     assert measured < 0.9
     assert few.summary.estimated_stage1_recall == pytest.approx(measured, abs=0.01)
+
+
+def test_misses_among_posts_with_a_common_key_are_seen() -> None:
+    """Of 4,000 posts 150 begin alike, and are not found, because only the newest post of a key is looked at."""
+    rng = np.random.default_rng(8)
+    words = ["".join(map(chr, some)) for some in rng.integers(0x4E00, 0x9F00, (4000, 24)).tolist()]
+    common = [f"{words[0] + words[1]}{word[:16]}" for word in words[2:152]]
+    posts = [*common, *words[152:], *(f"{post}!" for post in common[:60] + words[200:300])]
+    band = {"max_hamming_distance": 48, "verifier": {"use": "edit", "threshold": 0.9}}
+    blocks = {"n_shingles": 1, "n_dense_shingles": 1, "max_bucket_size": 1, "common_in": 1000}
+    config = {"compare": "all", "normalizer": {"use": "none"}, "must_agree": [], "lengths": [band], "blocks": blocks}
+
+    def estimate(sample: int) -> tuple[int, float, float]:
+        result = hybriddup.dedupe(posts, config={**config, "audit": {"sample": sample}})
+        summary = result.summary
+        assert summary.estimated_stage1_recall is not None
+        assert summary.estimated_stage1_recall_margin is not None
+        return len(result.removed), summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin
+
+    n_removed, recall, _ = estimate(100_000)
+    _, share, margin = estimate(400)
+    assert n_removed < 100
+    assert recall == n_removed / 160
+    assert abs(share - recall) <= margin < 0.2
