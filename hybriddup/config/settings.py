@@ -78,7 +78,8 @@ class AuditSettings(_Section):
     sample: int = Field(
         3000,
         ge=0,
-        description="Kept posts compared again with all others to estimate the recall of stage 1; 0 for no estimate.",
+        description="Kept posts compared again with all others to estimate the recall of stage 1, at least one in "
+        "eight of them with a key that many posts have; 0 for no estimate.",
     )
 
 
@@ -246,9 +247,10 @@ class Settings(_Section):
     )
     compare: Literal["all", "body"] = Field(
         "body",
-        description="What near repeats are looked for by: all of a post, or its body, the words without what stands "
-        "beside them (links, emoji, hashtags of posts with a Han character), where these are five Han characters, or "
-        "some three other words. Exact repeats are equal in all parts.",
+        description="What near repeats are looked for by: all of a post, or its body, the words without what is around "
+        "them (links, emoji, hashtags), if these are five Han characters or some three other words. Of a post with "
+        "fewer words and hashtags, emoji, links and mentions take no part in fingerprints and keys. Exact repeats are "
+        "equal in all parts.",
     )
     without_text: Literal["keep", "drop", "compare"] = Field(
         "keep",

@@ -208,6 +208,16 @@ def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked:
 
 
 @njit(cache=True, nogil=True)
+def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
+    """Return bool[n]: which texts have a marked group, given bool[n_groups] and what `list_groups` returned."""
+    has_marked = np.zeros(len(ends) - 1, np.bool_)
+    for text in range(len(has_marked)):
+        for i in range(ends[text], ends[text + 1]):
+            has_marked[text] |= is_marked[listed[i]]
+    return has_marked
+
+
+@njit(cache=True, nogil=True)
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
     """Note the group of each key in a table with room, so that `find_groups` finds it.
 

@@ -1,8 +1,13 @@
 """Shingles of texts: the runs of a few characters from every place on, of which a text keeps those of smallest hash.
 
 A. Z. Broder, On the resemblance and containment of documents, 1997: of two texts that share a part of their shingles,
-about the same part of those with the smallest hashes is shared (the bottom sketch, section 4). Shingles known to be
-common come after all others, whatever their hashes: what most texts have tells none of them apart.
+about the same part of those with the smallest hashes is shared (the bottom sketch, section 4). Common shingles come
+after all others, whatever their hashes: what most texts have tells none of them apart.
+
+A shingle is common if it is found in several *surroundings*, the characters before and after it. The number of texts
+does not count: a text may be posted a hundred times, each time with another end. If its shingles were common, its
+copies would have all of their keys from their ends, which differ. A text that consists of common shingles has a fixed
+part of its keys from these, see `MOSTLY_COMMON`.
 
 The hash of a run is that of R. M. Karp and M. O. Rabin (1987), a polynomial modulo 2**64 of its characters, finished by
 the mixer of MurmurHash3 (A. Appleby, public domain): it is made in the same time whatever the length of the run.
@@ -28,6 +33,13 @@ COMMON = np.uint32(2**31)
 N_RANKED = np.uint64(32)
 """Shingles that are sorted by counting, for each of them, how many are smaller: at once, for it is a constant."""
 MOST_UNITS = 16
+SURROUNDING = 8
+"""Characters before and after a shingle that are its surroundings, half as many in a dense script. With 16, copies of a
+text that differ in several places still lose their keys; with none, all copies do."""
+SEEN_BITS = np.uint64(26)
+"""Surroundings are counted in a Bloom filter of two to the power of it bits, with one hash."""
+MOSTLY_COMMON, COMMON_PART = 3, 4
+"""If less than one in `MOSTLY_COMMON` shingles of a text is rare, one in `COMMON_PART` of its keys is common."""
 COMMON_BITS = 20
 """Leading bits of a hash by which it is known to be common; others that have the same are taken for common, too."""
 WORDS_OF_COMMON = 1 << (COMMON_BITS - 5)
@@ -54,10 +66,11 @@ def bottom_shingles(
 ) -> UInt32s:
     """Return uint32[n_texts, n_kept]: the first of each text's shingles, rising, each once.
 
-    A shingle is 31 bits of its hash, under a bit that says whether it is common.
+    A shingle is 31 bits of its hash, under a bit that is set if it is common. A text of mostly common shingles has a
+    few common ones first, and then the first of the others.
 
-    Where a text has fewer, smaller shingles of it follow, also rising, and `NO_SHINGLE` stands in what is left: a short
-    text that was edited in its middle has few shingles in common with what it was.
+    If a text has fewer, smaller shingles of it follow, also rising, and then `NO_SHINGLE`: a short text that was edited
+    in its middle has few shingles in common with what it was.
 
     Parameters
     ----------
@@ -113,9 +126,9 @@ def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -
 
 @njit(cache=True, nogil=True)
 def powers_of_base() -> UInt64s:
-    """Return uint64[MOST_UNITS + 1]: the powers of the base, from 0 on."""
-    powers = np.ones(MOST_UNITS + 1, np.uint64)
-    for i in range(MOST_UNITS):
+    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: the powers of the base, from 0 on."""
+    powers = np.ones(MOST_UNITS + 2 * SURROUNDING + 1, np.uint64)
+    for i in range(MOST_UNITS + 2 * SURROUNDING):
         powers[i + 1] = powers[i] * BASE
     return powers
 
@@ -125,10 +138,14 @@ def keep_shingles(
     room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
     """Write the first shingles of the text in the room into ``kept``; return as `keep_smallest` does."""
-    n = hash_shingles(room, n_characters, units, powers)
-    for i in range(n):
+    n_shingles, n_rare, n = hash_shingles(room, n_characters, units, powers), np.uint64(0), np.int64(n_before)
+    for i in range(n_shingles):
         room.shingles[i] = after_others_if_common(room.shingles[i], common)
-    return keep_smallest(room.shingles[:n], kept, n_before, room.small)
+        n_rare += np.uint64(room.shingles[i] < COMMON)
+    shingles = room.shingles[:n_shingles]
+    if n == 0 and MOSTLY_COMMON * n_rare < n_shingles:
+        n = keep_some_common(shingles, kept[: len(kept) // COMMON_PART])
+    return keep_smallest(shingles, kept, n, room.small)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -179,6 +196,16 @@ def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32
             return n
     for i in range(len(shingles)):
         n = keep_if_small(shingles[i], kept, n, n_before)
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
+    """Write the smallest common shingles into ``kept``, rising, each once; return how many those are."""
+    n = np.int64(0)
+    for i in range(len(shingles) if len(kept) > 0 else 0):
+        if shingles[i] >= COMMON:
+            n = keep_if_small(shingles[i], kept, n, np.int64(0))
     return n
 
 
@@ -240,13 +267,14 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
 
 
 @njit(cache=True, nogil=True)
-def count_texts_with(code_points: UInt32s, offsets: Int64s, units: int) -> UInt32s:
-    """Return uint32[2**COMMON_BITS]: in how many texts there is a shingle with these leading bits of the hash.
+def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, units: int) -> UInt32s:
+    """Return uint32[2**COMMON_BITS]: in how many surroundings there is a shingle with these leading bits of the hash.
 
-    Texts shorter than a shingle have none.
+    Within one scope, at most: ``scopes`` int64[n_texts] from 0 on, rising. Texts shorter than a shingle have none. Few
+    surroundings are not counted, because they fall on a bit of the filter that is set already.
     """
-    n_texts = np.zeros(1 << COMMON_BITS, np.uint32)
-    last_text = np.full(1 << COMMON_BITS, -1, np.int32)
+    n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
+    scope_of, seen = np.full(1 << COMMON_BITS, -1, np.int64), np.zeros(ONE << (SEEN_BITS - np.uint64(6)), np.uint64)
     powers, room = powers_of_base(), room_for_texts(offsets)
     for text in range(len(offsets) - 1):
         n_characters = offsets[text + 1] - offsets[text]
@@ -254,18 +282,34 @@ def count_texts_with(code_points: UInt32s, offsets: Int64s, units: int) -> UInt3
             continue
         for i in range(hash_shingles(room, n_characters, units, powers)):
             leading = room.shingles[i] >> np.uint32(32 - COMMON_BITS)
-            if last_text[leading] != text:
-                last_text[leading] = text
-                n_texts[leading] += np.uint32(1)
-    return n_texts
+            hashed = hash_surroundings(room, np.int64(i), n_characters, powers)
+            if scope_of[leading] != scopes[text]:
+                scope_of[leading], n_here[leading] = scopes[text], np.uint32(0)
+            place = mixed(hashed ^ np.uint64(leading) ^ (np.uint64(scopes[text]) << HALF)) >> (
+                np.uint64(64) - SEEN_BITS
+            )
+            bit = ONE << (place & np.uint64(63))
+            if seen[place >> np.uint64(6)] & bit == 0:
+                seen[place >> np.uint64(6)] |= bit
+                n_here[leading] += np.uint32(1)
+                n_most[leading] = max(n_most[leading], n_here[leading])
+    return n_most
+
+
+@njit(cache=True, nogil=True, inner=True)
+def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s) -> np.uint64:
+    """Return the hash of the shingle at a place of the text in the room and of what surrounds it."""
+    reach = np.int64(SURROUNDING) // np.int64(room.units[start])
+    first, last = max(start - reach, np.int64(0)), min(np.int64(room.ends[start]) + reach, np.int64(n_characters))
+    return mixed((room.prefixes[last] - room.prefixes[first] * powers[last - first]) ^ np.uint64(last - first))
 
 
 @njit(cache=True, nogil=True)
-def mark_common(n_texts: UInt32s, common_in: int) -> UInt32s:
-    """Return uint32[WORDS_OF_COMMON]: ``common`` for `bottom_shingles`, set where so many texts have a shingle."""
+def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
+    """Return uint32[WORDS_OF_COMMON]: ``common`` for `bottom_shingles`, set for shingles in so many surroundings."""
     common = np.zeros(WORDS_OF_COMMON, np.uint32)
-    for leading in range(len(n_texts)):
-        if n_texts[leading] >= common_in:
+    for leading in range(len(n_surroundings)):
+        if n_surroundings[leading] >= common_in:
             common[leading >> 5] |= np.uint32(1) << np.uint32(leading & 31)
     return common
 

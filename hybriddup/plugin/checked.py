@@ -132,6 +132,13 @@ class CheckedBlockIndex(Checked):
         """Return the keys that texts are looked up by, checked."""
         return self._check(self._ask("probes", keys, bits), "probes", len(bits))
 
+    def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
+        """Learn from texts of several scopes, or as if they were of one: a plugin need not know of scopes."""
+        if hasattr(self.part, "learn_within"):
+            self._ask("learn_within", texts, scopes)
+        else:
+            self._ask("learn", texts)
+
     def _check(self, keys: Any, method: str, n_texts: int) -> UInt64s:
         width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
         self._demand_array(keys, method, np.uint64, (n_texts, width))

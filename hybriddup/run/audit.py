@@ -2,12 +2,17 @@
 
 A kept post that still has an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier
 kept posts, by scanning, and the verifier is asked about everything within three eighths of the bits, however narrow the
-run's own limit is. That sees both what the block index missed and what lay beyond the limit; repeats that differ in
+run's own limit is. That sees both what the block index missed and what was beyond the limit; repeats that differ in
 more bits than that are rarer than one in a thousand.
+
+Repeats are missed most among posts whose keys many others have: of a crowded key only the newest posts are looked at,
+and common keys come last. So a part of the sample are such posts, however few there are, and the estimate weighs both
+parts by the kept posts that they represent (stratified sampling).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
@@ -15,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.limits import NO_BOUND
-from hybriddup.data.records import CandidatePairs, Int32s, Int64s
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.decide import NONE
 from hybriddup.kernels.group_search import Asked
@@ -34,9 +39,22 @@ CHARACTERS_PER_PAIR = 512
 """Pairs whose texts have more, added up, count as several: verifying them takes as long."""
 FIRST_LOOK = 64
 """Posts by which it is estimated how many pairs will come up."""
+COMMON_IN = 128
+"""A key is common if 128 texts have it: half of what is looked at of a key, unless that is set otherwise."""
+LEAST_COMMON = 8
+"""At least one in 8 sampled posts has a common key: more would make the estimate for the others worse."""
 LENGTH_CLASSES = 64
 """Classes of about as many kept posts each, at most; of a length there is one."""
 Z_95 = 1.96
+
+
+class Stratum(NamedTuple):
+    """A part of the kept posts, and what was found in its sample."""
+
+    n_kept: int
+    n_missed: int
+    n_looked_at: int
+    """At least one."""
 
 
 class Estimate(NamedTuple):
@@ -47,7 +65,15 @@ class Estimate(NamedTuple):
 
 
 def estimate_recall(
-    known: SearchedTexts, kept: Int64s, n_removed: int, verify: Verify, *, sample: int, workers: int, n_given: int = 0
+    known: SearchedTexts,
+    kept: Int64s,
+    n_removed: int,
+    verify: Verify,
+    *,
+    sample: int,
+    workers: int,
+    n_given: int = 0,
+    has_common_key: Bools | None = None,
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
@@ -63,21 +89,43 @@ def estimate_recall(
     sample
         Kept posts to look at, at most.
     n_given
-        So many of the kept, the first, were kept without being looked at, so that nothing was missed in them.
+        The first ``n_given`` of the kept were kept without being looked at, so that nothing was missed in them.
+    has_common_key
+        bool[n_texts]: texts with a key that many others have; None = the sample is drawn from all alike.
     """
     asked = kept[n_given:]
     if not len(asked):
         return Estimate(1.0, 0.0) if n_removed else None
     scan = WideScan(known, kept, workers)
-    first_pairs, lengths = scan.pairs(asked[spread_rows(len(asked), FIRST_LOOK)]), known.columns.lengths
-    n_characters = lengths[first_pairs.earlier] + lengths[first_pairs.later]
-    n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
-    affordable = FIRST_LOOK * MAX_PAIRS // max(n_pairs, 1)
-    chosen = asked[spread_rows(len(asked), max(min(sample, affordable), 1))]
-    n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))
-    if n_removed == 0 and n_missed == 0:
+    strata = []
+    for part, n in parts_of_sample(asked, has_common_key, sample):
+        chosen = part[spread_rows(len(part), min(n, affordable(scan, part, MAX_PAIRS * n // sample)))]
+        n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))
+        strata.append(Stratum(len(part), n_missed, len(chosen)))
+    if n_removed == 0 and not any(stratum.n_missed for stratum in strata):
         return None
-    return recall_of(n_removed, len(asked), n_missed, len(chosen))
+    return recall_of(n_removed, strata)
+
+
+def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
+    """Return how many posts of a part to look at so that about ``most_pairs`` come up, at least one."""
+    pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
+    n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
+    n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
+    return max(FIRST_LOOK * most_pairs // max(n_pairs, 1), 1)
+
+
+def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
+    """Return the parts of the kept posts, none empty, and how many posts of each to look at, at least one.
+
+    Posts with a common key are a part only if too few of them would be among evenly spread ones.
+    """
+    is_common = np.zeros(len(kept), np.bool_) if has_common_key is None else has_common_key[kept]
+    common, others = kept[is_common], kept[~is_common]
+    if not len(common) or LEAST_COMMON * len(common) >= len(kept):
+        return [(np.concatenate([common, others]), sample)]
+    n_common = min(max(sample // LEAST_COMMON, 1), len(common))
+    return [(common, n_common), (others, max(sample - n_common, 1))]
 
 
 class WideScan:
@@ -88,6 +136,7 @@ class WideScan:
 
     def __init__(self, known: SearchedTexts, kept: Int64s, workers: int) -> None:
         self._workers, columns = workers, known.columns
+        self.lengths = columns.lengths
         limits = columns.limits.copy()
         limits["max_distance"] = widened(limits["max_distance"], 64 * columns.bits.shape[1])
         self._known = replace(known, columns=columns._replace(limits=limits))
@@ -128,22 +177,26 @@ def widened(max_distances: Int32s, bits: int) -> Int32s:
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 
 
-def recall_of(n_removed: int, n_near_kept: int, n_missed: int, n_looked_at: int) -> Estimate:
-    """Return the recall when ``n_missed`` of ``n_looked_at`` sampled posts were missed, of ``n_near_kept`` in all.
+def recall_of(n_removed: int, strata: Sequence[Stratum]) -> Estimate:
+    """Return the recall, given what was missed of the samples of all strata.
 
-    The interval is Wilson's for the share that was missed; with every post looked at there is nothing to estimate and
-    the margin is 0.
+    The interval is Wilson's for the share that was missed in each stratum, put together as G. Y. Zou and A. Donner do
+    (Construction of confidence limits about effect measures, 2008). If every post was looked at, there is nothing to
+    estimate, and the margin is 0.
 
     Examples
     --------
-    >>> recall_of(90, 100, 10, 100)
+    >>> recall_of(90, [Stratum(100, 10, 100)])
     Estimate(share=0.9, margin=0.0)
     """
-    recall = _recall(n_removed, n_near_kept, n_missed / n_looked_at)
-    if n_looked_at >= n_near_kept:
-        return Estimate(recall, 0.0)
-    low, high = wilson_interval(n_missed, n_looked_at)
-    best, worst = _recall(n_removed, n_near_kept, low), _recall(n_removed, n_near_kept, high)
+    n_missed, fewer, more = 0.0, 0.0, 0.0
+    for n_kept, n_hits, n in strata:
+        low, high = wilson_interval(n_hits, n) if n < n_kept else (n_hits / n, n_hits / n)
+        n_missed += n_kept * n_hits / n
+        fewer += (n_kept * (n_hits / n - low)) ** 2
+        more += (n_kept * (high - n_hits / n)) ** 2
+    recall = _recall(n_removed, n_missed)
+    best, worst = _recall(n_removed, max(n_missed - sqrt(fewer), 0.0)), _recall(n_removed, n_missed + sqrt(more))
     return Estimate(recall, max(best - recall, recall - worst))
 
 
@@ -165,5 +218,5 @@ def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
     return max(min((middle - half) / (1 + spread), share), 0.0), min(max((middle + half) / (1 + spread), share), 1.0)
 
 
-def _recall(n_removed: int, n_kept: int, missed_share: float) -> float:
-    return n_removed / max(n_removed + n_kept * missed_share, 1e-9)
+def _recall(n_removed: int, n_missed: float) -> float:
+    return n_removed / max(n_removed + n_missed, 1e-9)

@@ -66,6 +66,7 @@ class Components:
             hasher=registry.create("hasher", settings.hasher),
             n_bits=settings.fingerprint.bits,
             workers=workers,
+            reads_words=settings.compare == "body",
         )
         plan = plan_judges(
             [band.verifier for band in settings.lengths],
@@ -81,6 +82,7 @@ class Components:
             plan=plan,
             bands=Bands.from_settings(settings, plan, guards),
         )
+        components.block_index.reads_words = settings.compare == "body"
         components.block_index.prepare(settings.fingerprint.bits, settings.max_hamming_distance)
         if (path := settings.recipe) is not None:
             return components.with_learned(load_recipe(path), path)
@@ -146,10 +148,18 @@ class Components:
         whole = None if compared is posts else posts
         return VerifierContext(compared, maker.tokenizer, maker.n_bits, workers, whole)
 
-    def learn_blocks(self, texts: Sequence[str]) -> None:
-        """Let the block index learn from what is compared of a corpus, where nothing was learned before."""
-        if self.block_index.learns and self.learned is None:
-            self.block_index.learn(texts_at(texts, spread_rows(len(texts), LEARNED_FROM)))
+    def learn_blocks(self, texts: Sequence[str], scopes: Int64s | None = None) -> None:
+        """Let the block index learn from what is compared of a corpus, unless something was learned before.
+
+        ``scopes`` int64[n]: texts repeat one another only within one; None = all do.
+        """
+        if not self.block_index.learns or self.learned is not None:
+            return
+        sample = spread_rows(len(texts), LEARNED_FROM)
+        if scopes is None:
+            self.block_index.learn(texts_at(texts, sample))
+        else:
+            self.block_index.learn_within(texts_at(texts, sample), scopes[sample])
 
     def learned_recipe(self) -> LearnedRecipe:
         """Return what was learned before, or what the components have learned by now."""

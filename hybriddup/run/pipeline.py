@@ -18,7 +18,7 @@ from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
-from hybriddup.run.audit import estimate_recall
+from hybriddup.run.audit import COMMON_IN, estimate_recall
 from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
@@ -100,6 +100,8 @@ class DistinctTexts:
     is_near: Bools
     """bool[n]: which could be near repeats."""
     groups: Groups
+    has_common_key: Bools
+    """bool[n]: which have a key that `COMMON_IN` texts have."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +235,9 @@ class Run:
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
-    def fit(self, compared: Sequence[str]) -> None:
-        """Let the weighter and the block index learn from distinct texts, beside each other."""
-        learn_blocks = start_in_background(partial(self.components.learn_blocks, compared), self.workers)
+    def fit(self, compared: Sequence[str], scopes: Int64s | None = None) -> None:
+        """Let the weighter and the block index learn from distinct texts, in parallel."""
+        learn_blocks = start_in_background(partial(self.components.learn_blocks, compared, scopes), self.workers)
         self.components.fingerprinter.fit(compared)
         learn_blocks()
 
@@ -246,7 +248,7 @@ class Run:
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
-            self.fit(compared)
+            self.fit(compared, None if scopes is None else scopes[equal.distinct])
             simhashes = self.components.fingerprint(texts, compared, self.clock.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
@@ -272,7 +274,8 @@ class Run:
             columns = text_columns(bits, limits, NO_SKETCHES, ranks)
             if self.components.bands.least_in_common().any():
                 write_sketches(texts, columns.sketches, self.workers)
-        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups)
+        has_common_key = groups.with_common_keys(COMMON_IN)
+        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts) -> PairVerifier:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
@@ -316,7 +319,14 @@ class Run:
         n_removed = int((~decisions.kept[n_given:]).sum())
         with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
             estimate = estimate_recall(
-                texts.known, numbers, n_removed, verify, sample=sample, workers=self.workers, n_given=n_kept_unasked
+                texts.known,
+                numbers,
+                n_removed,
+                verify,
+                sample=sample,
+                workers=self.workers,
+                n_given=n_kept_unasked,
+                has_common_key=texts.has_common_key,
             )
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate

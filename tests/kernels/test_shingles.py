@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import encode_texts
 from hybriddup.kernels.shingles import (
+    COMMON,
     COMMON_BITS,
+    COMMON_PART,
+    MOSTLY_COMMON,
     NO_SHINGLE,
+    SEEN_BITS,
+    SURROUNDING,
     WORDS_OF_COMMON,
     bottom_shingles,
-    count_texts_with,
+    count_surroundings,
     mark_common,
 )
 
@@ -40,25 +45,41 @@ def is_dense(character: str) -> bool:
     return character in "你好，啊😀"
 
 
-def hash_of(run: str) -> int:
-    """A polynomial modulo 2**64 of the characters, mixed with their number, of which the upper half is kept."""
+def whole_hash_of(run: str) -> int:
+    """A polynomial modulo 2**64 of the characters, mixed with their number."""
     value = 0
     for character in run:
         value = (value * 0x9E3779B97F4A7C15 + ord(character) + 1) & MASK
-    return mix(value ^ len(run)) >> 32
+    return mix(value ^ len(run))
 
 
-def runs_of(text: str, units: int) -> list[str]:
-    """All shingles of a text, in order; a text shorter than one is one by itself."""
-    runs = []
+def hash_of(run: str) -> int:
+    """The upper half of it."""
+    return whole_hash_of(run) >> 32
+
+
+def bounds_of(text: str, units: int) -> list[tuple[int, int]]:
+    """Where the shingles of a text begin and end, in order; a text shorter than one is one by itself."""
+    bounds = []
     for start in range(len(text)):
         n_units, end = 0, start
         while n_units < units and end < len(text):
             n_units += 2 if is_dense(text[end]) else 1
             end += 1
         if n_units >= units or start == 0:
-            runs.append(text[start:end])
-    return runs
+            bounds.append((start, end))
+    return bounds
+
+
+def runs_of(text: str, units: int) -> list[str]:
+    """All shingles of a text, in order."""
+    return [text[start:end] for start, end in bounds_of(text, units)]
+
+
+def surroundings_of(text: str, start: int, end: int) -> str:
+    """A shingle with eight characters on both sides, or four in a dense script."""
+    reach = SURROUNDING // 2 if is_dense(text[start]) else SURROUNDING
+    return text[max(start - reach, 0) : end + reach]
 
 
 def hashes_of(text: str, units: int) -> list[int]:
@@ -89,9 +110,12 @@ def ranked(hashed: int, common: set[int]) -> int:
 
 
 def expected_shingles(text: str, units: int, n_kept: int, n_dense: int, common: set[int]) -> list[int]:
-    """The first shingles, then smaller ones where there are too few; at most so many of a text half in Han."""
+    """The first shingles, then smaller ones if there are too few; up to ``n_dense`` of a text half in Han."""
     n_columns, n_kept = n_kept, n_dense if 2 * sum(map(is_dense, text)) >= len(text) else n_kept
-    kept = sorted({ranked(hashed, common) for hashed in hashes_of(text, units)})[:n_kept]
+    all_ranked, kept = [ranked(hashed, common) for hashed in hashes_of(text, units)], list[int]()
+    if MOSTLY_COMMON * sum(each < COMMON for each in all_ranked) < len(all_ranked):
+        kept = sorted({each for each in all_ranked if each >= COMMON})[: n_kept // COMMON_PART]
+    kept += sorted(set(all_ranked) - set(kept))[: n_kept - len(kept)]
     if units > 2:
         smaller = {ranked(hashed, common) for hashed in hashes_of(text, units - 2)}
         kept += sorted(smaller - set(kept))[: n_kept - len(kept)]
@@ -111,24 +135,30 @@ def test_the_first_shingles_are_kept(texts: list[str], units: int, most: tuple[i
     assert kept.tolist() == [expected_shingles(text, units, *most, leading) for text in texts]
 
 
-@given(TEXTS, st.sampled_from([2, 5]))
-def test_texts_with_a_shingle_are_counted(texts: list[str], units: int) -> None:
-    """By the leading bits of its hash; a text once, however often it stands there; one too short for it not at all."""
-    counted = count_texts_with(*encode_texts(texts), units)
-    whole = [text for text in texts if is_whole(text, units)]
-    expected = Counter(
-        leading for text in whole for leading in {leading_of(hashed) for hashed in hashes_of(text, units)}
-    )
+@given(TEXTS, st.sampled_from([2, 5]), st.integers(1, 3))
+def test_surroundings_of_a_shingle_are_counted(texts: list[str], units: int, n_scopes: int) -> None:
+    """By the leading bits of its hash, in the scope with most of them; a text that is too short has no shingle."""
+    scopes = np.sort(np.arange(len(texts)) % n_scopes)
+    counted = count_surroundings(*encode_texts(texts), scopes, units)
+
+    seen, counts = set[int](), Counter[tuple[int, int]]()
+    for text, scope in zip(texts, scopes.tolist(), strict=True):
+        for start, end in bounds_of(text, units) if is_whole(text, units) else []:
+            leading = leading_of(hash_of(text[start:end]))
+            place = mix(whole_hash_of(surroundings_of(text, start, end)) ^ leading ^ scope << 32) >> 64 - int(SEEN_BITS)
+            counts[leading, scope] += place not in seen
+            seen.add(place)
+    expected = {leading: max(counts[leading, scope] for scope in range(n_scopes)) for leading, _ in +counts}
     assert {int(place): int(counted[place]) for place in np.flatnonzero(counted)} == expected
 
 
 @given(st.dictionaries(st.integers(0, 2**COMMON_BITS - 1), st.integers(1, 9), max_size=40), st.integers(1, 9))
-def test_what_so_many_texts_have_is_marked(n_texts: dict[int, int], common_in: int) -> None:
+def test_what_is_in_so_many_surroundings_is_marked(n_surroundings: dict[int, int], common_in: int) -> None:
     """And nothing else."""
     counted = np.zeros(2**COMMON_BITS, np.uint32)
-    counted[list(n_texts)] = list(n_texts.values())
+    counted[list(n_surroundings)] = list(n_surroundings.values())
     marked = np.flatnonzero(np.unpackbits(mark_common(counted, common_in).view(np.uint8), bitorder="little"))
-    assert marked.tolist() == sorted(leading for leading, n in n_texts.items() if n >= common_in)
+    assert marked.tolist() == sorted(leading for leading, n in n_surroundings.items() if n >= common_in)
 
 
 def test_hashes_are_the_same_in_every_version() -> None:

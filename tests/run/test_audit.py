@@ -8,7 +8,17 @@ import pytest
 import hybriddup
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.kernels.pair_limits import TextColumns, text_columns
-from hybriddup.run.audit import CHARACTERS_PER_PAIR, MAX_PAIRS, WIDER_BY, Estimate, estimate_recall, recall_of, widened
+from hybriddup.run.audit import (
+    CHARACTERS_PER_PAIR,
+    MAX_PAIRS,
+    WIDER_BY,
+    Estimate,
+    Stratum,
+    estimate_recall,
+    parts_of_sample,
+    recall_of,
+    widened,
+)
 from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 from tests.builders import make_limits, words_of
@@ -87,9 +97,29 @@ def test_sample_estimates_the_whole_within_its_margin(workers: int) -> None:
 
 def test_margin_stays_honest_when_nothing_is_found_in_a_sample() -> None:
     """3,000 of a million kept posts without a miss do not prove that there is none."""
-    estimate = recall_of(100_000, 1_000_000, 0, 3000)
+    estimate = recall_of(100_000, [Stratum(1_000_000, 0, 3000)])
     assert estimate.share == 1.0
     assert 0.005 < estimate.margin < 0.03
+
+
+def test_posts_with_common_keys_are_in_the_sample() -> None:
+    """However few there are of them; if there are many, evenly spread posts have their share."""
+    kept, has_common = np.arange(0, 20_000, 2), np.zeros(20_000, np.bool_)
+    has_common[[40, 4000, 14_000]] = True
+    (common, n_common), (others, n_others) = parts_of_sample(kept, has_common, 3000)
+    assert (common.tolist(), n_common, len(others), n_others) == ([40, 4000, 14_000], 3, 9997, 2997)
+
+    has_common[:8000] = True
+    [(part, n)] = parts_of_sample(kept, has_common, 3000)
+    assert (n, part[:4001].tolist()) == (3000, [*range(0, 8000, 2), 14_000])
+    assert [(part.tolist(), n) for part, n in parts_of_sample(kept, None, 10)] == [(kept.tolist(), 10)]
+
+
+def test_strata_are_weighed_by_what_they_represent() -> None:
+    """A tenth of 1,000 and half of 100 were missed; a stratum that was looked at as a whole adds no uncertainty."""
+    estimate, exact = (recall_of(150, [Stratum(1000, n // 10, n), Stratum(100, 50, 100)]) for n in (200, 1000))
+    assert estimate.share == exact.share == 0.5
+    assert estimate.margin > exact.margin == 0.0
 
 
 def test_limits_are_widened_where_near_repeats_are_looked_for() -> None:
@@ -171,3 +201,27 @@ def test_estimate_sees_what_the_keys_miss() -> None:
     measured = len(few.removed) / len(all_of_them.removed)
     assert measured < 0.9
     assert few.summary.estimated_stage1_recall == pytest.approx(measured, abs=0.01)
+
+
+def test_misses_among_posts_with_a_common_key_are_seen() -> None:
+    """Of 4,000 posts 150 begin alike, and are not found, because only the newest post of a key is looked at."""
+    rng = np.random.default_rng(8)
+    words = ["".join(map(chr, some)) for some in rng.integers(0x4E00, 0x9F00, (4000, 24)).tolist()]
+    common = [f"{words[0] + words[1]}{word[:16]}" for word in words[2:152]]
+    posts = [*common, *words[152:], *(f"{post}!" for post in common[:60] + words[200:300])]
+    band = {"max_hamming_distance": 48, "verifier": {"use": "edit", "threshold": 0.9}}
+    blocks = {"n_shingles": 1, "n_dense_shingles": 1, "max_bucket_size": 1, "common_in": 1000}
+    config = {"compare": "all", "normalizer": {"use": "none"}, "must_agree": [], "lengths": [band], "blocks": blocks}
+
+    def estimate(sample: int) -> tuple[int, float, float]:
+        result = hybriddup.dedupe(posts, config={**config, "audit": {"sample": sample}})
+        summary = result.summary
+        assert summary.estimated_stage1_recall is not None
+        assert summary.estimated_stage1_recall_margin is not None
+        return len(result.removed), summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin
+
+    n_removed, recall, _ = estimate(100_000)
+    _, share, margin = estimate(400)
+    assert n_removed < 100
+    assert recall == n_removed / 160
+    assert abs(share - recall) <= margin < 0.2

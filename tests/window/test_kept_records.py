@@ -142,7 +142,7 @@ def test_what_records_depend_on_is_told_apart() -> None:
     other_lengths = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
     other_recipe = CONFIG | {"normalizer": {"use": "microblog"}}
     other_keys = CONFIG | {"blocks": {"use": "shingles"}}
-    learned = form_of(other_keys, learn_from=["早上好各位朋友"] * 20)
+    learned = form_of(other_keys, learn_from=[f"{one}早上好各位朋友{one}" for one in "一二三四五六七八九十百千"])
     forms = [PLAIN, form_of(CONFIG, 61.0), *map(form_of, (other_lengths, other_recipe, other_keys)), learned, WEIBO]
     assert len({form.made_with for form in forms}) == len(forms)
     assert form_of(CONFIG).made_with == PLAIN.made_with

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hybriddup.data.records import NO_KEY, UInt64s
+from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 
 
 class BlockIndex(ABC):
@@ -35,6 +35,8 @@ class BlockIndex(ABC):
 
     reads_texts: bool = True
     """Whether keys depend on the text; where not, the fingerprint alone tells them."""
+    reads_words: bool = False
+    """Whether emoji, links and mentions are to be left out of texts that have words; set by those who use it."""
     learns: bool = False
     """Whether there is something for `learn` to learn."""
     n_keys: int | None = None
@@ -73,6 +75,10 @@ class BlockIndex(ABC):
 
     def learn(self, texts: Sequence[str]) -> None:  # noqa: B027
         """Learn from a sample of the texts, once, before any keys are asked for."""
+
+    def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:  # noqa: ARG002  (most need no scopes)
+        """Learn from a sample of texts that repeat one another only within a scope, int64[n] from 0 on."""
+        self.learn(texts)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
         """Return what was learned as arrays by name, of numbers or strings; nothing where nothing is learned."""

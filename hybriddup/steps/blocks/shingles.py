@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hybriddup.data.records import NO_KEY, UInt32s, UInt64s, encode_texts
+from hybriddup.data.records import NO_KEY, Int64s, UInt32s, UInt64s, encode_texts
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, bottom_shingles, count_texts_with, mark_common
+from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, bottom_shingles, count_surroundings, mark_common
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
+from hybriddup.steps.posts.parts import words_of
 
 UNITS = 5
 """A shingle is three characters of a dense script such as Han, or five letters."""
 LEARNED_FROM = 2048
 """Characters of a text that are learned from, so that a few enormous ones take neither memory nor time."""
-COMMON = "common"
+COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
 """With limits that stand to 300,000 Weibo posts as this one and its double do to 5 million, a window finds 98.9 and
 99.5 % of the repeats that it finds without any."""
@@ -54,7 +55,10 @@ class Shingles(BlockIndex):
             "texts that this happens to are counted; 0 = never.",
         )
         common_in: int = Field(
-            10, ge=1, description="A shingle that so many texts of the sample have that is learned from comes last."
+            10,
+            ge=1,
+            description="A shingle that is found in this many surroundings comes last, in a sample of the texts that "
+            "could repeat one another. Copies of one text are one surrounding.",
         )
 
     learns = True
@@ -69,10 +73,13 @@ class Shingles(BlockIndex):
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
         """Return the first shingles of each text."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
-        shingles = bottom_shingles(*encode_texts(texts), UNITS, n, n_dense, self._common)
+        shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
         keys: UInt64s = shingles.astype(np.uint64)
         keys[shingles == NO_SHINGLE] = NO_KEY
         return keys
+
+    def _read(self, texts: Sequence[str]) -> Sequence[str]:
+        return words_of(texts) if self.reads_words else texts
 
     def describe(self) -> str:
         """Return how many keys a text has."""
@@ -80,8 +87,13 @@ class Shingles(BlockIndex):
 
     def learn(self, texts: Sequence[str]) -> None:
         """Learn which shingles are common."""
-        n_texts = count_texts_with(*encode_texts([text[:LEARNED_FROM] for text in texts]), UNITS)
-        self._common = mark_common(n_texts, self.options.common_in)
+        self.learn_within(texts, np.zeros(len(texts), np.int64))
+
+    def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
+        """Learn which shingles are common within one scope: no other text is looked up there."""
+        order = np.argsort(scopes, kind="stable")
+        encoded = encode_texts(self._read([texts[place][:LEARNED_FROM] for place in order.tolist()]))
+        self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
         """Return which shingles are common."""
@@ -98,6 +110,7 @@ class Shingles(BlockIndex):
         common = learned.get(COMMON)
         if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:
             raise ConfigError(
-                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew."
+                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew. "
+                "If a window learned them, begin a new one."
             )
         self._common = np.ascontiguousarray(common)

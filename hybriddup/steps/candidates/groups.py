@@ -19,6 +19,7 @@ from hybriddup.kernels.key_groups import (
     note_keys,
     number_keys,
     renumber_groups,
+    texts_in_marked,
     write_groups,
 )
 from hybriddup.kernels.rings import Rings, make_rings
@@ -70,6 +71,10 @@ class Groups:
         """Return uint32[n, m]: the groups of some texts, `NO_GROUP` after those of each."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
+
+    def with_common_keys(self, common_in: int) -> Bools:
+        """Return bool[n]: which texts have a key that ``common_in`` texts or more have; before rings are laid out."""
+        return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
         """Return empty rings, one a group, and bool[n]: which texts have a group of more than ``most`` texts.

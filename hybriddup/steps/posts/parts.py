@@ -8,13 +8,14 @@ import numpy as np
 
 from hybriddup.data.records import EncodedTexts, Int64s, encode_texts
 from hybriddup.kernels.post_parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
+from hybriddup.kernels.post_words import may_have_more_than_words, words_of_posts
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
 
 BODY = 5.0
 """Words of less weight are no body: 5 Han characters, or some 3 words of other letters."""
-BODY_FORMAT = 3
-"""Part of the recipe if bodies are compared; raised when the same post gets another body."""
+BODY_FORMAT = 4
+"""Part of the recipe if bodies are compared; raised when the same post gets another body, or other words."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 
@@ -87,3 +88,23 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     n_tags, n_letters = np.diff(parsed.set_offsets)[TAGS::N_SETS], np.diff(bounds)
     has_body = ((np.diff(weights) >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
     return [text[ends[i] : ends[i + 1]] if has_body[i] else post for i, post in enumerate(posts)]
+
+
+def words_of(posts: Sequence[str]) -> Sequence[str]:
+    """Return normalized posts without emoji, links and mentions; one that has nothing else is returned itself.
+
+    Examples
+    --------
+    >>> words_of(["early :) 👍👍 @you", "早安[太阳] http://t.cn/a1", "👍👍", "just words"])
+    ['early :)', '早安', '👍👍', 'just words']
+    """
+    characters = load_characters()
+    chosen = np.flatnonzero(may_have_more_than_words(*encode_texts(posts), characters.kinds)).tolist()
+    if not chosen:
+        return posts
+    points, bounds = words_of_posts(*encode_texts([posts[place] for place in chosen]), characters)
+    words, ends = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), bounds.tolist()
+    without = list(posts)
+    for i, place in enumerate(chosen):
+        without[place] = words[ends[i] : ends[i + 1]]
+    return without

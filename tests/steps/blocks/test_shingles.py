@@ -78,6 +78,35 @@ def test_learned_shingles_of_another_version_are_refused(learned: dict[str, NDAr
 
 def test_only_the_beginning_of_a_long_text_is_learned_from() -> None:
     """What comes after 2,048 characters counts for nothing."""
+    beginnings = [chr(0x5000 + number) for number in range(30)]
+    within, after = make_shingles(n_shingles=3), make_shingles(n_shingles=3)
+    within.learn([one + TEXT[:3] + one for one in beginnings])
+    after.learn(["一" * 2048 + one + TEXT[:3] + one for one in beginnings])
+    assert keys_of(after, TEXT[:5]).tolist() == keys_of(make_shingles(n_shingles=3), TEXT[:5]).tolist()
+    assert keys_of(within, TEXT[:5]).tolist() != keys_of(after, TEXT[:5]).tolist()
+
+
+def test_copies_of_a_text_make_none_of_its_shingles_common() -> None:
+    """However often it is posted with another end: they have one surrounding."""
     index = make_shingles()
-    index.learn(["一" * 2048 + TEXT] * 20)
+    index.learn([f"{TEXT}{TEXT[::-1]}{other}" for other in OTHERS])
     assert keys_of(index, TEXT).tolist() == keys_of(make_shingles(), TEXT).tolist()
+
+
+def test_a_text_of_common_shingles_has_some_of_them_as_keys() -> None:
+    """Next to its rare ones, which another text with the same words need not have."""
+    index, words = make_shingles(n_shingles=8), "早上好今天又是新的一天大家加油"
+    index.learn(
+        [f"{one}{words[at : at + 3]}{one}" for at in range(len(words) - 2) for one in map(chr, range(0x5000, 0x5020))]
+    )
+    keys = keys_of(index, words + "春眠不觉晓", words + "处处闻啼鸟")
+    assert count_shared(*keys) >= 2
+
+
+def test_what_is_common_in_no_scope_is_not_common() -> None:
+    """Texts of several scopes are never compared, so that none is in the way of another."""
+    alone, together = make_shingles(n_shingles=3), make_shingles(n_shingles=3)
+    alone.learn_within(OTHERS, np.arange(len(OTHERS)))
+    together.learn_within(OTHERS, np.zeros(len(OTHERS), np.int64))
+    new = keys_of(make_shingles(n_shingles=3), *OTHERS).tolist()
+    assert keys_of(alone, *OTHERS).tolist() == new != keys_of(together, *OTHERS).tolist()
