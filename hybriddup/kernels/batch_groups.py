@@ -122,17 +122,19 @@ def fill_rings(
 
 
 @njit(cache=True, nogil=True)
-def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int64s, int]:
+def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int32s, Int64s, int]:
     """Return how many texts of each group that a text looks into are before it, and the sum of all.
 
     Up to this many kept texts can come between it and those of the index; the sum is the comparisons of the batch.
 
     Returns
     -------
-    before, most
-        int32[n, m]: of each group; int64[n]: of the largest.
+    before, places
+        int32[n, m], int32[n, n_keys]: of each group that a text looks into; of each that it is in.
+    most
+        int64[n]: the largest number that ``before`` has for a text.
     """
-    before, most = np.zeros(probed.shape, np.int32), np.zeros(len(own), np.int64)
+    before, places, most = np.zeros(probed.shape, np.int32), np.zeros(own.shape, np.int32), np.zeros(len(own), np.int64)
     n_before, n_comparisons = np.zeros(n_groups + 1, np.int64), np.int64(0)
     for i in range(len(own)):
         for j in range(probed.shape[1]):
@@ -140,6 +142,7 @@ def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, 
             before[i, j], most[i] = n, max(most[i], n)
             n_comparisons += n
         for j in range(own.shape[1]):
+            places[i, j] = n_before[place_of_group(own[i, j], n_groups)]
             n_before[place_of_group(own[i, j], n_groups)] += 1
         n_before[n_groups] = 0
-    return before, most, n_comparisons
+    return before, places, most, n_comparisons

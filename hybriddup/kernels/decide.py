@@ -40,8 +40,7 @@ class Contest(NamedTuple):
     least_depths: Int64s
     """int64[n_pairs]: the least that an earlier text of the index has from the newest in a key that both share."""
     depth_rows: Int64s
-    """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` where there is none yet; of no meaning
-    when its later text is decided."""
+    """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` if there is none yet."""
     previous_copy: Int64s
     """int64[n]: the row of the last equal text before each, `NONE` where there is none."""
     times: Float64s
@@ -53,7 +52,8 @@ class Contest(NamedTuple):
     probed: UInt32s
     """uint32[n, n_keys], uint32[n, m]: the groups of the batch that texts are in and look into."""
     before: Int32s
-    """int32[n, m]: texts of the batch before each in the groups that it looks into."""
+    places: Int32s
+    """int32[n, m], int32[n, n_keys]: texts before each in the groups that it looks into, and in its own."""
     max_bucket_size: int
     """Of a key so many of the newest kept texts are looked at; 0 = all."""
 
@@ -181,16 +181,18 @@ def decide_text(
 def standing_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
     """Return whether the earlier text of a pair is a `CANDIDATE` of the later one."""
     earlier = contest.earlier[pair]
-    is_decided = earlier == IN_INDEX or course.status[earlier] != UNDECIDED
-    if is_decided and earlier != IN_INDEX and course.status[earlier] != KEPT:
+    is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
+    if not is_kept and course.status[earlier] != UNDECIDED:
         return NO_CANDIDATE
     if contest.is_sure[pair]:
-        return CANDIDATE if is_decided else EXPECTED
+        return CANDIDATE if is_kept else EXPECTED
     if needs_depths(contest, course, row, pair):
         return UNSURE
-    if not is_looked_at(contest, course, depths, row, pair):
-        return NO_CANDIDATE if is_next or earlier == IN_INDEX else UNSURE
-    return CANDIDATE if is_next or stays_looked_at(contest, depths, row, pair) else UNSURE
+    if earlier < course.n_settled[0] and not is_looked_at(contest, course, depths, row, pair):
+        return NO_CANDIDATE
+    if is_next or stays_looked_at(contest, depths, row, pair):
+        return CANDIDATE if is_kept else EXPECTED
+    return UNSURE
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -247,13 +249,20 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text, one of the index, is looked at even if all texts of the batch are kept."""
-    if contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] == NONE:
+    """Return whether the earlier text of a pair is looked at even if all texts of the batch are kept."""
+    earlier, most = contest.earlier[pair], contest.max_bucket_size
+    if earlier == IN_INDEX and contest.depth_rows[pair] == NONE:
         return False
     for j in range(contest.before.shape[1]):
-        depth = depths[contest.depth_rows[pair], j]
-        if depth > 0 and depth + contest.before[row, j] <= contest.max_bucket_size:
-            return True
+        if earlier == IN_INDEX:
+            depth = depths[contest.depth_rows[pair], j]
+            if depth > 0 and depth + contest.before[row, j] <= most:
+                return True
+        elif contest.probed[row, j] != NO_GROUP:
+            for i in range(contest.own.shape[1]):
+                n_from_earlier = contest.before[row, j] - contest.places[earlier, i]
+                if contest.own[earlier, i] == contest.probed[row, j] and n_from_earlier <= most:
+                    return True
     return False
 
 

@@ -46,7 +46,7 @@ def make_contest(pairs: list[Pair], n: int, previous_copy: list[int] | None = No
         np.full(n, 2**62),
         np.zeros((n, 0), np.uint32),
         np.zeros((n, 0), np.uint32),
-        np.zeros((n, 0), np.int32),
+        *np.zeros((2, n, 0), np.int32),
         0,
     )
 

@@ -218,8 +218,11 @@ def test_groups_of_a_batch_are_counted(seed: int) -> None:
     n_before = [
         [sum(other < row for other in members[group]) for group in groups_of(probed[row])] for row in range(N_TEXTS)
     ]
-    before, most, n_comparisons = count_before(own, probed, N_GROUPS)
+    before, places, most, n_comparisons = count_before(own, probed, N_GROUPS)
     assert [row[probed[i] != NONE].tolist() for i, row in enumerate(before)] == n_before
+    assert [row[own[i] != NONE].tolist() for i, row in enumerate(places)] == [
+        [members[group].index(row) for group in groups_of(own[row])] for row in range(N_TEXTS)
+    ]
     assert most.tolist() == [max(some, default=0) for some in n_before]
     assert n_comparisons == sum(map(sum, n_before))
 

@@ -40,8 +40,10 @@ class WithinBatch:
     """uint32[n_groups]: texts of each group."""
     before: Int32s
     """int32[n, n_probes]: texts before each with a key that it is looked up by."""
+    places: Int32s
+    """int32[n, n_keys]: texts before each with a key of its own."""
     most: Int64s
-    """int64[n]: the largest of these numbers."""
+    """int64[n]: texts before each with a key that it is looked up by, at most."""
     n_comparisons: int
     """What `pairs` takes for all of them; with ``found``, for all that they were taken from."""
     found: tuple[NearPairs, BlockReport] | None = None
@@ -70,7 +72,14 @@ class WithinBatch:
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
         near = near.take((near.earlier != NONE) & (near.later != NONE))
         batch, numbers = self.batch.take(rows), self.numbers[rows]
-        groups = (numbers, *own_and_probed(batch, numbers), self.sizes, self.before[rows], self.most[rows])
+        groups = (
+            numbers,
+            *own_and_probed(batch, numbers),
+            self.sizes,
+            self.before[rows],
+            self.places[rows],
+            self.most[rows],
+        )
         return WithinBatch(batch, *groups, self.n_comparisons, (near, report))
 
     @property

@@ -89,6 +89,7 @@ class BatchContest:
             nothing if grouped is None else grouped.own,
             nothing if grouped is None else grouped.probed,
             nothing.astype(np.int32) if grouped is None else grouped.before,
+            nothing.astype(np.int32) if grouped is None else grouped.places,
             limits.max_bucket_size,
         )
         self._course = Course(
@@ -122,14 +123,15 @@ class BatchContest:
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Decide all texts that these pairs can decide."""
         wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), self._first_in_turn
-        if self._is_last and (np.diff(self._contest.offsets) > self._contest.most_pairs).any():
-            self._ask_depths()
+        if self._is_last:
+            has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
+            self._find_depths(np.flatnonzero(has_many[self.pairs.later]))
         while True:
             n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, self._is_last, wanted)
             if n:
                 self._verify(np.sort(wanted[:n]), verify, evidence)
                 n_at_a_time = min(4 * n_at_a_time, self._most_in_turn)
-            elif not self._is_last or not self._ask_depths():
+            elif not self._is_last or not self._find_depths(self._next_pairs()):
                 return
 
     def _verify(self, chosen: Int64s, verify: Verify, evidence: Evidence) -> None:
@@ -140,16 +142,21 @@ class BatchContest:
         evidence.note(accepted, len(chosen))
         pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
 
-    def _ask_depths(self) -> bool:
-        """Ask the index how far from the newest kept texts stand, for the next texts that wait for that; if any do."""
-        contest, pairs, head = self._contest, self.pairs, int(self._course.n_settled[0])
-        next_pairs = np.arange(*contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
-        is_open = (pairs.earlier_rows[next_pairs] == IN_INDEX) & ~contest.is_sure[next_pairs]
-        chosen = next_pairs[is_open & (contest.depth_rows[next_pairs] == NONE)]
+    def _next_pairs(self) -> Int64s:
+        """Return the pairs of the next texts that are not settled."""
+        head = int(self._course.n_settled[0])
+        return np.arange(*self._contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
+
+    def _find_depths(self, some: Int64s) -> bool:
+        """Look up the depths of those of some pairs that are not sure; return whether there are any."""
+        contest, pairs = self._contest, self.pairs
+        is_unsure = (pairs.earlier_rows[some] == IN_INDEX) & ~contest.is_sure[some]
+        chosen = some[is_unsure & (contest.depth_rows[some] == NONE)]
         if not len(chosen):
             return False
-        contest.depth_rows[chosen] = np.arange(len(chosen))  # those asked for before are of texts that are decided
-        self._depths = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
+        contest.depth_rows[chosen] = len(self._depths) + np.arange(len(chosen))
+        depths = self._index.depths(self.batch, pairs.later[chosen], pairs.earlier[chosen])
+        self._depths = np.concatenate([self._depths, depths])
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.steps.deciding.crowds import as_outcome, decide_by_package, decide_by_rule, make_crowd
@@ -41,6 +41,17 @@ def test_batches_may_be_made_ahead(seed: int, texts_a_batch: int, most_compariso
     crowd = make_crowd(seed)
     decided = decide_by_package(crowd, texts_a_batch, 2, fewest_texts=1, most_comparisons=most_comparisons)
     assert as_outcome(*decided) == decide_by_rule(crowd)
+
+
+@given(seeds, st.sampled_from([7, 40]), st.sampled_from([1, 10]), st.sampled_from([0, 3]), st.integers(1, 3))
+@example(2627635026, 40, 10, 0, 2)
+def test_whatever_is_done_at_a_time_the_rule_decides(
+    seed: int, texts_a_batch: int, fewest_texts: int, most_comparisons: int, asked_together: int
+) -> None:
+    """Texts that were decided before all those before them among it."""
+    crowd = make_crowd(seed)
+    limits = {"fewest_texts": fewest_texts, "most_comparisons": most_comparisons, "asked_together": asked_together}
+    assert as_outcome(*decide_by_package(crowd, texts_a_batch, **limits)) == decide_by_rule(crowd)
 
 
 @pytest.mark.parametrize("texts_a_batch", [1500, 4000])
