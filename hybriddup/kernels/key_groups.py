@@ -199,11 +199,9 @@ def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked:
     numbers, is_marked
         uint32[n_groups], bool[n_groups]: by the number that a group has now.
     """
-    has_marked = np.zeros(len(ends) - 1, np.bool_)
-    for text in range(len(has_marked)):
-        for i in range(ends[text], ends[text + 1]):
-            has_marked[text] |= is_marked[listed[i]]
-            listed[i] = numbers[listed[i]]
+    has_marked = texts_in_marked(listed, ends, is_marked)
+    for i in range(len(listed)):
+        listed[i] = numbers[listed[i]]
     return has_marked
 
 

@@ -97,7 +97,7 @@ def estimate_recall(
     if not len(asked):
         return Estimate(1.0, 0.0) if n_removed else None
     scan = WideScan(known, kept, workers)
-    strata = []
+    strata, sample = [], min(sample, len(asked))
     for part, n in parts_of_sample(asked, has_common_key, sample):
         chosen = part[spread_rows(len(part), min(n, affordable(scan, part, MAX_PAIRS * n // sample)))]
         n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))

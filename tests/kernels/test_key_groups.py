@@ -19,6 +19,7 @@ from hybriddup.kernels.key_groups import (
     number_keys,
     part_of,
     renumber_groups,
+    texts_in_marked,
     write_groups,
 )
 
@@ -112,7 +113,8 @@ def test_listed_groups_are_found_again(groups: list[list[int]], data: st.DataObj
 def test_groups_get_other_numbers_and_texts_the_marks_of_theirs(groups: list[list[int]], marks: list[bool]) -> None:
     """In place, each text having as many as before."""
     listed, ends = list_groups(np.array(groups, np.uint32))
+    in_marked = texts_in_marked(listed, ends, np.array(marks))
     has_marked = renumber_groups(listed, ends, np.arange(10, 14, dtype=np.uint32), np.array(marks))
     told = [[group for group in of_text if group != NO_GROUP] for of_text in groups]
     assert listed.tolist() == [10 + group for of_text in told for group in of_text]
-    assert has_marked.tolist() == [any(marks[group] for group in of_text) for of_text in told]
+    assert has_marked.tolist() == in_marked.tolist() == [any(marks[group] for group in of_text) for of_text in told]

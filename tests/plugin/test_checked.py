@@ -231,6 +231,16 @@ def test_right_keys_pass() -> None:
         assert block_index(keys=keys).keys(["a", "b"], np.zeros((2, 1), np.uint64)).tolist() == keys.tolist()
 
 
+def test_a_plugin_need_not_know_of_scopes() -> None:
+    """One that does is given them; another one learns from the texts."""
+    seen: list[Any] = []
+    unaware, aware, scopes = block_index(), block_index(learn_within=None), np.zeros(1, np.int64)
+    unaware.part.learn, aware.part.learn_within = seen.append, lambda *given: seen.append(given)
+    unaware.learn_within(["a"], scopes)
+    aware.learn_within(["b"], scopes)
+    assert seen == [["a"], (["b"], scopes)]
+
+
 # --- what a verifier says that pairs have in common at least ---
 
 

@@ -47,44 +47,50 @@ def test_verdict_on_distance_without_a_corpus_is_cautious() -> None:
     assert "learns from its posts" not in hybriddup.explain(*texts, config={"weighter": {"use": "tf"}}).verdict
 
 
-FLOOD = [
+NOTICE = (
     "The ferry to the island is cancelled until further notice because of the storm, and everybody who has a ticket "
-    f"for today gets the money back at the harbor {one}{two}{three}"
-    for one, two, three in (
-        ("copper", "violin", "pepper"),
-        ("marble", "timber", "velvet"),
-        ("window", "market", "garden"),
-        ("basket", "harbor", "candle"),
-        ("pillow", "ladder", "mirror"),
-        ("cotton", "button", "saddle"),
-        ("bridge", "castle", "feather"),
-        ("hammer", "needle", "thimble"),
-        ("walnut", "cherry", "almond"),
-        ("turtle", "rabbit", "pigeon"),
-        ("orange", "purple", "silver"),
-        ("doctor", "lawyer", "farmer"),
-    )
-]
-"""So many copies that what they have in common is common, and each has a rare end of its own."""
+    "for today gets the money back at the harbor"
+)
+ENDS = (
+    ("copper", "violin", "pepper"),
+    ("marble", "timber", "velvet"),
+    ("window", "market", "garden"),
+    ("basket", "harbor", "candle"),
+    ("pillow", "ladder", "mirror"),
+    ("cotton", "button", "saddle"),
+    ("bridge", "castle", "feather"),
+    ("hammer", "needle", "thimble"),
+    ("walnut", "cherry", "almond"),
+    ("turtle", "rabbit", "pigeon"),
+    ("orange", "purple", "silver"),
+    ("doctor", "lawyer", "farmer"),
+)
+FLOOD = [f"{NOTICE} {one}{two}{three}" for one, two, three in ENDS]
+"""Copies of one text, each with a rare end of its own."""
+OTHERS = [f"{one} {NOTICE[at : at + 12]} {two}" for at in range(0, len(NOTICE), 6) for one, two, _ in ENDS]
+"""Other posts with parts of it, so that all of these are common."""
+TWO_KEYS: Any = {"blocks": {"n_shingles": 2, "n_dense_shingles": 2}}
+"""So few that copies have none but those of their ends."""
 
 
 def test_explanation_says_that_a_run_may_not_compare_the_two(tmp_path: Path) -> None:
     """Which it does not, as the keys that it learns are others; with its posts or its recipe that is explained."""
-    result = hybriddup.dedupe(FLOOD)
-    a, b = (FLOOD[row] for row in result.kept[:2])
-    alone = hybriddup.explain(a, b)
+    posts = FLOOD[:2] + OTHERS
+    result = hybriddup.dedupe(posts, config=TWO_KEYS)
+    a, b = (posts[row] for row in result.kept[:2])
+    alone = hybriddup.explain(a, b, config=TWO_KEYS)
     assert alone.verdict.startswith("B repeats A if a run compares the two: the post score ")
     assert "--recipe" in alone.verdict
     assert not alone.is_certain
     result.recipe.save(tmp_path / "recipe.npz")
     known: list[dict[str, Any]] = [
-        {"corpus": FLOOD},
+        {"corpus": posts},
         {"recipe": result.recipe},
         {"recipe": tmp_path / "recipe.npz"},
-        {"config": {"recipe": str(tmp_path / "recipe.npz")}},
+        {"config": {**TWO_KEYS, "recipe": str(tmp_path / "recipe.npz")}},
     ]
     for options in known:
-        explained = hybriddup.explain(a, b, **options)
+        explained = hybriddup.explain(a, b, **{"config": TWO_KEYS, **options})
         assert explained.verdict.endswith(
             "they share none of the keys by which texts are found, so they are never compared."
         )
