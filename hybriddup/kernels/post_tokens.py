@@ -260,12 +260,10 @@ def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Ch
 @njit(cache=True, nogil=True, inner=True)
 def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
     """Return whether a letter of a word belongs to a run of three or more and is not its first: soooo is so."""
-    start, stop = at, at + 1
-    while start > first and points[start - 1] == points[at]:
-        start -= 1
-    while stop < end and points[stop] == points[at]:
-        stop += 1
-    return bool(at > start and stop - start > 2)
+    if at == first or points[at - 1] != points[at]:
+        return False
+    is_third = at - 1 > first and points[at - 2] == points[at]
+    return bool(is_third or (at + 1 < end and points[at + 1] == points[at]))
 
 
 @njit(cache=True, nogil=True, inner=True)

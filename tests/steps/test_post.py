@@ -212,6 +212,14 @@ def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
     assert body_lengths(posts).tolist() == [len(read(post).letters) for post in posts]
 
 
+def test_a_letter_that_is_repeated_without_end_is_read_once() -> None:
+    """The time that a post takes grows with its length alone: a square of this one's would be minutes."""
+    short, long = ("s" + n * "o" + " nice that the bridge is open" for n in (5, 400_000))
+    assert pair_features([short, long], np.array([0]), np.array([1])).tolist() == [
+        *pair_features([short, short], np.array([0]), np.array([1])).tolist()
+    ]
+
+
 @given(texts, st.sampled_from(sorted(shipped_models())))
 @example("", "posts")
 def test_equal_posts_score_one(post: str, model: str) -> None:
