@@ -19,6 +19,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.key_groups import NO_KEY
 from hybriddup.kernels.ngrams import is_dense_script
 
 NO_SHINGLE = np.uint32(2**32 - 1)
@@ -94,6 +95,16 @@ def bottom_shingles(
             smaller = units - np.int64(DENSE_UNITS)
             keep_shingles(room, n_characters, smaller, powers, common, kept[text, :wanted], n)
     return kept
+
+
+@njit(cache=True, nogil=True)
+def keys_of_shingles(shingles: UInt32s) -> UInt64s:
+    """Return uint64[n_texts, n_kept]: the shingles as block keys, `NO_KEY` for `NO_SHINGLE`."""
+    keys = np.empty(shingles.shape, np.uint64)
+    flat, flat_keys = shingles.ravel(), keys.ravel()
+    for i in range(len(flat)):
+        flat_keys[i] = NO_KEY if flat[i] == NO_SHINGLE else np.uint64(flat[i])
+    return keys
 
 
 @njit(cache=True, nogil=True)

@@ -14,9 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hybriddup.data.records import NO_KEY, Int64s, UInt32s, UInt64s, encode_texts
+from hybriddup.data.records import Int64s, UInt32s, UInt64s, encode_texts
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.shingles import NO_SHINGLE, WORDS_OF_COMMON, bottom_shingles, count_surroundings, mark_common
+from hybriddup.kernels.shingles import (
+    WORDS_OF_COMMON,
+    bottom_shingles,
+    count_surroundings,
+    keys_of_shingles,
+    mark_common,
+)
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.posts.parts import words_of
@@ -74,8 +80,7 @@ class Shingles(BlockIndex):
         """Return the first shingles of each text."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
         shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
-        keys: UInt64s = shingles.astype(np.uint64)
-        keys[shingles == NO_SHINGLE] = NO_KEY
+        keys: UInt64s = keys_of_shingles(shingles)
         return keys
 
     def _read(self, texts: Sequence[str]) -> Sequence[str]:

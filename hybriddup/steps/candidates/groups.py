@@ -149,7 +149,7 @@ def group_texts(
     def keys_of_batch(first: int, last: int) -> UInt64s:
         part = slice(first, last)
         keys = within_scopes(index.keys(texts[part], bits[part]), None if scopes is None else scopes[part])
-        return np.where(is_near[part, None], keys, np.uint64(NO_KEY))
+        return keys if is_near[part].all() else np.where(is_near[part, None], keys, np.uint64(NO_KEY))
 
     def keys_of(first: int, last: int) -> UInt64s:
         if index.n_keys is None:
