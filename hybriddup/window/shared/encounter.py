@@ -71,8 +71,11 @@ class Encounter:
         met = near_meetings(live, buckets, components.bands, components.block_index.max_bucket_size)
         near, pair_of = near_pairs(met)
         depths = depths_of(met, pair_of, len(near.later), live.probes.shape[1])
-        most = components.limits.most_pairs(live.prints.limits.lengths)
-        chosen = may_be_verified(near.later, near.distances, ~may_be_undecided(near.earlier, unfinished), most)
+        bucket, most = components.limits.max_bucket_size, components.limits.most_pairs(live.prints.limits.lengths)
+        # all leading posts before the later one may be kept, and push the other out of its buckets
+        is_sure = (near.depths + near.later <= bucket) | (bucket == 0)
+        is_sure &= ~may_be_undecided(near.earlier, unfinished)
+        chosen = may_be_verified(near.later, near.distances, is_sure, most)
         return near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[Record | None]) -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError
@@ -53,6 +54,24 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: i
     assert shared.match(texts[9]) == own.match(texts[9])
     counts = [(one.n_posts, one.n_kept, one.n_exact, one.n_near, one.by_band) for one in (own.stats(), shared.stats())]
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("max_candidates", [1, 16])
+def test_one_sender_gets_the_same_answers_in_a_flood(max_candidates: int) -> None:
+    """Of posts that share all their keys, more than a bucket holds, and with far more candidates than are verified."""
+    rng = np.random.default_rng(11)
+    words = ["今天", "北京", "优惠", "大奖", "手机", "免费", "领取", "点击", "中奖", "速来"]
+    texts = ["".join(rng.permutation(words)) for _ in range(800)]
+    config = {
+        "blocks": {"use": "shingles", "max_bucket_size": 10, "max_candidates": max_candidates},
+        "lengths": [{"max_hamming_distance": 40, "verifier": {"use": "edit", "threshold": 0.8}}],
+    }
+    own, shared = (opens(config=config, clock=lambda: 0.0) for opens in (Window.open, partial(Opener(), "flood")))
+    for first in range(0, len(texts), 100):
+        some = texts[first : first + 100]
+        assert shared.add_many(some) == own.add_many(some)
+    assert own.stats().limits_hit["max_bucket_size"]
+    assert own.stats().limits_hit["max_candidates"]
 
 
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "too old"])
