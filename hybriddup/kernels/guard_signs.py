@@ -29,6 +29,11 @@ LONGEST_PART = 40
 """Words and Han characters from the first difference of a sentence to the last that a negation or an opposite makes."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
+BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
+"""What is before the words of links, mentions and masked parts, which names are not looked for in."""
+PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
+"""In the place of a hash: a particle or a part of a link; a word that a differing part only touches."""
+PARTICLES = tuple(ord(character) for character in "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞么呢嘛的")
 MARKS = tuple(ord(mark) for mark in " 。!?…~;、")
 """Marks between words."""
 TAG, APOSTROPHE, TYPOGRAPHIC, N, T = (np.uint32(ord(character)) for character in "#'\u2019nt")
@@ -51,17 +56,24 @@ def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s,
     found = np.zeros(len(earlier), np.uint8)
     hashes, kinds = np.empty((2, MOST_SIGNS), np.uint64), np.empty((2, MOST_SIGNS), np.uint8)
     counts = np.zeros(N_CLASSES, np.int32)
-    sides = np.empty((2, 2, MOST_SIGNS), np.uint64)
+    sides, inner = np.empty((2, 2, MOST_SIGNS), np.uint64), np.empty((2, LONGEST_NAME), np.uint64)
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
         b = points[offsets[later[pair]] : offsets[later[pair] + 1]]
-        found[pair] = _signs_of_pair(a, b, signs, hashes, kinds, sides, counts)
+        found[pair] = _signs_of_pair(a, b, signs, hashes, kinds, sides, inner, counts)
     return found
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _signs_of_pair(
-    a: UInt32s, b: UInt32s, signs: Signs, hashes: UInt64s, kinds: UInt8s, sides: UInt64s, counts: Int32s
+    a: UInt32s,
+    b: UInt32s,
+    signs: Signs,
+    hashes: UInt64s,
+    kinds: UInt8s,
+    sides: UInt64s,
+    inner: UInt64s,
+    counts: Int32s,
 ) -> np.uint8:
     shorter = min(len(a), len(b))
     n_before = 0
@@ -77,10 +89,10 @@ def _signs_of_pair(
     first = _extended(a, n_before, -1, signs.kinds)
     n_left = len(a) - _extended(a, len(a) - n_after, 1, signs.kinds)
     n_a, said_a, roman_a = _read(
-        a, first, len(a) - n_left, n_before, len(a) - n_after, signs, hashes[0], kinds[0], sides[0]
+        a, first, len(a) - n_left, n_before, len(a) - n_after, signs, hashes[0], kinds[0], sides[0], inner[0]
     )
     n_b, said_b, roman_b = _read(
-        b, first, len(b) - n_left, n_before, len(b) - n_after, signs, hashes[1], kinds[1], sides[1]
+        b, first, len(b) - n_left, n_before, len(b) - n_after, signs, hashes[1], kinds[1], sides[1], inner[1]
     )
     middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
     if n_a == MOST_SIGNS or n_b == MOST_SIGNS:
@@ -97,12 +109,17 @@ def _signs_of_pair(
         or (max(middle_a, middle_b) <= LONGEST_AFFIX and said_a == 1 and said_b == 1)
     ):
         result |= NEGATION
-    if said_a and said_b and ((said_a <= LONGEST_NAME and said_b <= LONGEST_NAME) or middle_a == middle_b):
+    if said_a == roman_a == 1 and said_b == roman_b == 1:
+        result |= NUMBER
+    if 0 < said_a <= LONGEST_NAME and 0 < said_b <= LONGEST_NAME and not _share(inner, said_a, said_b):
         result |= NAME
-        if said_a == roman_a == 1 and said_b == roman_b == 1:
-            result |= NUMBER
-    if result & (NEGATION | NAME) and not _may_be_small(a, b, n_before, n_after, signs.kinds, counts):
-        result &= ~(NEGATION | NAME)
+    may_be_exchanged = said_a > 0 and middle_a == middle_b and not result & NAME
+    if result & (NEGATION | NAME) or may_be_exchanged:
+        n_other, is_alone = _count_others(a, b, n_before, n_after, signs.kinds, counts)
+        if may_be_exchanged and n_other == 0:
+            result |= NAME
+        if n_other > (MOST_ALONE if is_alone else MOST_LETTERS):
+            result &= ~(NEGATION | NAME)
     return result
 
 
@@ -118,8 +135,10 @@ def _has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) -
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _may_be_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s) -> bool:
-    """Return whether few characters differ in what is between equal ends, by their numbers alone.
+def _count_others(
+    a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s
+) -> tuple[int, bool]:
+    """Return how many characters differ in what is between equal ends, in any order, and whether some are alone.
 
     ``counts`` int32[`N_CLASSES`] are zeros, also after it.
     """
@@ -135,7 +154,27 @@ def _may_be_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UI
         for at in range(n_before, len(text) - n_after):
             n += abs(counts[text[at] % N_CLASSES])
             counts[text[at] % N_CLASSES] = np.int32(0)
-    return bool(n <= (MOST_ALONE if is_alone else MOST_LETTERS))
+    return n, is_alone
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _share(inner: UInt64s, n_a: int, n_b: int) -> bool:
+    """Return whether two differing parts have a word in common, so that more than one run differs; no particles.
+
+    ``inner`` uint64[2, `LONGEST_NAME`] has the hashes of their words, or `PARTICLE`, or `TOUCHED`.
+    """
+    first, has_particle, is_shared = np.int64(0), False, False
+    while first < min(n_a, n_b) and inner[0, first] == inner[1, first]:
+        first += 1
+    while n_a > first and n_b > first and inner[0, n_a - 1] == inner[1, n_b - 1]:
+        n_a, n_b = n_a - 1, n_b - 1
+    for i in range(first, n_a):
+        has_particle |= inner[0, i] == PARTICLE
+        for k in range(first, n_b):
+            is_shared |= inner[0, i] == inner[1, k] and inner[0, i] != TOUCHED
+    for k in range(first, n_b):
+        has_particle |= inner[1, k] == PARTICLE
+    return is_shared and not has_particle
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -168,10 +207,11 @@ def _read(
     hashes: UInt64s,
     kinds: UInt8s,
     sides: UInt64s,
+    inner: UInt64s,
 ) -> tuple[int, int, int]:
     """Write the signs of a part of a text; return how many, how many words its inner part has, and Roman numerals.
 
-    A single letter is taken for a Roman numeral.
+    A single letter is taken for a Roman numeral. ``inner`` gets the words, as `_share` wants them.
     """
     n, n_said, n_roman, at = 0, 0, 0, first
     while at < end and n < MOST_SIGNS:
@@ -183,12 +223,17 @@ def _read(
             hashed = (hashed ^ np.uint64(text[at])) * PRIME
             of_sign |= signs.kinds[text[at]] & ALL
             at += 1
+        is_within = start < inner_end and at > inner_first
         if run & (DIGIT | LETTER):  # a word that only touches the difference goes on in the other text
             is_inner = start <= inner_end and at >= inner_first
-            n_said += is_inner
             n_roman += is_inner and (at - start == 1 or _is_roman(text[start:at]))
         else:
-            n_said += kind & (ALONE | NUMERAL) != 0 and start < inner_end and at > inner_first
+            is_inner = kind & (ALONE | NUMERAL) != 0 and is_within
+        if is_inner:
+            if n_said < len(inner):
+                is_particle = text[start] in PARTICLES or (start > 0 and text[start - 1] in BEFORE_NAMES)
+                inner[n_said] = PARTICLE if is_particle else hashed if is_within else TOUCHED
+            n_said += 1
         if run & (DIGIT | NUMERAL):
             of_sign |= NUMBER
         elif run & LETTER:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from hybriddup.kernels.guard_signs import NAME
+from hybriddup.kernels.guard_signs import PARTICLES as PARTICLE_POINTS
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
@@ -124,7 +125,7 @@ def _said(words: list[str]) -> bool:
     return any(word not in PARTICLES for word in words)
 
 
-PARTICLES = frozenset("了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞么呢嘛的")
+PARTICLES = frozenset(map(chr, PARTICLE_POINTS))
 
 
 def _is_alike(a: str, b: str) -> bool:
