@@ -179,7 +179,7 @@ def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
 
 
 def made_up_posts() -> list[str]:
-    """Return posts in several scripts and of many lengths, each third an edited copy of an earlier one."""
+    """Return posts in several scripts and of many lengths, some with emoji, each third an edited copy of another."""
     random = Random(SEED)  # noqa: S311  texts, not secrets
     posts: list[str] = []
     for i in range(N_POSTS):
@@ -189,4 +189,4 @@ def made_up_posts() -> list[str]:
             posts.append(original[:-1] + random.choice(alphabet))
         else:
             posts.append("".join(random.choices(alphabet, k=random.choice(LENGTHS))))
-    return posts
+    return [*posts, "#early 👍 @you", "#late 👍 @you"]  # of little text, emoji and mentions are left out last
