@@ -33,7 +33,7 @@ QUOTED = np.float32(5.0)
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
 DASHES = (ord("-"), ord("–"), ord("—"))
-SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
+SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
 """A name of a source weighs no more: three or four words. The rest of the post weighs twice as much and 2 at least."""

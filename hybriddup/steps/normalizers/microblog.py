@@ -298,7 +298,10 @@ def _first_comment(text: re.Match[str]) -> str:
 
 
 def signs_once(texts: Sequence[str]) -> list[str]:
-    """Return texts in which those without words have each sign once that follows itself."""
+    """Return texts in which those without words have each sign once that follows itself.
+
+    Those that begin with a character of `AT_HEAD` stay as they are: nearly all have words, and looking takes time.
+    """
     once = list(texts)
     for place, text in enumerate(texts):
         may_lack_words = not text[:1].isalnum() and text[:1] not in AT_HEAD
