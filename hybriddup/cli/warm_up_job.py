@@ -28,7 +28,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs
 from hybriddup.errors import ConfigError
 from hybriddup.kernels import cache
-from hybriddup.kernels.rings import depths_in_rings, make_rings
+from hybriddup.kernels.search.rings import depths_in_rings, make_rings
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components

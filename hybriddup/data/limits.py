@@ -5,7 +5,7 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MAX_WEIGHT = 1000.0
-"""Largest weight a token may have; the sums of `hybriddup.kernels.simhash` rely on it."""
+"""Largest weight a token may have; the sums of `hybriddup.kernels.text.simhash` rely on it."""
 
 NO_BOUND = 2**31 - 1
 """What `max_partner_lengths` gives where length alone rules nothing out."""

@@ -34,8 +34,8 @@ NO_KEY = 2**64 - 1
 """Stands where a text has no more block keys."""
 
 SKETCH_WORDS = 4
-"""Words of a sketch of the characters of a text, as `hybriddup.kernels.characters.sketch_characters` writes it. Of the
-candidate pairs of posts that have too few characters in common, four words tell two thirds in Chinese, a third in
+"""Words of a sketch of the characters of a text, as `hybriddup.kernels.text.characters.sketch_characters` writes it. Of
+the candidate pairs of posts that have too few characters in common, four words tell two thirds in Chinese, a third in
 English."""
 NO_SKETCHES: UInt64s = np.zeros((0, SKETCH_WORDS), np.uint64)
 """Where characters are not asked."""

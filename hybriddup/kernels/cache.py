@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
+from types import FunctionType
 from typing import IO, Any, ParamSpec, TypeVar
 
 import numba
@@ -108,7 +109,7 @@ NOT_KEPT = (
 
 
 def nothing() -> int:
-    """Return 0; compiled, it tells where numba keeps the compiled functions of this folder's files."""
+    """Return 0; compiled, it tells where numba keeps the compiled functions of its file's folder."""
     return 0
 
 
@@ -121,13 +122,26 @@ def compiled_if_kept(function: Callable[[], int]) -> Callable[[], int]:
     return kept
 
 
-anchor = compiled_if_kept(nothing)
+def anchored(folder: Path) -> Callable[[], int]:
+    """Return `nothing` as a function of a file in that folder, compiled if it can be kept."""
+    code = nothing.__code__.replace(co_filename=str(folder / "__init__.py"))
+    return compiled_if_kept(FunctionType(code, globals()))
+
+
+anchors = {file.parent.name: anchored(file.parent) for file in sorted(KERNELS.rglob("__init__.py"))}
+anchor = anchors[KERNELS.name]
+
+
+def cache_folders() -> dict[str, Path]:
+    """Return where the compiled kernels of each folder are kept; nothing if none are compiled, or none can be kept."""
+    stats = {name: getattr(anchor, "stats", None) for name, anchor in anchors.items()}  # None of a plain function
+    paths = {name: getattr(stat, "cache_path", None) for name, stat in stats.items()}
+    return {name: Path(path) for name, path in paths.items() if path} if all(paths.values()) else {}
 
 
 def cache_folder() -> Path | None:
-    """Return where the compiled kernels are kept; None where nothing is compiled, or nothing can be kept."""
-    path = getattr(getattr(anchor, "stats", None), "cache_path", None)  # absent where it is the plain function
-    return Path(path) if path else None
+    """Return where the kernels of the package itself are kept, with the version of all; None as for `cache_folders`."""
+    return cache_folders().get(KERNELS.name)
 
 
 KEEPS = cache_folder() is not None
@@ -176,7 +190,7 @@ def forget_other_versions() -> None:
     with LOCK, suppress(OSError):
         if stamp.exists() and stamp.read_text() == version:
             return
-        for file in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
+        for file in (file for kept in cache_folders().values() for file in kept.glob("*.nb[ic]")):
             file.unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = folder / f"{STAMP}.{os.getpid()}"
@@ -187,22 +201,22 @@ def forget_other_versions() -> None:
 def take_over(other: Path) -> None:
     """Move what another process has compiled into a cache of its own to this one, kernel by kernel.
 
-    Of a kernel that both have compiled this cache keeps what it has: the files of one are numbered by types.
+    Of a kernel that both have compiled this cache keeps what it has: the files of one are numbered by types. numba
+    names the folder of a cache after the folder of the sources, and appends a hash.
     """
-    folder = cache_folder()
-    if folder is None:
-        return
     with LOCK:
-        for index in other.rglob("*.nbi"):
-            if not (folder / index.name).exists():
-                files = [file for file in index.parent.iterdir() if file.name.startswith(f"{index.stem}.")]
-                for file in sorted(files, key=lambda file: file == index):  # last of all what names the others
-                    shutil.move(file, folder / file.name)
+        for name, folder in cache_folders().items():
+            for index in other.glob(f"{name}_*/*.nbi"):
+                if not (folder / index.name).exists():
+                    files = [file for file in index.parent.iterdir() if file.name.startswith(f"{index.stem}.")]
+                    folder.mkdir(parents=True, exist_ok=True)
+                    for file in sorted(files, key=lambda file: file == index):  # last of all what names the others
+                        shutil.move(file, folder / file.name)
 
 
 def version_of_sources() -> str:
     """Return 16 hexadecimal digits that differ where any of the kernels differs."""
     digest = xxhash.xxh3_64()
-    for file in sorted(KERNELS.glob("*.py")):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for file in sorted(KERNELS.rglob("*.py")):
+        digest.update(file.relative_to(KERNELS).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()

@@ -12,6 +12,8 @@ from hybriddup.kernels.cache import njit
 
 HALF, LOW_HALF, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
 """The bits of half a word, a word in which the lower half is set, and one in which the lowest bit is."""
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 over the golden ratio: the leading bits of its products spread numbers (Knuth, volume 3, 6.4)."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Int32s, Int64s
 from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
-from hybriddup.kernels.decide import NONE
+from hybriddup.kernels.search.decide import NONE
 from hybriddup.run.bands import Bands
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.result import Result

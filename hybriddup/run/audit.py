@@ -22,10 +22,10 @@ import numpy as np
 from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
-from hybriddup.kernels.decide import NONE
-from hybriddup.kernels.group_search import Asked
-from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.rings import add_kept, make_rings
+from hybriddup.kernels.search.decide import NONE
+from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
-from hybriddup.kernels.decide import NONE
+from hybriddup.kernels.search.decide import NONE
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch

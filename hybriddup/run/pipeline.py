@@ -15,7 +15,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.cache import anchor
-from hybriddup.kernels.pair_limits import text_columns
+from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import COMMON_IN, estimate_recall

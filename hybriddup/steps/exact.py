@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s
-from hybriddup.kernels.batch_groups import number_batch
-from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.search.batch_groups import number_batch
+from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.steps.normalizers.wordless import without_repeats
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float32s, Tokens, UInt64s
 from hybriddup.data.spread import spread_rows
-from hybriddup.kernels.simhash import count_weights, simhash
+from hybriddup.kernels.text.simhash import count_weights, simhash
 from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.parallel import map_threads
 from hybriddup.steps.posts.parts import words_of

@@ -9,7 +9,7 @@ import xxhash
 from pydantic import Field
 
 from hybriddup.data.records import Int64s, Tokens, UInt64s
-from hybriddup.kernels.xxh3 import LONGEST_TOKEN, hash_short_tokens
+from hybriddup.kernels.text.xxh3 import LONGEST_TOKEN, hash_short_tokens
 from hybriddup.steps.options import Options as ComponentOptions
 
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from hybriddup.data.limits import MAX_WEIGHT
 from hybriddup.data.records import Float32s, Float64s, Int32s, Tokens, UInt64s
-from hybriddup.kernels.token_table import build_table, count_documents, count_occurrences, look_up, look_up_dense
+from hybriddup.kernels.text.token_table import build_table, count_documents, count_occurrences, look_up, look_up_dense
 from hybriddup.steps.hashers import Hasher, Xxh3
 from hybriddup.steps.options import Options as ComponentOptions
 
@@ -84,7 +84,7 @@ class FittedTable:
 
     @cached_property
     def slots(self) -> tuple[UInt64s, Float32s]:
-        """The table as `hybriddup.kernels.token_table.look_up` takes it."""
+        """The table as `hybriddup.kernels.text.token_table.look_up` takes it."""
         slots: tuple[UInt64s, Float32s] = build_table(self.keys, self.weights)
         return slots
 

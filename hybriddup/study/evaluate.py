@@ -15,8 +15,8 @@ import numpy as np
 from hybriddup.config.settings import LengthBand, Settings, SingleVerifier
 from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, VerifiedPairs
 from hybriddup.errors import InputError
-from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.pair_limits import distances_within
+from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.pair_limits import distances_within
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import DistinctTexts, Run

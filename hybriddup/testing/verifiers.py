@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.records import CandidatePairs, Float64s, Tokens, text_lengths, tokens_from_lists
-from hybriddup.kernels.pair_limits import least_common
+from hybriddup.kernels.search.pair_limits import least_common
 from hybriddup.run.recipe import pack_arrays, unpack_arrays
 from hybriddup.steps.verifiers import KEEPING, VerifierContext, keeps_learning
 from hybriddup.testing.contract import Subject

@@ -19,8 +19,8 @@ from hybriddup.data.records import (
     VerifiedPairs,
 )
 from hybriddup.data.removed import EQUAL
-from hybriddup.kernels.decide import NONE
-from hybriddup.kernels.pair_limits import text_columns
+from hybriddup.kernels.search.decide import NONE
+from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch

@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from hybriddup.config.load import open_session
 from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, text_lengths
-from hybriddup.kernels.post_features import FEATURES
+from hybriddup.kernels.posts.features import FEATURES
 from hybriddup.run.components import Components
 from hybriddup.steps.verifiers.post import model as shipped
 from hybriddup.steps.verifiers.post import verifier

@@ -93,9 +93,10 @@ def size_of(value: Any) -> int:
 
 
 def kernel_modules() -> dict[str, Any]:
-    """Return every module of kernels by its short name."""
-    names = [module.name for module in pkgutil.iter_modules(kernels.__path__)]
-    return {name: importlib.import_module(f"hybriddup.kernels.{name}") for name in names}
+    """Return every module of kernels by its name within their package."""
+    prefix = f"{kernels.__name__}."
+    names = [module.name for module in pkgutil.walk_packages(kernels.__path__, prefix) if not module.ispkg]
+    return {name.removeprefix(prefix): importlib.import_module(name) for name in names}
 
 
 def public_kernels() -> dict[str, Callable[..., Any]]:

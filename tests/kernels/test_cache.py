@@ -25,7 +25,7 @@ COMPILED = ("characters.count_lacking-1.py311.nbi", "characters.count_lacking-1.
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache with an index, a compiled kernel, and a file of somebody else."""
-    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path})
     for name in (*COMPILED, "characters.cpython-311.pyc"):
         (tmp_path / name).write_text("compiled")
     return tmp_path
@@ -54,14 +54,14 @@ def test_cache_of_this_version_is_kept(folder: Path) -> None:
 
 def test_cache_that_is_not_there_is_begun_with_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that what is compiled next is kept."""
-    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "new" / "cache")
+    monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path / "new" / "cache"})
     cache.forget_other_versions()
     assert names(tmp_path / "new" / "cache") == {cache.STAMP}
 
 
 def test_where_nothing_is_compiled_there_is_nothing_to_forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with NUMBA_DISABLE_JIT."""
-    monkeypatch.setattr(cache, "anchor", cache.version_of_sources)
+    monkeypatch.setattr(cache, "anchors", {"kernels": cache.version_of_sources})
     assert cache.cache_folder() is None
     cache.forget_other_versions()
 
@@ -69,7 +69,7 @@ def test_where_nothing_is_compiled_there_is_nothing_to_forget(monkeypatch: pytes
 def test_cache_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its parent is a file."""
     (tmp_path / "file").touch()
-    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "file" / "cache")
+    monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path / "file" / "cache"})
     cache.forget_other_versions()
     assert names(tmp_path) == {"file"}
 
@@ -97,14 +97,15 @@ def test_every_kernel_counts_for_the_version(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(cache, "KERNELS", kernels)
     assert cache.version_of_sources() == version
     versions = {version}
-    for path in sorted(kernels.glob("*.py")):
+    sources = sorted(kernels.rglob("*.py"))
+    for path in sources:
         path.write_bytes(path.read_bytes() + b"\n")
         versions.add(cache.version_of_sources())
     path.rename(path.with_name("renamed.py"))
     versions.add(cache.version_of_sources())
     (kernels / "one_more.py").touch()
     versions.add(cache.version_of_sources())
-    assert len(versions) == 1 + len(list(kernels.glob("*.py"))) + 1
+    assert len(versions) == 1 + len(sources) + 1 + 1
 
 
 # --- in processes of their own, with a copy of the package ---
@@ -115,7 +116,7 @@ from pathlib import Path
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.characters import count_lacking
+from hybriddup.kernels.text.characters import count_lacking
 words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
 """
 DISTANCE = f"""{BEGIN}
@@ -155,7 +156,7 @@ def copied(tmp_path: Path) -> Path:
 
 def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path) -> None:
     """The caller's file is the same, and so is what numba compares; it was compiled with the callee in it."""
-    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "characters.py"))
+    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "text/characters.py"))
     before = caller.stat()
     assert run_copy(copied)[1] == 3
     count = "builder.ctpop(arguments[0])"
@@ -170,19 +171,20 @@ def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
     """With their version, below the directory that NUMBA_CACHE_DIR names; a second process compiles nothing."""
     kept_in = run_copy(copied)[0]
     assert copied / "cache" in kept_in.parents
-    compiled = {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")}
+    compiled = {path: path.stat().st_mtime_ns for path in (copied / "cache").rglob("*.nb[ci]")}
     assert any(path.name.startswith("characters.count_lacking") for path in compiled)
     assert (kept_in / cache.STAMP).is_file()
     assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
     run_copy(copied)
-    assert {path: path.stat().st_mtime_ns for path in kept_in.glob("*.nb[ci]")} == compiled
+    assert {path: path.stat().st_mtime_ns for path in (copied / "cache").rglob("*.nb[ci]")} == compiled
 
 
 def without_cache(copied: Path) -> dict[str, str]:
     """An environment in which no directory for a cache can be made: a file is where each would be, even for root."""
     in_the_way = copied / "file"
     in_the_way.touch()
-    (copied / "hybriddup" / "kernels" / "__pycache__").touch()
+    for package in (copied / "hybriddup" / "kernels").rglob("__init__.py"):
+        package.with_name("__pycache__").touch()
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     places = ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")
     return environment | {"PYTHONPATH": str(copied)} | {place: str(in_the_way / "cache") for place in places}
@@ -206,7 +208,7 @@ def test_with_a_directory_to_write_to_nothing_is_said(caplog: pytest.LogCaptureF
 
 def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache() -> None:
     """numba's own raises an error where nothing can be kept."""
-    sources = {path.name: path.read_text("utf-8") for path in (PACKAGE / "kernels").glob("*.py")}
+    sources = {path.name: path.read_text("utf-8") for path in (PACKAGE / "kernels").rglob("*.py")}
     own = [name for name, source in sources.items() if re.search(r"from numba import .*\bn?jit\b", source)]
     assert own == []
     assert sum("from hybriddup.kernels.cache import njit" in source for source in sources.values()) > 10

@@ -7,7 +7,7 @@ import pytest
 
 import hybriddup
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
-from hybriddup.kernels.pair_limits import TextColumns, text_columns
+from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.run.audit import (
     CHARACTERS_PER_PAIR,
     MAX_PAIRS,

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from hybriddup.data.records import NO_SKETCHES, Fingerprints, NearPairs, UInt64s
-from hybriddup.kernels.pair_limits import text_columns
+from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_texts

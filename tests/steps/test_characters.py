@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import SKETCH_WORDS, encode_texts, offsets_of
-from hybriddup.kernels.characters import sketch_characters
+from hybriddup.kernels.text.characters import sketch_characters
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.verifiers.characters import as_symbols
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Tokens
-from hybriddup.kernels.simhash import count_weights
+from hybriddup.kernels.text.simhash import count_weights
 from hybriddup.steps import fingerprints
 from hybriddup.steps.fingerprints import FIT_SAMPLE, Fingerprinter
 from hybriddup.steps.hashers import Xxh3

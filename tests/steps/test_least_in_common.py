@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.characters import count_lacking
-from hybriddup.kernels.pair_limits import least_common
+from hybriddup.kernels.search.pair_limits import least_common
+from hybriddup.kernels.text.characters import count_lacking
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.kernels.post_features import FEATURES
+from hybriddup.kernels.posts.features import FEATURES
 from hybriddup.steps.verifiers.phrases import MOST_DIFFERENCES, describe_contributions, describe_feature
 
 

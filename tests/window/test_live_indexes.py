@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import NO_KEY, Bools, Fingerprints, NearPairs, UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.pair_limits import length_class
+from hybriddup.kernels.search.pair_limits import length_class
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from hybriddup.data.records import Int64s, UInt64s
-from hybriddup.kernels.bit_keys import hash_bits
+from hybriddup.kernels.search.bit_keys import hash_bits
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
 

@@ -1,8 +1,8 @@
 """`shingles`: the runs of a few characters of a text, of which those of smallest hash are its keys.
 
 Copies of a short text differ in so many bits of their fingerprints that exact keys of bits do not find them, but share
-most of their shingles, and so of those with the smallest hashes (see `hybriddup.kernels.shingles`). Which shingles are
-common, and come last, a sample of the texts shows.
+most of their shingles, and so of those with the smallest hashes (see `hybriddup.kernels.search.shingles`). Which
+shingles are common, and come last, a sample of the texts shows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import Field
 
 from hybriddup.data.records import Int64s, UInt32s, UInt64s, encode_texts
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.shingles import (
+from hybriddup.kernels.search.shingles import (
     WORDS_OF_COMMON,
     bottom_shingles,
     count_surroundings,

@@ -14,10 +14,9 @@ from typing import Protocol
 import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, NearPairs, UInts
-from hybriddup.kernels.group_search import Asked, search_rings
-from hybriddup.kernels.pair_limits import TextColumns, shortest_partners
-from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.rings import Rings
+from hybriddup.kernels.search.group_search import Asked, search_rings
+from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, shortest_partners
+from hybriddup.kernels.search.rings import Rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
@@ -36,7 +35,7 @@ class Batch:
     keys: UInts
     probes: UInts
     """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them; or uint32, what
-    stands for them in the index, with `hybriddup.kernels.key_groups.NO_GROUP` for `NO_KEY`."""
+    stands for them in the index, with `hybriddup.kernels.search.key_groups.NO_GROUP` for `NO_KEY`."""
     columns: TextColumns
     text_numbers: Int64s
     """int64[n]: equal where the texts are equal; for a run, the rows of the texts among all distinct ones."""

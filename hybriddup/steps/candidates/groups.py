@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt32s, UInt64s, UInts
-from hybriddup.kernels.key_groups import (
+from hybriddup.kernels.search.key_groups import (
     NO_GROUP,
     DealtKeys,
     deal_keys,
@@ -22,7 +22,7 @@ from hybriddup.kernels.key_groups import (
     texts_in_marked,
     write_groups,
 )
-from hybriddup.kernels.rings import Rings, make_rings
+from hybriddup.kernels.search.rings import Rings, make_rings
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.parallel import map_threads
 
@@ -45,7 +45,7 @@ class KeyTable:
 
     keys: UInt64s
     numbers: UInt32s
-    """As `hybriddup.kernels.key_groups.note_keys` fills them."""
+    """As `hybriddup.kernels.search.key_groups.note_keys` fills them."""
 
     def groups(self, keys: UInt64s) -> UInt32s:
         """Return uint32[n, m]: the group of each key, `NO_GROUP` where no text has it."""
@@ -59,7 +59,7 @@ class Groups:
 
     own: UInt32s
     ends: UInt32s
-    """Those of each text, as `hybriddup.kernels.key_groups.list_groups` returns them."""
+    """Those of each text, as `hybriddup.kernels.search.key_groups.list_groups` returns them."""
     sizes: UInt32s
     """uint32[n_groups]: texts in each; of none once rings are laid out."""
     table: KeyTable | None = None

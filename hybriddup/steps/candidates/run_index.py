@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs
-from hybriddup.kernels.decide import NONE
-from hybriddup.kernels.group_search import Asked
-from hybriddup.kernels.rings import add_kept, depths_in_rings
+from hybriddup.kernels.search.decide import NONE
+from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.rings import add_kept, depths_in_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch, SearchedTexts, find_depths
 from hybriddup.steps.candidates.groups import Groups, within_scopes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import SKETCH_WORDS, UInt64s, encode_texts
-from hybriddup.kernels.characters import sketch_characters
+from hybriddup.kernels.text.characters import sketch_characters
 from hybriddup.steps.parallel import map_slices
 
 TEXTS_A_BATCH = 4096

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s
-from hybriddup.kernels.batch_groups import (
+from hybriddup.kernels.search.batch_groups import (
     count_before,
     count_keys,
     fill_rings,
     number_batch,
     number_shared,
 )
-from hybriddup.kernels.decide import NONE
-from hybriddup.kernels.group_search import Asked
-from hybriddup.kernels.key_groups import NO_GROUP
-from hybriddup.kernels.rings import make_rings
+from hybriddup.kernels.search.decide import NONE
+from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.rings import make_rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, SearchedTexts, join_near
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, UInt64s, VerifiedPairs
-from hybriddup.kernels.decide import (
+from hybriddup.kernels.search.decide import (
     IN_INDEX,
     MATCHES,
     NEAR,
@@ -107,7 +107,7 @@ class BatchContest:
 
     @property
     def status(self) -> Int8s:
-        """int8[n]: what is known of each text, as `hybriddup.kernels.decide` numbers it."""
+        """int8[n]: what is known of each text, as `hybriddup.kernels.search.decide` numbers it."""
         return self._course.status
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
-from hybriddup.kernels.decide import EXACT, KEPT, NONE, UNDECIDED, may_be_verified
+from hybriddup.kernels.search.decide import EXACT, KEPT, NONE, UNDECIDED, may_be_verified
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, Index, join_near
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, NearPairs, UInt64s, VerifiedPairs
-from hybriddup.kernels.decide import IN_INDEX, OPEN
+from hybriddup.kernels.search.decide import IN_INDEX, OPEN
 from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from hybriddup.kernels.guard_signs import NEGATION
+from hybriddup.kernels.posts.guard_signs import NEGATION
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame
 from hybriddup.steps.guards.tables import read_table

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
-from hybriddup.kernels.guard_signs import MOST_ALONE, MOST_LETTERS
+from hybriddup.kernels.posts.guard_signs import MOST_ALONE, MOST_LETTERS
 
 CONTEXT = 16
 """Characters around the part that differs that are read with it, and as many more as end a word."""

@@ -1,4 +1,4 @@
-"""What guards know of characters and words before they read a pair; see `hybriddup.kernels.guard_signs`."""
+"""What guards know of characters and words before they read a pair; see `hybriddup.kernels.posts.guard_signs`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt8s, encode_texts
-from hybriddup.kernels.guard_signs import (
+from hybriddup.kernels.posts.guard_signs import (
     ALONE,
     DIGIT,
     LETTER,

@@ -18,7 +18,7 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import Bools, UInt8s, UInt32s, encode_texts
-from hybriddup.kernels.folding import (
+from hybriddup.kernels.text.folding import (
     DOT,
     ELLIPSIS,
     ENDS_LITERAL,

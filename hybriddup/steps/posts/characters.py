@@ -9,7 +9,7 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import UInt8s
-from hybriddup.kernels import post_tokens as kernel
+from hybriddup.kernels.posts import tokens as kernel
 from hybriddup.steps.tokenizers.words import word_classes
 
 _KINDS = {

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import EncodedTexts, Int64s, encode_texts
-from hybriddup.kernels.post_parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
-from hybriddup.kernels.post_words import may_have_more_than_words, words_of_posts
+from hybriddup.kernels.posts.parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
+from hybriddup.kernels.posts.words import may_have_more_than_words, words_of_posts
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
 

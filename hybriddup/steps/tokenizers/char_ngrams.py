@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from hybriddup.data.records import Tokens, encode_texts
-from hybriddup.kernels.ngrams import script_ngrams
+from hybriddup.kernels.text.ngrams import script_ngrams
 from hybriddup.steps.options import Options as ComponentOptions
 
 LARGEST_NGRAM = 16

@@ -10,8 +10,8 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, UInt8s, encode_texts
-from hybriddup.kernels import words as kernel
-from hybriddup.kernels.words import mark_words, take_words
+from hybriddup.kernels.text import words as kernel
+from hybriddup.kernels.text.words import mark_words, take_words
 from hybriddup.steps.tokenizers.meaning import meaningful_characters
 
 
@@ -34,7 +34,7 @@ class Words:
 
 @cache
 def word_classes() -> UInt8s:
-    """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.words`."""
+    """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.text.words`."""
     classes = np.full(0x110000, kernel.OTHER, np.uint8)
     for start, end in _ASKED:
         characters = "".join(map(chr, range(start, end)))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import EncodedTexts, Int32s, Int64s, UInt32s
-from hybriddup.kernels.characters import renumber
-from hybriddup.kernels.lcs import lcs_lengths, symbols_in_common
+from hybriddup.kernels.text.characters import renumber
+from hybriddup.kernels.text.lcs import lcs_lengths, symbols_in_common
 from hybriddup.steps.verifiers import sections
 from hybriddup.steps.verifiers.sections import Cut
 

@@ -30,7 +30,7 @@ in common lose nothing by the cuts, and edits that leave 0.74 lose 0.004."""
 ONE_IN = 8
 """Share of the places that are looked at, chosen by hash: more than a hundred in a section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
-"""Odd, as in `hybriddup.kernels.key_groups`."""
+"""Odd, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)
 
 

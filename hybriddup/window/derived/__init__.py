@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, UInt64s
-from hybriddup.kernels.token_table import find_hashes, insert_hashes
+from hybriddup.kernels.text.token_table import find_hashes, insert_hashes
 from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveIndex, LiveTexts

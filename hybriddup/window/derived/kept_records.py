@@ -15,7 +15,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Bools, Fingerprints, Int64s, UInt32s, UInt64s
-from hybriddup.kernels.xxh3 import sum_records
+from hybriddup.kernels.text.xxh3 import sum_records
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.options import to_plain

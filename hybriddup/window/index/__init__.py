@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybriddup.data.records import Bools, Fingerprints, Int64s, NearPairs, UInt64s
-from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.kernels.live.texts import LaterTexts
+from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import join_near
 from hybriddup.steps.parallel import map_slices
@@ -25,7 +25,7 @@ class LiveTexts:
 
     prints: Fingerprints
     sketches: UInt64s | None
-    """uint64[n, SKETCH_WORDS], as `hybriddup.kernels.characters.sketch_characters` writes them; None = none."""
+    """uint64[n, SKETCH_WORDS], as `hybriddup.kernels.text.characters.sketch_characters` writes them; None = none."""
     keys: UInt64s
     probes: UInt64s
     """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts
-from hybriddup.kernels.segments import LARGEST_SEGMENT, BucketKeys, Segments, build_segments, look_up
+from hybriddup.kernels.live.segments import LARGEST_SEGMENT, BucketKeys, Segments, build_segments, look_up
+from hybriddup.kernels.live.texts import LaterTexts
+from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.steps.candidates import find_depths

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
-from hybriddup.kernels.key_groups import NO_KEY
-from hybriddup.kernels.posting_changes import add_texts, count_crowded, remove_number
-from hybriddup.kernels.posting_lists import BLOCK_BITS, FRESH_BLOCK, FRESH_PAGE, LARGEST_RING, N_BOOK, Postings
-from hybriddup.kernels.posting_look_ups import depths_by_key, look_up
-from hybriddup.kernels.posting_table import PAGE_BITS, sweep_shards
-from hybriddup.kernels.ring_reads import LookUpCounts
-from hybriddup.kernels.ring_texts import LaterTexts
+from hybriddup.kernels.live.changes import add_texts, count_crowded, remove_number
+from hybriddup.kernels.live.lists import BLOCK_BITS, FRESH_BLOCK, FRESH_PAGE, LARGEST_RING, N_BOOK, Postings
+from hybriddup.kernels.live.look_ups import depths_by_key, look_up
+from hybriddup.kernels.live.table import PAGE_BITS, sweep_shards
+from hybriddup.kernels.live.texts import LaterTexts
+from hybriddup.kernels.search.key_groups import NO_KEY
+from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.window.index.text_ring import TextRing
 
 KEYS_OF_SHARD = 2**13
@@ -130,7 +130,7 @@ class PostingLists:
         return n_crowded
 
     def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of later texts and live ones with a common key; see `hybriddup.kernels.posting_look_ups`."""
+        """Return the pairs of later texts and live ones with a common key; see `hybriddup.kernels.live.look_ups`."""
         table = ring.table
         found: tuple[NearPairs, LookUpCounts] = look_up(
             self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners
@@ -138,7 +138,7 @@ class PostingLists:
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
-        """Return the depths of some texts in the lists of keys, as `hybriddup.kernels.posting_look_ups` says."""
+        """Return the depths of some texts in the lists of keys, as `hybriddup.kernels.live.look_ups` says."""
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths

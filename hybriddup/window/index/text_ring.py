@@ -17,9 +17,8 @@ from hybriddup.data.records import (
     UInt64s,
 )
 from hybriddup.errors import WindowError
-from hybriddup.kernels.pair_limits import shortest_partners
-from hybriddup.kernels.ring_reads import LiveNumbers, find_near_anywhere
-from hybriddup.kernels.ring_texts import (
+from hybriddup.kernels.live.reads import LiveNumbers, find_near_anywhere
+from hybriddup.kernels.live.texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
@@ -31,6 +30,7 @@ from hybriddup.kernels.ring_texts import (
     select_in_ring,
     write_texts,
 )
+from hybriddup.kernels.search.pair_limits import shortest_partners
 from hybriddup.steps.parallel import map_slices
 
 SPARE = 256

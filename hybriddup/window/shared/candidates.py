@@ -18,8 +18,8 @@ from hybriddup.data.records import (
     PairLimits,
     UInt64s,
 )
-from hybriddup.kernels.bucket_entries import near_entries
-from hybriddup.kernels.pair_limits import distances_within, text_columns
+from hybriddup.kernels.live.bucket_entries import near_entries
+from hybriddup.kernels.search.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts

@@ -15,7 +15,7 @@ from hybriddup.data.records import (
     NearPairs,
     VerifiedPairs,
 )
-from hybriddup.kernels.decide import may_be_verified
+from hybriddup.kernels.search.decide import may_be_verified
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.event_time import PostTimes

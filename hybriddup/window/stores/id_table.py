@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt32s, UInt64s
-from hybriddup.kernels.id_slots import fill_slots, find_latest
+from hybriddup.kernels.live.id_slots import fill_slots, find_latest
 from hybriddup.window.records import PostId
 
 SMALLEST_SEGMENT = 1 << 14

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.pair_limits import TextColumns, text_columns
 from hybriddup.kernels.popcount import differing_bits
+from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch

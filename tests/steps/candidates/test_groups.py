@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import NO_KEY, UInt64s
-from hybriddup.kernels.key_groups import NO_GROUP
+from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.candidates.groups import Groups, group_texts, within_scopes
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, CandidatePairs, Int64s, PairLimits, UInt64s, VerifiedPairs
-from hybriddup.kernels.pair_limits import TextColumns, text_columns
+from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import SearchedTexts

@@ -29,8 +29,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import Float64s, Int64s, encode_texts
-from hybriddup.kernels.curves import Bound
-from hybriddup.kernels.post_features import FEATURES, compare_posts, differences_of
+from hybriddup.kernels.posts.curves import Bound
+from hybriddup.kernels.posts.features import FEATURES, compare_posts, differences_of
 from hybriddup.steps.posts.characters import load_characters
 from hybriddup.steps.posts.parts import letters_of, parse
 from hybriddup.steps.verifiers.characters import common_lengths

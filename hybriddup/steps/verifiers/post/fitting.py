@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
 from hybriddup.data.records import Bools, Float64s, Int64s
-from hybriddup.kernels.post_features import FEATURES
+from hybriddup.kernels.posts.features import FEATURES
 from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.steps.verifiers.post.model import PostModel
 

@@ -14,8 +14,8 @@ import yaml
 
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
-from hybriddup.kernels.curves import Bound, Curves, sum_curves
-from hybriddup.kernels.post_features import BY_PLACE, FEATURES, LENGTH, SHARED
+from hybriddup.kernels.posts.curves import Bound, Curves, sum_curves
+from hybriddup.kernels.posts.features import BY_PLACE, FEATURES, LENGTH, SHARED
 from hybriddup.steps.verifiers.phrases import describe_contributions
 
 Points = tuple[tuple[float, float], ...]

@@ -1,0 +1,235 @@
+"""Looking later texts up in posting lists, and comparing them with what is there.
+
+The steps of a look-up wait for memory one after another: the slot of a key, its list, the fingerprints of its texts.
+So what one text needs is fetched while those before it are compared.
+"""
+
+import numpy as np
+
+from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.live.lists import (
+    ANY_LENGTH,
+    BLOCK_BITS,
+    NUMBER_MASK,
+    Postings,
+    number_at,
+    read_header,
+    word_of,
+)
+from hybriddup.kernels.live.reads import (
+    READ_AT_ONCE,
+    LiveNumbers,
+    compare_read,
+    fetch_texts,
+    keep_least_depths,
+)
+from hybriddup.kernels.live.table import IS_LIST, fetch_header, fetch_home, value_of
+from hybriddup.kernels.live.texts import (
+    LaterTexts,
+    Partners,
+    RingColumns,
+    classes_of_partners,
+    select_in_ring,
+    widest_limit,
+)
+from hybriddup.kernels.popcount import HALF
+from hybriddup.kernels.search.key_groups import NO_KEY, place_of_key
+from hybriddup.kernels.search.pair_limits import LookUpCounts
+from hybriddup.kernels.search.rings import table_of
+from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.vectors import fetch_early
+
+N_STAGES = 4
+"""Rows that are looked up side by side, each a step farther than the next."""
+WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
+"""Words of a line of the cache, and classes of lengths."""
+MOST_FETCHED = 512
+"""Words of a list that are fetched early."""
+
+
+@njit(cache=True, nogil=True)
+def look_up(
+    postings: Postings,
+    keys: UInt64s,
+    columns: RingColumns,
+    rows: PairLimits,
+    live: LiveNumbers,
+    later: LaterTexts,
+    partners: Partners,
+) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of the later texts within their limits, in order, each once.
+
+    The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
+    list has depth 1; at most `Postings.ring_size` - 1 are read.
+
+    Parameters
+    ----------
+    keys
+        uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
+    """
+    n_keys, bits = keys.shape[1], columns.bits
+    values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
+    near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
+    n_compared, n_look_ups, largest = np.int64(0), np.int64(0), np.int64(0)
+    for step in range(len(keys) + N_STAGES - 1):
+        fetch_ahead(postings, keys, values, step)
+        row, first, n_read = step - (N_STAGES - 1), n_near, np.uint64(0)
+        if row < 0:
+            continue
+        limit = widest_limit(later, row, partners)
+        lengths = classes_of_partners(later, row, partners)
+        for i in range(n_keys):
+            value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
+            n_look_ups += np.int64(keys[row, i] != NO_KEY)
+            while not is_read:
+                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, bits, lengths)
+                if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
+                    if n_near + np.int64(n_read) > len(near):
+                        near = with_room_for(near, n_near, np.int64(n_read))
+                        depths = with_room_for(depths, first, len(near) - first)
+                    n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+                    n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
+            largest = max(largest, np.int64(depth))
+        sort_run(near, first, n_near)
+        n_near = keep_least_depths(near, depths, first, n_near, row)
+    pairs = select_in_ring(near[:n_near], depths[:n_near], columns, np.int64(live.first_slot), rows, later)
+    return pairs, LookUpCounts(n_compared, n_look_ups, largest)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
+    """Bring three rows one step farther each: their slots, their lists, and the lines of these are fetched.
+
+    ``step`` is the row whose slots are fetched; those before it are ahead of it. ``values`` uint64[N_STAGES, n_keys]
+    are those of the slots of each row's keys, 0 where a key is not in the table.
+    """
+    for i in range(keys.shape[1]):
+        if step < len(keys) and keys[step, i] != NO_KEY:
+            fetch_home(postings, keys[step, i])
+    row = step - 1
+    if 0 <= row < len(keys):
+        for i in range(keys.shape[1]):
+            value = np.uint64(0) if keys[row, i] == NO_KEY else value_of(postings, keys[row, i])
+            values[row % N_STAGES, i] = value
+            fetch_header(postings, value)
+    row = step - 2
+    if 0 <= row < len(keys):
+        for i in range(keys.shape[1]):
+            fetch_lines(postings, values[row % N_STAGES, i])
+
+
+@njit(cache=True, nogil=True, inner=True)
+def fetch_lines(postings: Postings, value: np.uint64) -> None:
+    """Fetch the newest numbers of the list that a slot's value points to, if it does."""
+    if value & IS_LIST:
+        start = (value ^ IS_LIST) << BLOCK_BITS
+        _, n, _ = read_header(postings.words, start, postings.ring_size)
+        n_words = min(np.int64(n), np.int64(MOST_FETCHED))
+        for word in range(WORDS_OF_LINE, n_words, WORDS_OF_LINE):
+            fetch_early(postings.words, start + np.uint64(word))
+        for word in range(0, n_words, CLASSES_OF_LINE):
+            fetch_early(postings.length_classes, start + np.uint64(word))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def read_list(
+    postings: Postings,
+    value: np.uint64,
+    live: LiveNumbers,
+    read: UInt64s,
+    n_read: np.uint64,
+    depth: np.uint64,
+    bits: UInt64s,
+    lengths: tuple[np.uint64, np.uint64],
+) -> tuple[np.uint64, np.uint64, bool]:
+    """Write the live texts of a list into ``read``, the newest first, and fetch their fingerprints.
+
+    Texts that are too short or too long are passed over, which is two of three.
+
+    Parameters
+    ----------
+    value
+        Of the slot of the key.
+    read
+        uint64[READ_AT_ONCE]: place among the texts of the ring in the upper 32 bits, depth in the lower.
+    n_read, depth
+        How many there are in ``read``, and how many of this list were read before. Both are returned as they are after
+        it, and whether the list is read; ``read`` is full where it is not.
+    lengths
+        As `classes_of_partners` returns them.
+    """
+    words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
+    n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
+    if is_list:
+        _, n, oldest = read_header(words, start, postings.ring_size)
+        end = oldest + n
+    n = min(n, np.uint64(postings.ring_size - 1))
+    while depth < n and n_read < READ_AT_ONCE:
+        number, class_of_length = value, ANY_LENGTH
+        if is_list:
+            at = word_of(start, end - np.uint64(1) - depth, postings.ring_size)
+            number, class_of_length = np.uint64(words[at]), np.uint64(postings.length_classes[at])
+        n_back = (live.next_number - number) & NUMBER_MASK
+        if n_back > live.span:
+            n = depth
+            break
+        depth += np.uint64(1)
+        read[n_read] = live.span - n_back << HALF | depth
+        n_read += np.uint64((class_of_length - lengths[0] <= lengths[1]) | (class_of_length == ANY_LENGTH))
+    fetch_texts(bits, read, first_new, n_read, live)
+    return n_read, depth, depth >= n
+
+
+IN_NO_LIST = np.int64(2**40)
+"""A number that lists do not hold."""
+
+
+@njit(cache=True, nogil=True)
+def depths_by_key(
+    postings: Postings, keys: UInt64s, rows: Int64s, numbers: Int64s, next_number: int, first_live: int
+) -> Int32s:
+    """Return int32[n, n_keys]: the depth of some texts in the lists of the keys of later ones.
+
+    It is 0 where the text is not among the newest that are read, or is not live, and for `NO_KEY`.
+
+    Parameters
+    ----------
+    keys
+        uint64[n_later, n_keys]: of the later texts.
+    rows, numbers
+        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
+    next_number, first_live
+        Numbers from the second on and before the first are live.
+    """
+    depths = np.zeros((len(rows), keys.shape[1]), np.int32)
+    told = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
+    first = 0
+    while first < len(rows):
+        last = first
+        while last < len(rows) and rows[last] == rows[first]:
+            last += 1
+        table, places = table_of(told, first, last)
+        for i in range(keys.shape[1]):
+            if keys[rows[first], i] != NO_KEY:
+                note_depths(postings, value_of(postings, keys[rows[first], i]), table, places, depths[:, i])
+        first = last
+    return depths
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
+    """Write the depths of the numbers of a list that stand in a table, each at its place."""
+    n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
+    if value & IS_LIST:
+        start = (value ^ IS_LIST) << BLOCK_BITS
+        _, n, oldest = read_header(postings.words, start, postings.ring_size)
+        newest, n = oldest + n, min(n, np.uint64(postings.ring_size - 1))
+    for depth in range(np.uint64(1), n + np.uint64(1)):
+        number = value
+        if value & IS_LIST:
+            number = number_at(postings.words, start, newest - np.uint64(depth), postings.ring_size)
+        at = place_of_key(table, np.uint64(number))
+        if table[at] == np.uint64(number):
+            depths[places[at]] = np.int32(depth)

@@ -1,0 +1,225 @@
+"""The table of posting lists: which keys there are, and where the list of each is.
+
+The table is in shards, by the leading bits of a key that was mixed up. A shard is a hash table of its own with linear
+probing, over pages of slots that are taken from one pool. It is rebuilt by itself when it is full, and from time to
+time to sweep it, so that no single text waits for more than one of them.
+
+A slot has the mixed lower half of its key, a bijection of it, and a value: 0 where the slot is empty, the number of the
+key's only text, or, under the bit `IS_LIST`, the block of its list. So keys below 2**32 are told apart exactly. Upper
+halves, where there are any, have an array of their own.
+"""
+
+import numpy as np
+
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.live.lists import (
+    BLOCK_BITS,
+    FREE_PAGE,
+    FRESH_PAGE,
+    N_FREE_PAGES,
+    Age,
+    Postings,
+    class_for,
+    count_dead,
+    free_block,
+    is_dead,
+    number_at,
+    read_header,
+    rewrite,
+)
+from hybriddup.kernels.popcount import HALF, LOW_HALF
+from hybriddup.kernels.vectors import fetch_early
+
+PAGE_BITS = 6
+PAGE_MASK = np.uint64((1 << PAGE_BITS) - 1)
+IS_LIST = np.uint64(1 << 31)
+FULL, FILLED = (4, 5), (13, 20)
+"""Shares of a shard's slots: with more keys it is rebuilt, and then it has pages for this one."""
+SPARSE = (2, 5)
+"""With fewer keys it gives pages back."""
+FETCH_SWEPT = 24
+"""How many slots ahead a list that is swept is fetched: memory takes that long to answer."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def mixed_half(half: np.uint64) -> np.uint64:
+    """Return 32 bits of which every bit depends on every bit of those given: the finalizer of MurmurHash3, 32 bits."""
+    half = (half ^ (half >> np.uint64(16))) * np.uint64(0x85EBCA6B) & LOW_HALF
+    half = (half ^ (half >> np.uint64(13))) * np.uint64(0xC2B2AE35) & LOW_HALF
+    return half ^ (half >> np.uint64(16))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def tag_of(key: np.uint64) -> np.uint64:
+    """Return 32 bits that, with the upper half of the key, are of this key only."""
+    return mixed_half((key & LOW_HALF) ^ mixed_half(key >> HALF))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def shard_of(postings: Postings, tag: np.uint64) -> np.uint64:
+    """Return the shard of a tag."""
+    return tag * np.uint64(len(postings.n_pages)) >> HALF
+
+
+@njit(cache=True, nogil=True, inner=True)
+def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64:
+    """Return the place in its shard where the search for a tag begins."""
+    return (tag * np.uint64(len(postings.n_pages)) & LOW_HALF) * n_slots >> HALF
+
+
+@njit(cache=True, nogil=True, inner=True)
+def slot_in(postings: Postings, shard: np.uint64, place: np.uint64) -> np.uint64:
+    """Return the slot at a place of a shard; one that has no page has the first slot of page 0, which stays empty."""
+    page = np.uint64(postings.pages[place >> np.uint64(PAGE_BITS), shard])
+    return np.uint64(page << np.uint64(PAGE_BITS) | place & PAGE_MASK)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def slots_of(postings: Postings, shard: np.uint64) -> np.uint64:
+    """Return how many slots a shard has."""
+    return np.uint64(postings.n_pages[shard]) << np.uint64(PAGE_BITS)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
+    """Return the slot of a key; where it is not there, the empty one that it would be in."""
+    slots, uppers, tag = postings.slots, postings.uppers, tag_of(key)
+    shard = shard_of(postings, tag)
+    n_slots = slots_of(postings, shard)
+    place = home_of(postings, tag, n_slots)
+    while True:
+        at = slot_in(postings, shard, place)
+        slot = slots[at]
+        if slot == 0 or (slot >> HALF == tag and (len(uppers) == 0 or np.uint64(uppers[at]) == key >> HALF)):
+            return at
+        place += np.uint64(1)
+        if place == n_slots:
+            place = np.uint64(0)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def value_of(postings: Postings, key: np.uint64) -> np.uint64:
+    """Return the value in the slot of a key, 0 where no text has it."""
+    return np.uint64(postings.slots[find_slot(postings, key)] & LOW_HALF)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def fetch_home(postings: Postings, key: np.uint64) -> None:
+    """Fetch the slot where the search for a key begins."""
+    tag = tag_of(key)
+    shard = shard_of(postings, tag)
+    fetch_early(postings.slots, slot_in(postings, shard, home_of(postings, tag, slots_of(postings, shard))))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def fetch_header(postings: Postings, value: np.uint64) -> None:
+    """Fetch the beginning of the list that a slot's value points to, if it does."""
+    if value & IS_LIST:
+        fetch_early(postings.words, (value ^ IS_LIST) << BLOCK_BITS)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def has_room(n_keys: int, n_slots: np.uint64) -> bool:
+    """Return whether a shard of so many slots may have so many keys."""
+    return n_keys * FULL[1] <= np.int64(n_slots) * FULL[0]
+
+
+@njit(cache=True, nogil=True)
+def sweep_shards(postings: Postings, first: int, last: int, next_number: int, first_live: int) -> None:
+    """Take what is dead out of some shards, from ``first`` to ``last``, and out of the lists of their keys."""
+    age = Age(np.uint64(next_number), np.uint64(next_number - first_live))
+    for shard in range(first, last):
+        if postings.n_pages[shard] > 0:
+            rebuild_shard(postings, np.uint64(shard), age, True)
+
+
+@njit(cache=True, nogil=True)
+def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: bool) -> None:
+    """Take the dead numbers out of a shard's slots, and out of its lists or not; then give it the pages that suit it.
+
+    These are enough for one key more, as long as there are any.
+    """
+    n_slots = slots_of(postings, shard)
+    slots, uppers, wide = postings.slots, postings.uppers, len(postings.uppers) > 0
+    kept, kept_uppers = np.empty(np.int64(n_slots), np.uint64), np.empty(np.int64(n_slots) if wide else 0, np.uint32)
+    n = np.uint64(0)
+    for place in range(n_slots):
+        at, soon = slot_in(postings, shard, np.uint64(place)), np.uint64(place) + np.uint64(FETCH_SWEPT)
+        if sweeps_lists and soon < n_slots:
+            fetch_header(postings, slots[slot_in(postings, shard, soon)] & LOW_HALF)
+        value = swept_value(postings, slots[at] & LOW_HALF, age, sweeps_lists)
+        kept[n] = slots[at] & ~LOW_HALF | value
+        if wide:
+            kept_uppers[n] = uppers[at]
+        n += np.uint64(value != 0)
+    resize_shard(postings, shard, np.int64(n) + 1)
+    n_slots = slots_of(postings, shard)
+    for page in range(postings.n_pages[shard]):
+        start = slot_in(postings, shard, np.uint64(page) << np.uint64(PAGE_BITS))
+        slots[np.int64(start) : np.int64(start) + (1 << PAGE_BITS)] = np.uint64(0)
+    for i in range(n):
+        place = home_of(postings, kept[np.uint64(i)] >> HALF, n_slots)
+        at = slot_in(postings, shard, place)
+        while slots[at] != 0:
+            place = np.uint64(0) if place + np.uint64(1) == n_slots else place + np.uint64(1)
+            at = slot_in(postings, shard, place)
+        slots[at] = kept[np.uint64(i)]
+        if wide:
+            uppers[at] = kept_uppers[np.uint64(i)]
+    postings.n_keys[shard] = np.int32(n)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bool) -> np.uint64:
+    """Return the value of a slot without what is dead, 0 where all is; a list of few live numbers takes less room."""
+    if not value & IS_LIST:
+        return np.uint64(0) if value == 0 or is_dead(value, age) else value
+    if not sweeps_lists:
+        return value
+    block = value ^ IS_LIST
+    start = block << BLOCK_BITS
+    its_class, n, oldest = read_header(postings.words, start, postings.ring_size)
+    newest = number_at(postings.words, start, oldest + n - np.uint64(1), postings.ring_size)
+    if is_dead(newest, age):
+        free_block(postings, block, its_class)
+        return np.uint64(0)
+    if not is_dead(number_at(postings.words, start, oldest, postings.ring_size), age):
+        return value
+    n_live = n - count_dead(postings.words, start, postings.ring_size, age)
+    if n_live == np.uint64(1):
+        free_block(postings, block, its_class)
+        return newest
+    new_class = class_for(postings.class_words, n_live)
+    moved = rewrite(postings, block, n_live, new_class) if new_class < its_class else block
+    return value if moved == 0 else np.uint64(IS_LIST | moved)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
+    """Give a shard pages for so many keys, or take some away, unless it has as many as suit; as far as there is room.
+
+    Its slots are to be written anew.
+    """
+    slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
+    n_slots = np.int64(slots_of(postings, shard))
+    if n_keys * SPARSE[1] > n_slots * SPARSE[0] and has_room(n_keys, np.uint64(n_slots)):
+        return
+    wanted = ((n_keys * FILLED[1]) // FILLED[0] >> PAGE_BITS) + 1
+    while n_pages[shard] > wanted:
+        n_pages[shard] -= 1
+        page = np.uint64(pages[np.uint64(n_pages[shard]), shard])
+        slots[page << np.uint64(PAGE_BITS)] = np.uint64(book[FREE_PAGE])
+        book[FREE_PAGE] = np.int64(page)
+        book[N_FREE_PAGES] += 1
+    while n_pages[shard] < min(wanted, len(pages)):
+        page = np.uint64(book[FREE_PAGE])
+        if page != 0:
+            book[FREE_PAGE] = np.int64(slots[page << np.uint64(PAGE_BITS)])
+            book[N_FREE_PAGES] -= 1
+        elif (book[FRESH_PAGE] + 1) << PAGE_BITS <= len(slots):
+            page = np.uint64(book[FRESH_PAGE])
+            book[FRESH_PAGE] += 1
+        else:
+            return
+        pages[np.uint64(n_pages[shard]), shard] = np.uint32(page)
+        n_pages[shard] += 1

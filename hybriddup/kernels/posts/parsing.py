@@ -1,0 +1,198 @@
+"""Posts as they are compared: the tokens that count, their letters, and what is around them, for many posts at once."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Float32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import ONE
+from hybriddup.kernels.posts.structure import OWN_WORDS, arrange
+from hybriddup.kernels.posts.tokens import (
+    CHARACTER,
+    CLUSTER,
+    EMOJI,
+    KIND,
+    NAME,
+    NUMBER,
+    SOURCE,
+    SPACE,
+    TAG,
+    WORD,
+    Characters,
+    Tokens,
+    is_spelling,
+    make_tokens,
+    read_tokens,
+)
+from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.text.words import mark_words
+
+NUMBERS, TAGS, EMOJIS, NAMES, SOURCES = range(5)
+N_SETS = 5
+"""What is around the words of a post, each a set of keys."""
+KINDS_OF_SETS = np.array([NUMBER, TAG, EMOJI, NAME, SOURCE], np.uint8)
+
+
+class ParsedPosts(NamedTuple):
+    """Some posts, one after another."""
+
+    offsets: Int64s
+    """int64[n_posts + 1]: where the tokens of each begin."""
+    keys: UInt64s
+    kinds: UInt8s
+    weights: Float32s
+    """uint64[n], uint8[n], float32[n]: the tokens that count, as `hybriddup.kernels.posts.tokens` has them."""
+    is_own: Bools
+    """bool[n]: own words of a post that quotes another one."""
+    bounds: Int64s
+    """int64[n, 2]: code points of the texts."""
+    starts: Int64s
+    """int64[n + 1]: where the letters of each token begin."""
+    letters: UInt32s
+    """uint32[n_letters]: code points of the spelling of the tokens, without spaces."""
+    set_offsets: Int64s
+    """int64[N_SETS * n_posts + 1]: the sets of post ``p`` begin at ``N_SETS * p``."""
+    set_keys: UInt64s
+    """uint64[n]: rising within a set."""
+    is_cut: Bools
+    """bool[n_posts]: whether a post ends in ``...`` or the like."""
+
+
+@njit(cache=True, nogil=True)
+def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPosts:
+    """Return posts as they are compared; ``points`` and ``offsets`` as `hybriddup.data.records.EncodedTexts`."""
+    n_posts, n_points, longest = len(offsets) - 1, len(points), np.int64(0)
+    for post in range(n_posts):
+        longest = max(longest, offsets[post + 1] - offsets[post])
+    begins, tokens = np.zeros(n_points, np.bool_), make_tokens(longest)
+    mark_words(points, offsets, known.word_classes, begins)
+    keys, kinds, weights = np.empty(n_points, np.uint64), np.empty(n_points, np.uint8), np.empty(n_points, np.float32)
+    bounds, starts = np.empty((n_points, 2), np.int64), np.empty(n_points + 1, np.int64)
+    is_own = np.zeros(n_points, np.bool_)
+    letters, set_keys = np.empty(n_points, np.uint32), np.empty(2 * n_points, np.uint64)
+    token_offsets, set_offsets = np.zeros(n_posts + 1, np.int64), np.zeros(N_SETS * n_posts + 1, np.int64)
+    is_cut = np.zeros(n_posts, np.bool_)
+    n, n_letters, starts[0] = np.int64(0), np.int64(0), 0
+    for post in range(n_posts):
+        found = read_tokens(points, offsets[post], offsets[post + 1], begins, known, tokens)
+        is_cut[post] = arrange(points, offsets[post], offsets[post + 1], tokens, found)
+        has_quote = begin_quote(tokens, found)
+        for token in range(found):
+            kind = tokens.kinds[token]
+            if not WORD <= kind <= NAME or (has_quote < 0 and tokens.parts[token] == 0):
+                continue
+            keys[n], kinds[n], weights[n] = tokens.keys[token], kind, tokens.weights[token]
+            first, last = tokens.bounds[token, 0], tokens.bounds[token, 1]
+            bounds[n, 0], bounds[n, 1] = first, last
+            if has_quote > 0:
+                is_own[n] = tokens.parts[token] == 0
+            if kind == CHARACTER and last - first == 1:  # most are
+                letters[n_letters] = points[first]
+                n_letters += 1
+            else:
+                n_letters = copy_letters(points, first, last, kind, known, letters, n_letters)
+            n += 1
+            starts[n] = n_letters
+        token_offsets[post + 1] = n
+        write_sets(tokens, found, set_keys, set_offsets, N_SETS * post)
+    return ParsedPosts(
+        token_offsets,
+        keys[:n],
+        kinds[:n],
+        weights[:n],
+        is_own[:n],
+        bounds[:n],
+        starts[: n + 1],
+        letters[: starts[n]],
+        set_offsets,
+        set_keys[: set_offsets[-1]],
+        is_cut,
+    )
+
+
+@njit(cache=True, nogil=True, inner=True)
+def begin_quote(tokens: Tokens, n: int) -> int:
+    """Return 1 if a post has words of its own beside a quote, -1 if it only quotes, 0 if it has no quote."""
+    own, quoted = np.float32(0.0), np.float32(0.0)
+    for token in range(n if n > 0 and tokens.parts[n - 1] > 0 else 0):
+        if WORD <= tokens.kinds[token] <= NAME:
+            own += tokens.weights[token] if tokens.parts[token] == 0 else np.float32(0.0)
+            quoted += tokens.weights[token] if tokens.parts[token] > 0 else np.float32(0.0)
+    if quoted == np.float32(0.0):
+        return np.int64(0)
+    return np.int64(1 if own >= OWN_WORDS else -1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def copy_letters(
+    points: UInt32s, first: int, last: int, kind: np.uint8, known: Characters, letters: UInt32s, n: int
+) -> int:
+    """Write the spelling of a token from place ``n`` on; return where it ends."""
+    for at in range(first, last):
+        if kind == CHARACTER and at > first and points[at] == points[first]:
+            return n  # a character that is drawn out
+        if kind != WORD or is_spelling(points, first, at, last, known):
+            letters[n] = points[at]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def write_sets(tokens: Tokens, n: int, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
+    """Write the numbers, hashtags, emoji, names and words of sources of a post; numbers as often as they occur."""
+    present = np.uint64(0)
+    for token in range(n):
+        present |= ONE << np.uint64(tokens.kinds[token])
+    for which in range(N_SETS):
+        start = set_offsets[first + which]
+        end, kind = start, KINDS_OF_SETS[which]
+        for token in range(n if present >> np.uint64(kind) & ONE else 0):
+            if tokens.kinds[token] == kind:
+                set_keys[end] = tokens.keys[token]
+                end += 1
+        sort_run(set_keys, start, end)
+        if which != NUMBERS:
+            end = without_repeats(set_keys, start, end)
+        set_offsets[first + which + 1] = end
+
+
+@njit(cache=True, nogil=True, inner=True)
+def without_repeats(values: UInt64s, start: int, end: int) -> int:
+    """Keep each of some rising numbers once; return where they end."""
+    n = start
+    for i in range(start, end):
+        if i == start or values[i] != values[i - 1]:
+            values[n] = values[i]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s]:
+    """Return the tokens of posts as texts: code points uint32[n], and bounds int64[n_posts + 1].
+
+    There is a space after each word, and between characters of scripts with spaces if there was something between them.
+    """
+    n_posts = len(posts.offsets) - 1
+    joined, bounds = np.empty(len(posts.letters) + len(posts.keys), np.uint32), np.zeros(n_posts + 1, np.int64)
+    n = np.int64(0)
+    for post in range(n_posts):
+        for token in range(posts.offsets[post], posts.offsets[post + 1]):
+            for at in range(posts.starts[token], posts.starts[token + 1]):
+                joined[n] = posts.letters[at]
+                n += 1
+            if token + 1 < posts.offsets[post + 1] and is_space_after(points, posts, token, known):
+                joined[n] = SPACE
+                n += 1
+        bounds[post + 1] = n
+    return joined[:n].copy(), bounds
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_space_after(points: UInt32s, posts: ParsedPosts, token: int, known: Characters) -> bool:
+    """Return whether a space follows a token that is not the last one."""
+    if posts.kinds[token] != CHARACTER:
+        return True
+    kind = known.kinds[points[posts.bounds[token, 0]]] & KIND
+    return bool(kind >= CLUSTER and posts.bounds[token + 1, 0] > posts.bounds[token, 1])

@@ -1,0 +1,211 @@
+"""What a post consists of: its own words, what it quotes, and the decoration around both.
+
+Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), and the name of a source
+before a colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the head (``[Daily
+goal] ...``). A hashtag within a sentence is a word of it.
+"""
+
+import numpy as np
+
+from hybriddup.data.records import UInt32s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.posts.tokens import (
+    CLOSE,
+    ELLIPSIS,
+    EMOJI,
+    HASH,
+    LONGEST,
+    NUMBER,
+    OPEN,
+    POINT,
+    SOURCE,
+    SPACE,
+    TAG,
+    WEIGHTS,
+    WORD,
+    Tokens,
+)
+
+DROPPED = np.uint8(0)
+QUOTES = np.array([[ord(one), ord(other)] for one, other in ("“”", '""', "「」", "『』", "«»")], np.uint32)
+QUOTED = np.float32(5.0)
+"""Weight of what a quote within quotation marks holds, at least."""
+HEADLINE_END = ord("】")
+SLASH, BAR = ord("/"), ord("|")
+DASHES = (ord("-"), ord("–"), ord("—"))
+SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
+BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
+SOURCE_IS_SHORT = np.float32(5.0)
+"""A name of a source weighs no more: three or four words. The rest of the post weighs twice as much and 2 at least."""
+LABEL_IS_SHORT = np.float32(3.5)
+"""So does one before a colon, where longer ones name a subject: ``Leeds weather today: ...``."""
+BRACKETED = np.float32(10.0)
+"""A label in brackets weighs no more, and the rest half as much at least."""
+LEAST_BEFORE_SERIAL = np.float32(5.0)
+"""Weight of what is before a serial number; next to less the number is content, as in ``Episode #12``."""
+OWN_WORDS = np.float32(1.0)
+"""Own words of less weight beside a quote say nothing."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_content(kind: np.uint8) -> bool:
+    """Return whether a token is a word, a character or a number."""
+    return bool(WORD <= kind <= NUMBER)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def ends_of_content(tokens: Tokens, n: int) -> tuple[int, int]:
+    """Return the first and the last token that is content; ``n`` and -1 if there is none."""
+    head, tail = np.int64(0), np.int64(n - 1)
+    while head < n and not is_content(tokens.kinds[head]):
+        head += 1
+    while tail >= 0 and not is_content(tokens.kinds[tail]):
+        tail -= 1
+    return head, tail
+
+
+@njit(cache=True, nogil=True, inner=True)
+def weigh(tokens: Tokens, first: int, last: int) -> np.float32:
+    """Return the weight of some tokens."""
+    weight = np.float32(0.0)
+    for token in range(first, last):
+        weight += tokens.weights[token]
+    return np.float32(weight)
+
+
+@njit(cache=True, nogil=True)
+def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bool:
+    """Settle the parts and kinds of a post's tokens; return whether the post is cut off, as by ``...``."""
+    head, tail = ends_of_content(tokens, n)
+    if tail < 0:
+        return False
+    if tokens.parts[n - 1] == 0:
+        mark_quote(points, end, tokens, n, head, tail)
+    if is_serial(points, first, tokens, n, head, tail):
+        tokens.kinds[tail] = DROPPED
+        head, tail = ends_of_content(tokens, n)
+    mark_source_at_head(points, first, tokens, n, head)
+    mark_source_at_tail(points, tokens, n)
+    for token in range(n):
+        if tokens.kinds[token] == TAG and head < token < tail and points[tokens.bounds[token, 1] - 1] != HASH:
+            tokens.kinds[token] = WORD
+            n_letters = tokens.bounds[token, 1] - tokens.bounds[token, 0] - 1
+            tokens.weights[token] = WEIGHTS[1] * min(n_letters, LONGEST)
+    return is_cut_off(points, first, end)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
+    """Return whether a post ends in three points or the sign for them, or with the end of a headline: 【headline】."""
+    while end > first and points[end - 1] == SPACE:
+        end -= 1
+    if end > first and points[end - 1] in (ELLIPSIS, HEADLINE_END):
+        return True
+    return end > first + 2 and points[end - 1] == POINT and points[end - 2] == POINT and points[end - 3] == POINT
+
+
+@njit(cache=True, nogil=True, inner=True)
+def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
+    """Return whether a mark is among some code points."""
+    for at in range(start, end):  # noqa: SIM110  (numba has no any)
+        if points[at] == mark:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
+    """Make what stands in quotation marks up to the end of the post, after own words, a part of its own.
+
+    The same goes for what follows ``//``.
+    """
+    until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
+    mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
+    for token in range(tail, head, -1):
+        start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
+        if stop > start and has_two_slashes(points, start, stop):
+            quote = token
+        elif stop > start and mark != 0 and has_between(points, start, stop, mark):
+            quote, mark = token, np.uint32(0)  # the nearest one: others open other quotations
+    if quote < n and weigh(tokens, quote, n) >= QUOTED:
+        tokens.parts[quote:n] = 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
+    """Return the mark that opens the quotation which a mark among some code points closes; 0 if there is none."""
+    for at in range(start, end):
+        for kind in range(len(QUOTES)):
+            if points[at] == QUOTES[kind, 1]:
+                return np.uint32(QUOTES[kind, 0])
+    return np.uint32(0)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
+    """Return whether ``//`` is among some code points."""
+    for at in range(start, end - 1):  # noqa: SIM110  (numba has no any)
+        if points[at] == SLASH and points[at + 1] == SLASH:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
+    """Return whether the last word is a number that only counts posts: after a mark, a hashtag or an emoji."""
+    if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
+        return False
+    for token in range(tail + 1, n):
+        if tokens.kinds[token] != TAG and tokens.kinds[token] != EMOJI:
+            return False
+    if tokens.kinds[tail - 1] == TAG or tokens.kinds[tail - 1] == EMOJI:
+        return True
+    before = tokens.bounds[tail, 0] - 1
+    while before > first and points[before] == SPACE:
+        before -= 1
+    return bool(points[before] in BEFORE_SERIAL)
+
+
+@njit(cache=True, nogil=True)
+def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
+    """Make the words before the first colon or bar a source, if they are one or two, and so a label in brackets."""
+    weight, start = np.float32(0.0), tokens.bounds[head, 0]
+    is_label = start > first and points[start - 1] == OPEN
+    for token in range(head, n - 1):
+        weight += tokens.weights[token]
+        if tokens.kinds[token] == NUMBER or weight > (BRACKETED if is_label else LABEL_IS_SHORT):
+            return
+        for mark in LABEL_ENDS if is_label else SOURCE_ENDS:
+            if has_between(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], mark):
+                mark_source(tokens, n, head, token + 1, weight, is_label)
+                return
+
+
+@njit(cache=True, nogil=True)
+def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
+    """Make the words after the last bar, or a dash between spaces, a source, if they are few."""
+    weight = np.float32(0.0)
+    for token in range(n - 1, 0, -1):
+        if tokens.kinds[token] == NUMBER:
+            return
+        weight += tokens.weights[token]
+        if weight > SOURCE_IS_SHORT:
+            return
+        start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
+        is_source = has_between(points, start, stop, BAR)
+        for at in range(start, stop - 1):
+            is_source |= points[at] == SPACE and points[at + 1] in DASHES
+        if is_source:
+            mark_source(tokens, n, token, n, weight, False)
+            return
+
+
+@njit(cache=True, nogil=True, inner=True)
+def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
+    """Make some content a source, if the rest of the post is long enough."""
+    least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
+    if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:
+        return
+    for token in range(first, last):
+        if is_content(tokens.kinds[token]):
+            tokens.kinds[token] = SOURCE

@@ -1,0 +1,347 @@
+"""Tokens of normalized posts: words, characters of scripts without spaces, numbers, names, hashtags and emoji.
+
+Words end where `hybriddup.kernels.text.words` says. Scripts that are written without spaces (Han, kana, Thai, Lao,
+Khmer, Myanmar), and Hangul, whose endings differ more than its words, are split by grapheme cluster.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+
+LETTER, DIGIT, HAN, KANA, CLUSTER, HANGUL, PICTURE = (np.uint8(number) for number in range(1, 8))
+"""Kinds of characters, in the bits of `KIND`; 0 = none of these. `CLUSTER`: Thai, Lao, Khmer, Myanmar."""
+KIND, IN_NAME, EXTENDS, SAYS_LITTLE = np.uint8(7), np.uint8(8), np.uint8(16), np.uint8(32)
+"""Further bits: ``\\w``, what names and hashtags are made of; a combining mark or joiner; a particle."""
+
+WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number in range(1, 8))
+"""Kinds of tokens. `NAME`: a mention or link that is content, or a flag; `SOURCE`: part of a name of the source."""
+
+WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
+"""What one character of each kind says, in Han characters; a word counts up to `LONGEST` letters."""
+LONGEST = 8
+FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
+HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
+COMMA, POINT, ELLIPSIS, JOINER, STYLE = 44, 46, 0x2026, 0x200D, 0xFE0F
+MIDDLE_DOT, HYPHEN = 0xB7, 45
+REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
+HTTP = np.array([ord(letter) for letter in "http"], np.uint32)
+LONGEST_TAG, LONGEST_EMOTICON, LONGEST_NAME = 60, 10, 30
+OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+"""Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
+
+
+class Characters(NamedTuple):
+    """What is known of characters and words before any post is read."""
+
+    kinds: UInt8s
+    """uint8[0x110000]: the kind of each code point, with the bits above."""
+    word_classes: UInt8s
+    """uint8[0x110000]: for `hybriddup.kernels.text.words.mark_words`."""
+    fillers: UInt64s
+    """uint64[n], rising: the hashes of words that say nothing, such as interjections."""
+
+
+class Tokens(NamedTuple):
+    """The tokens of one post; each array has room for one a code point."""
+
+    keys: UInt64s
+    kinds: UInt8s
+    weights: Float32s
+    bounds: Int64s
+    """int64[n, 2]: code points of the post."""
+    parts: Int32s
+    """int32[n]: 0 = own words, then the number of the quote."""
+
+
+@njit(cache=True, nogil=True)
+def make_tokens(n: int) -> Tokens:
+    """Return room for the tokens of a post of ``n`` code points."""
+    return Tokens(
+        np.empty(n, np.uint64),
+        np.empty(n, np.uint8),
+        np.empty(n, np.float32),
+        np.empty((n, 2), np.int64),
+        np.empty(n, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True, inner=True)
+def hashed(value: np.uint64, code_point: int) -> np.uint64:
+    """Return a hash after one more code point."""
+    return (value ^ np.uint64(code_point)) * PRIME
+
+
+@njit(cache=True, nogil=True, inner=True)
+def begins_with(points: UInt32s, place: int, end: int, literal: UInt32s) -> bool:
+    """Return whether a literal begins here."""
+    if end - place < len(literal):
+        return False
+    for i in range(len(literal)):  # noqa: SIM110  (numba has no all)
+        if points[place + i] != literal[i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Characters, tokens: Tokens) -> int:
+    """Write the tokens of the post ``points[first:end]``; return how many there are.
+
+    ``begins`` bool[n_points] marks where words begin, as `mark_words` does.
+    """
+    n, part, place = np.int64(0), np.int32(0), first
+    while place < end:
+        point = points[place]
+        kind, after, of_token = known.kinds[point] & KIND, place + 1, np.uint8(0)
+        if kind == LETTER and not begins_with(points, place, end, HTTP):
+            after, of_token = end_of_word(points, place, end, begins, known), WORD
+        elif HAN <= kind <= HANGUL:
+            after, of_token = end_of_cluster(points, place, end, known), CHARACTER
+        elif kind == DIGIT:
+            after, of_token = end_of_number(points, place, end, known), NUMBER
+        elif kind == LETTER:
+            after = end_of_link(points, place, end)
+            of_token = NAME if after > place else WORD
+            after = after if after > place else end_of_word(points, place, end, begins, known)
+        elif kind == PICTURE or point == OPEN:
+            after = end_of_emoji(points, place, end, begins, known)
+            is_flag = FIRST_FLAG <= point <= LAST_FLAG
+            of_token = np.uint8(0) if after == place else NAME if is_flag else EMOJI
+        elif point == LEFT and begins_with(points, place, end, REPOST):
+            part, after = part + np.int32(1), place + len(REPOST)
+        elif point == LEFT:
+            after = end_of_mask(points, place, end)
+        elif point == AT:
+            after = end_of_name(points, place, end, known)
+            of_token = NAME if after > place + 1 else np.uint8(0)
+        elif point == HASH:
+            after = end_of_tag(points, place, end, known)
+            of_token = TAG if after > place + 1 else np.uint8(0)
+        after = max(after, place + 1)
+        if of_token != 0:
+            n += put_token(points, place, after, of_token, kind, part, known, tokens, n)
+        place = after
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def put_token(
+    points: UInt32s,
+    place: int,
+    end: int,
+    of_token: np.uint8,
+    kind: np.uint8,
+    part: np.int32,
+    known: Characters,
+    tokens: Tokens,
+    n: int,
+) -> int:
+    """Write token ``n``, unless it is what the two before it are; return how many were written."""
+    key, weight = OFFSET_BASIS, np.float32(1.0)
+    if of_token == NUMBER:
+        key = key_of_number(points, place, end)
+    elif of_token == TAG:
+        key, weight = key_of_tag(points, place, end, known), np.float32(0.0)
+    elif of_token == WORD:
+        key, n_letters = key_of_word(points, place, end, known)
+        weight = WEIGHTS[kind] * min(n_letters, LONGEST)
+        weight = np.float32(0.0) if is_filler(known.fillers, key) or is_laughter(points, place, end) else weight
+    else:
+        weight = np.float32(0.0) if of_token == EMOJI else weight
+        for at in range(place, end):
+            key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
+        if of_token == CHARACTER:
+            weight = np.float32(0.0) if known.kinds[points[place]] & SAYS_LITTLE else WEIGHTS[kind]
+    is_said_again = n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key
+    if of_token in (WORD, CHARACTER) and is_said_again and tokens.parts[n - 2] == part:
+        if tokens.bounds[n - 1, 1] == place:
+            tokens.bounds[n - 1, 1] = end
+        return np.int64(0)
+    tokens.keys[n], tokens.kinds[n], tokens.weights[n], tokens.parts[n] = key, of_token, weight, part
+    tokens.bounds[n, 0], tokens.bounds[n, 1] = place, end
+    return np.int64(1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_word(points: UInt32s, place: int, end: int, begins: Bools, known: Characters) -> int:
+    """Return where a word ends: at the next boundary, or at the first character of another kind of script."""
+    at = place + 1
+    while at < end and not begins[at] and not HAN <= known.kinds[points[at]] & KIND <= HANGUL:
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_cluster(points: UInt32s, place: int, end: int, known: Characters) -> int:
+    """Return where a character ends, with the combining marks after it."""
+    at = place + 1
+    while at < end and known.kinds[points[at]] & EXTENDS:
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_number(points: UInt32s, place: int, end: int, known: Characters) -> int:
+    """Return where a number ends: digits, with points and commas between them."""
+    at = place + 1
+    while at < end:
+        is_inner = at + 1 < end and points[at] in (COMMA, POINT) and known.kinds[points[at + 1]] & KIND == DIGIT
+        if known.kinds[points[at]] & KIND != DIGIT and not is_inner:
+            break
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_link(points: UInt32s, place: int, end: int) -> int:
+    """Return where an address ends that begins with ``http``; ``place`` if none does."""
+    at = place + len(HTTP)
+    at += at < end and points[at] == ord("s")
+    if end - at < 3 or points[at] != ord(":") or points[at + 1] != ord("/"):
+        return place
+    while at < end and points[at] > SPACE and points[at] < 0x2E80:
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_mask(points: UInt32s, place: int, end: int) -> int:
+    """Return where a mask such as ``<url>`` ends; ``place`` if there is none."""
+    at = place + 1
+    while at < end and 97 <= points[at] <= 122:
+        at += 1
+    return at + 1 if at > place + 1 and at < end and points[at] == RIGHT else place
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_name(points: UInt32s, place: int, end: int, known: Characters) -> int:
+    """Return where a mention ends that begins with ``@``."""
+    at = place + 1
+    while at < end and at - place <= LONGEST_NAME:
+        if not known.kinds[points[at]] & IN_NAME and points[at] not in (MIDDLE_DOT, HYPHEN):
+            break
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> int:
+    """Return where a hashtag ends, ``#two words#`` or ``#word``; ``place`` if there is none."""
+    at = place + 1
+    while at < end and at - place <= LONGEST_TAG and points[at] != HASH and points[at] != LEFT:
+        at += 1
+    is_closed = at < end and points[at] == HASH and at > place + 1
+    if is_closed and points[place + 1] > SPACE and points[at - 1] > SPACE:
+        return at + 1
+    at, only_digits = place + 1, True
+    while at < end and known.kinds[points[at]] & (IN_NAME | EXTENDS):
+        only_digits &= known.kinds[points[at]] & KIND == DIGIT
+        at += 1
+    return place if only_digits else at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Characters) -> int:
+    """Return where an emoji or an emoticon such as ``[doge]`` ends; ``place`` if there is none."""
+    at = place + 1
+    if points[place] != OPEN:
+        while at < end and not begins[at]:
+            at += 1
+        return at
+    while at < end and at - place <= LONGEST_EMOTICON and known.kinds[points[at]] & IN_NAME:
+        at += 1
+    if at == place + 1 or at == end or points[at] != CLOSE:
+        return place
+    return place if points[place + 1] == 95 or known.kinds[points[place + 1]] & KIND == DIGIT else at + 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
+    """Return whether a letter of a word belongs to a run of three or more and is not its first: soooo is so."""
+    if at == first or points[at - 1] != points[at]:
+        return False
+    is_third = at - 1 > first and points[at - 2] == points[at]
+    return bool(is_third or (at + 1 < end and points[at + 1] == points[at]))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_spelling(points: UInt32s, first: int, at: int, end: int, known: Characters) -> bool:
+    """Return whether a character belongs to the spelling of its word; apostrophes and drawn-out letters do not."""
+    is_part = known.kinds[points[at]] & (IN_NAME | EXTENDS) != 0 and points[at] != JOINER
+    return bool(is_part and not is_drawn_out(points, first, at, end))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def key_of_word(points: UInt32s, place: int, end: int, known: Characters) -> tuple[np.uint64, int]:
+    """Return the hash of a word's spelling, and its letters without marks."""
+    key, n = OFFSET_BASIS, np.int64(0)
+    for at in range(place, end):
+        if is_spelling(points, place, at, end, known):
+            key = hashed(key, points[at])
+            n += known.kinds[points[at]] & EXTENDS == 0
+    return key, n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def key_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> np.uint64:
+    """Return the hash of the letters and digits of a hashtag."""
+    key = OFFSET_BASIS
+    for at in range(place + 1, end):
+        if known.kinds[points[at]] & (IN_NAME | EXTENDS) and points[at] != 95:
+            key = hashed(key, points[at])
+    return key
+
+
+@njit(cache=True, nogil=True, inner=True)
+def key_of_number(points: UInt32s, place: int, end: int) -> np.uint64:
+    """Return the hash of a number: without leading zeros, ``6,000`` and ``6.000`` as ``6000``, ``1.0`` as ``1``."""
+    stop = end
+    while stop > place + 2 and points[stop - 1] == ZERO and is_fraction_of_zeros(points, place, stop):
+        stop -= 1
+    stop -= points[stop - 1] == POINT
+    key, is_leading = OFFSET_BASIS, True
+    for at in range(place, stop):
+        if points[at] in (COMMA, POINT) and is_of_thousands(points, at, stop):
+            continue
+        is_leading &= points[at] == ZERO and at + 1 < stop and points[at + 1] != POINT
+        if not is_leading:
+            key = hashed(key, points[at])
+    return key
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_fraction_of_zeros(points: UInt32s, place: int, end: int) -> bool:
+    """Return whether a number ends in a point and one or two zeros."""
+    at = end
+    while at > place and points[at - 1] == ZERO:
+        at -= 1
+    return bool(at > place and points[at - 1] == POINT and end - at < 3)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_of_thousands(points: UInt32s, place: int, end: int) -> bool:
+    """Return whether three digits follow, and no more of the same group."""
+    stop = place + 1
+    while stop < end and points[stop] not in (COMMA, POINT):
+        stop += 1
+    return bool(stop - place == 4)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_filler(fillers: UInt64s, key: np.uint64) -> bool:
+    """Return whether a word says nothing."""
+    place = np.searchsorted(fillers, key)
+    return bool(place < len(fillers) and fillers[place] == key)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_laughter(points: UInt32s, place: int, end: int) -> bool:
+    """Return whether a word repeats two letters, one of them an h, j, k or х: haha, jaja, wkwk, ахах."""
+    one, other, n, laughs = points[place], np.uint32(0), np.int64(0), False
+    for at in range(place, end):
+        if points[at] != one and points[at] != other:
+            n, other = n + 1, points[at]
+        laughs |= points[at] in (ord("h"), ord("j"), ord("k"), 0x445)
+    return bool(laughs and n == 1 and end - place > 3)

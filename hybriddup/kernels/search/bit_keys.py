@@ -1,0 +1,38 @@
+"""Keys made of chosen bits of a fingerprint."""
+
+import numpy as np
+
+from hybriddup.data.records import Int64s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.search.shingles import mixed
+
+
+@njit(cache=True, nogil=True)
+def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) -> UInt64s:
+    """Return uint64[n, n_keys]: a hash of the chosen bits of each fingerprint, for each key another one.
+
+    Parameters
+    ----------
+    bits
+        uint64[n, words].
+    masks
+        uint64[n_masks, words]: the bits that are chosen.
+    flips, mask_of
+        uint64[n_keys, words], int64[n_keys]: the bits that are flipped before, and the mask, of each key.
+
+    Notes
+    -----
+    Where all chosen bits are of one word, the hash is one to one, so that keys of other bits never meet; otherwise they
+    meet by a chance of 2**-64, as do keys of different masks. No hash is 2**64 - 1.
+    """
+    keys, seeds = np.empty((len(bits), len(flips)), np.uint64), np.empty(len(masks), np.uint64)
+    for mask in range(len(masks)):
+        seeds[mask] = mixed(np.uint64(mask + 1))  # far apart, so that a mask's bits do not make up for it
+    for row in range(len(bits)):
+        for key in range(len(flips)):
+            hashed = seeds[mask_of[key]]
+            for word in range(bits.shape[1]):
+                if masks[mask_of[key], word] != 0:
+                    hashed = mixed(hashed ^ ((bits[row, word] ^ flips[key, word]) & masks[mask_of[key], word]))
+            keys[row, key] = min(hashed, np.uint64(2**64 - 2))
+    return keys

@@ -1,0 +1,195 @@
+"""Looking texts up in rings of texts that share a key, and keeping the pairs within their limits."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import with_room_for
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, SPREAD, power_of_two
+from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, distance_within, may_be_within
+from hybriddup.kernels.search.rings import (
+    FETCH_HEADS,
+    FETCH_REST,
+    Rings,
+    Wanted,
+    class_of,
+    fetch_heads,
+    fetch_rest,
+    is_wide,
+    keep_near,
+    n_added,
+    newest_of,
+    note_fitting,
+    note_near,
+    place_of,
+    room_of,
+    two_words,
+)
+from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.vectors import fetch_early
+
+FITTING_TOGETHER = 64
+"""So many texts of fitting lengths are waited for before the first fingerprint is read: all are fetched meanwhile."""
+
+
+class Asked(NamedTuple):
+    """Texts that are looked up, and where."""
+
+    rows: Int64s
+    """int64[n]."""
+    starts: UInt32s
+    """uint32[n, m]: the starts of the rings that each looks into, `NO_GROUP` for none."""
+    ranks: Int32s
+    """int32[n, m]: so many of the first texts of each ring are looked at; no rows = all of them."""
+
+    def take(self, first: int, last: int) -> "Asked":
+        """Return some of them."""
+        return Asked._make(column[first:last] for column in self)
+
+
+@njit(cache=True, nogil=True)
+def search_rings(
+    texts: TextColumns, shortest: Int32s, widest: int, asked: Asked, rings: Rings
+) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of some texts with those in the rings that they look into.
+
+    Parameters
+    ----------
+    shortest
+        int32[longest + 1]: the shortest text that one of each length may match.
+    widest
+        The largest Hamming limit.
+    """
+    rows, starts, ranks = asked.rows, asked.starts, asked.ranks
+    found, n_pairs = new_pairs(len(rows)), np.int64(0)
+    hits, slots = np.empty(1024, np.uint64), np.zeros(2048, np.uint64)
+    n_look_ups, n_comparisons, largest = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(rows)):
+        fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
+        fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
+        wanted = what_is_wanted(texts, shortest, rows[i], widest, rings)
+        n_near, n_hits = np.int64(0), np.int64(0)
+        for j in range(starts.shape[1]):
+            if starts[i, j] == NO_GROUP:
+                continue
+            head = place_of(starts[i, j])
+            n_kept = np.int64(ranks[i, j]) if len(ranks) > 0 else n_added(rings, head)
+            n_look_ups += 1
+            if n_kept == 0:
+                continue
+            size = min(n_kept, room_of(rings, head))
+            n_comparisons += size
+            largest = max(largest, n_kept)
+            if n_hits + size > len(hits):
+                hits = with_room_for(hits, n_hits, size)
+            newest = newest_of(n_kept, room_of(rings, head))
+            if is_wide(rings, head):
+                n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
+                n_near = n_hits = note_near(rings, head, size, newest, wanted, hits, n_hits)
+            else:
+                n_hits = note_fitting(rings, head, size, newest, wanted, texts.bits, hits, n_hits)
+                if n_hits - n_near >= FITTING_TOGETHER:
+                    n_near = n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
+        n_hits = keep_near(texts.bits, wanted, hits, n_near, n_hits)
+        if 2 * n_hits > len(slots):
+            slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
+        n_hits = keep_distinct(hits, n_hits, slots, np.uint64(i + 1))
+        n_hits = keep_candidates(texts, rows[i], hits, n_hits)
+        if n_pairs + n_hits > len(found.earlier):
+            found = larger_pairs(found, n_pairs, n_hits)
+        n_pairs = keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
+    return first_pairs(found, n_pairs), LookUpCounts(n_comparisons, n_look_ups, largest)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) -> int:
+    """Keep each text that was hit once, at its smallest depth, in the first ``n_hits`` of ``hits``; return how many.
+
+    ``slots`` uint64[n], n a power of two and at least twice ``n_hits``, is a hash table of places among the hits, each
+    under the number of the query that wrote it; ``query`` is another number for each call, 1 or more. Sorting the hits
+    instead makes a search half as long again.
+    """
+    n, mask = np.int64(0), np.uint64(len(slots) - 1)
+    for i in range(n_hits):
+        row = hits[i] >> HALF
+        slot = (row * SPREAD >> HALF) & mask
+        while slots[slot] >> HALF == query and hits[np.int64(slots[slot] & LOW_HALF)] >> HALF != row:
+            slot = (slot + ONE) & mask
+        if slots[slot] >> HALF == query:
+            place = np.int64(slots[slot] & LOW_HALF)
+            hits[place] = min(hits[place], hits[i])
+        else:
+            slots[slot] = (query << HALF) | np.uint64(n)
+            hits[n] = hits[i]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
+    """Keep the hits of a text that a few bytes do not rule out as its pairs, in order; return how many."""
+    for i in range(n_hits):
+        fetch_early(texts.facts, hits[i] >> HALF)
+    n = np.int64(0)
+    for i in range(n_hits):
+        other = np.int64(hits[i] >> HALF)
+        hits[n] = hits[i]
+        n += other != row and may_be_within(texts, other, row)
+    sort_run(hits, 0, n)
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, rings: Rings) -> Wanted:
+    """Return what is looked for in rings for a text, within ``widest`` differing bits."""
+    fact = texts.facts[row]
+    longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
+    least = class_of(rings, shortest[fact["length"]])
+    first_word, second_word = two_words(texts.bits, row)
+    return Wanted(first_word, second_word, np.uint64(widest), least, class_of(rings, longest) - least)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def keep_pairs(
+    texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
+) -> int:
+    """Write the pairs of a text within its Hamming limits into ``found``, which has room; return how many there are."""
+    for i in range(n_hits):
+        other = np.int64(hits[i] >> HALF)
+        distance = distance_within(texts, other, row)
+        if distance >= 0:
+            found.earlier[n_pairs], found.later[n_pairs] = other, place
+            found.distances[n_pairs], found.depths[n_pairs] = distance, np.int64(hits[i] & LOW_HALF)
+            n_pairs += 1
+    return n_pairs
+
+
+@njit(cache=True, nogil=True)
+def new_pairs(n: int) -> NearPairs:
+    """Return room for some pairs."""
+    room = n + 1024
+    return NearPairs(
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
+    )
+
+
+@njit(cache=True, nogil=True)
+def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
+    """Return the first pairs with room for more."""
+    return NearPairs(
+        with_room_for(found.earlier, n_pairs, n_more),
+        with_room_for(found.later, n_pairs, n_more),
+        with_room_for(found.distances, n_pairs, n_more),
+        with_room_for(found.depths, n_pairs, n_more),
+    )
+
+
+@njit(cache=True, nogil=True)
+def first_pairs(found: NearPairs, n: int) -> NearPairs:
+    """Return the first pairs, without the room after them."""
+    return NearPairs(
+        found.earlier[:n].copy(), found.later[:n].copy(), found.distances[:n].copy(), found.depths[:n].copy()
+    )

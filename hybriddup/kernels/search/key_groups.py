@@ -1,0 +1,237 @@
+"""Grouping the block keys of many texts: equal keys get one number, so that a key is looked up without hashing it.
+
+The keys are dealt to parts by a hash, slice of texts by slice of texts, so that the table of one part stays in the
+cache. Numbers rise from part to part, and within a part from place to place of its table.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Bools, Int64s, UInt32s, UInt64s, UInts
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
+
+NO_KEY = np.uint64(2**64 - 1)
+"""Stands where a text has no more keys."""
+NO_GROUP = np.uint32(2**32 - 1)
+"""Stands where a text has no key, or one that no other text has."""
+SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
+"""Another odd factor, for places within a part."""
+PLACE_SHIFT = np.uint64(20)
+
+
+class DealtKeys(NamedTuple):
+    """The keys of some texts, part by part."""
+
+    keys: UInts
+    """uint32[n_keys] or uint64[n_keys]."""
+    entries: UInt32s
+    """uint32[n_keys]: where each stood in the flattened array of keys, rising within a part."""
+    bounds: Int64s
+    """int64[n_parts + 1]: part ``p`` is ``bounds[p]`` to ``bounds[p + 1]``."""
+
+
+@njit(cache=True, nogil=True)
+def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> DealtKeys:
+    """Return the keys of some texts by part, without `NO_KEY`.
+
+    Parameters
+    ----------
+    keys
+        uint64[n_texts, n_keys].
+    part_bits
+        There are two to the power of it parts, 0 to 20.
+    dealt, entries
+        uint64[n], or uint32[n] where all keys are that small, and uint32[n], n being ``n_texts * n_keys`` or more:
+        where the result is written.
+    """
+    n_parts = 1 << part_bits
+    flat, bounds = keys.ravel(), np.zeros(n_parts + 1, np.int64)
+    for entry in range(len(flat)):
+        if flat[entry] != NO_KEY:
+            bounds[part_of(flat[entry], part_bits) + ONE] += 1
+    for part in range(n_parts):
+        bounds[part + 1] += bounds[part]
+    places = bounds[:-1].copy()
+    for entry in range(len(flat)):
+        key = flat[entry]
+        if key != NO_KEY:
+            part = part_of(key, part_bits)
+            dealt[places[part]], entries[places[part]] = key, np.uint32(entry)
+            places[part] += 1
+    return DealtKeys(dealt[: bounds[n_parts]], entries[: bounds[n_parts]], bounds)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def part_of(key: np.uint64, part_bits: int) -> np.uint64:
+    """Return the part of a key, 0 to ``2**part_bits - 1``."""
+    # in two shifts, because shifting by 64 is undefined
+    return (key * SPREAD) >> ONE >> np.uint64(63 - part_bits)
+
+
+@njit(cache=True, nogil=True)
+def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
+    """Return the number of each key of one part, and how many keys each number stands for.
+
+    Parameters
+    ----------
+    keys
+        uint32[n] or uint64[n].
+    fewest
+        A key that stands there less often gets `NO_GROUP`; 1 or more.
+
+    Returns
+    -------
+    numbers, sizes
+        uint32[n] from 0 on; uint32[n_numbers].
+    """
+    n_places = power_of_two(max(2 * len(keys), 2))
+    table, counts = np.empty(n_places, keys.dtype), np.zeros(n_places, np.uint32)
+    numbers, mask = np.empty(len(keys), np.uint32), np.uint64(n_places - 1)
+    for i in range(len(keys)):
+        place = home_of(table, np.uint64(keys[i]))
+        while counts[place] != 0 and table[place] != keys[i]:
+            place = (place + ONE) & mask
+        table[place] = keys[i]
+        counts[place] += np.uint32(1)
+        numbers[i] = np.uint32(place)
+    sizes, n = np.empty(len(keys), np.uint32), np.uint32(0)
+    for place in range(n_places):
+        if counts[place] == 0:
+            continue
+        if counts[place] < fewest:
+            counts[place] = NO_GROUP
+            continue
+        sizes[n], counts[place] = counts[place], n
+        n += np.uint32(1)
+    for i in range(len(keys)):
+        numbers[i] = counts[numbers[i]]
+    return numbers, sizes[:n].copy()
+
+
+@njit(cache=True, nogil=True, inner=True)
+def home_of(table: UInts, key: np.uint64) -> np.uint64:
+    """Return the place of a key in a table where no other stands in its way."""
+    return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
+    """Return the place of a key in a table with room, or the free one (`NO_KEY`) where it would go."""
+    mask, place = np.uint64(len(table) - 1), home_of(table, key)
+    while table[place] != key and table[place] != NO_KEY:
+        place = (place + ONE) & mask
+    return place
+
+
+@njit(cache=True, nogil=True)
+def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> None:
+    """Write the groups of some texts to where their keys stood.
+
+    Parameters
+    ----------
+    numbered
+        The keys of these texts, each replaced by its number, as `number_keys` returned it.
+    first_groups
+        int64[n_parts + 1]: the group that number 0 of each part is.
+    groups
+        uint32[n_texts, n_keys], changed in place: `NO_GROUP` where there is no number. ``numbered.entries`` may lie in
+        the same memory: they are copied before.
+    """
+    entries, flat = numbered.entries.copy(), groups.ravel()
+    flat[:] = NO_GROUP
+    for part in range(len(numbered.bounds) - 1):
+        for i in range(numbered.bounds[part], numbered.bounds[part + 1]):
+            number = np.uint32(numbered.keys[i])
+            if number != NO_GROUP:
+                flat[entries[i]] = number + np.uint32(first_groups[part])
+
+
+@njit(cache=True, nogil=True)
+def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
+    """Return the groups of texts, uint32[n, m], one text after another, without `NO_GROUP`, and where each text ends.
+
+    Returns
+    -------
+    listed, ends
+        uint32[n_listed]; uint32[n + 1]: text ``i`` has the groups from ``ends[i]`` to ``ends[i + 1]``.
+    """
+    ends = np.zeros(len(groups) + 1, np.uint32)
+    for i in range(len(groups)):
+        n = np.uint32(0)
+        for j in range(groups.shape[1]):
+            n += np.uint32(groups[i, j] != NO_GROUP)
+        ends[i + 1] = ends[i] + n
+    listed, place = np.empty(ends[-1], np.uint32), np.uint64(0)
+    for i in range(len(groups)):
+        for j in range(groups.shape[1]):
+            if groups[i, j] != NO_GROUP:
+                listed[place] = groups[i, j]
+                place += ONE
+    return listed, ends
+
+
+@njit(cache=True, nogil=True)
+def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) -> UInt32s:
+    """Return uint32[n, width]: the groups of some texts, ``rows`` int64[n], given all; then `NO_GROUP`.
+
+    No text has more than ``width``. ``listed`` and ``ends`` are as `list_groups` returns them.
+    """
+    groups = np.full((len(rows), width), NO_GROUP, np.uint32)
+    for i in range(len(rows)):
+        first = np.int64(ends[rows[i]])
+        for j in range(np.int64(ends[rows[i] + 1]) - first):
+            groups[i, j] = listed[first + j]
+    return groups
+
+
+@njit(cache=True, nogil=True)
+def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked: Bools) -> Bools:
+    """Give each group another number, in place, and return which texts have a marked one.
+
+    Parameters
+    ----------
+    listed, ends
+        As `list_groups` returned them.
+    numbers, is_marked
+        uint32[n_groups], bool[n_groups]: by the number that a group has now.
+    """
+    has_marked = texts_in_marked(listed, ends, is_marked)
+    for i in range(len(listed)):
+        listed[i] = numbers[listed[i]]
+    return has_marked
+
+
+@njit(cache=True, nogil=True)
+def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
+    """Return bool[n]: which texts have a marked group, given bool[n_groups] and what `list_groups` returned."""
+    has_marked = np.zeros(len(ends) - 1, np.bool_)
+    for text in range(len(has_marked)):
+        for i in range(ends[text], ends[text + 1]):
+            has_marked[text] |= is_marked[listed[i]]
+    return has_marked
+
+
+@njit(cache=True, nogil=True)
+def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
+    """Note the group of each key in a table with room, so that `find_groups` finds it.
+
+    The table is `NO_KEY` at first, and ``numbers`` uint32[len(table)] `NO_GROUP`.
+    """
+    flat_keys, flat_groups = keys.ravel(), group_of.ravel()
+    for entry in range(len(flat_keys)):
+        if flat_groups[entry] != NO_GROUP:
+            place = place_of_key(table, flat_keys[entry])
+            table[place], numbers[place] = flat_keys[entry], flat_groups[entry]
+
+
+@njit(cache=True, nogil=True)
+def find_groups(keys: UInt64s, table: UInt64s, numbers: UInt32s) -> UInt32s:
+    """Return uint32[n, m]: the group of each key, `NO_GROUP` where none of the texts has it."""
+    groups = np.full(keys.shape, NO_GROUP, np.uint32)
+    flat_keys, flat_groups = keys.ravel(), groups.ravel()
+    for entry in range(len(flat_keys)):
+        if flat_keys[entry] != NO_KEY:
+            flat_groups[entry] = numbers[place_of_key(table, flat_keys[entry])]
+    return groups

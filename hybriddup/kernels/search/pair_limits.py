@@ -1,0 +1,211 @@
+"""The limits of pairs: lengths, the characters that the two must have in common, and Hamming distance.
+
+The first two need 40 bytes a text and rule most pairs out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, PairLimits, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import differing_bits, popcount
+
+FACT = np.dtype(
+    [
+        ("length", np.int32),
+        ("kind", np.int32),
+        ("sketch_0", np.uint64),
+        ("sketch_1", np.uint64),
+        ("sketch_2", np.uint64),
+        ("sketch_3", np.uint64),
+    ]
+)
+"""What rules most pairs of a text out: its length, the number of its limits, and the sketch of its characters.
+Together, so that asking about a text waits for memory once, or twice where a record lies in two lines of the cache."""
+LIMIT = np.dtype(
+    [
+        ("max_distance", np.int32),
+        ("max_partner_length", np.int32),
+        ("common_of_shorter", np.float32),
+        ("common_of_longer", np.float32),
+    ]
+)
+"""The limits of a pair whose shorter text is of one kind, as `hybriddup.data.records.PairLimits` has them."""
+Records = NDArray[np.void]
+
+
+class LookUpCounts(NamedTuple):
+    """What looking up some texts took."""
+
+    n_comparisons: int
+    """Pairs of fingerprints whose distance was computed."""
+    n_look_ups: int
+    """Keys that were looked up."""
+    largest: int
+    """The most texts that were read of a key."""
+
+
+class TextColumns(NamedTuple):
+    """What is known of each text, by row."""
+
+    bits: UInt64s
+    """uint64[n, words]."""
+    facts: Records
+    """FACT[n]."""
+    limits: Records
+    """LIMIT[n_kinds]: in a run as many as there are lengths, which stay in the cache."""
+
+    @property
+    def lengths(self) -> Int32s:
+        """int32[n]: the lengths among the facts, which change with these."""
+        lengths: Int32s = self.facts["length"]
+        return lengths
+
+    @property
+    def max_partner_lengths(self) -> Int32s:
+        """int32[n]: the longest partner of each text."""
+        longest: Int32s = self.limits["max_partner_length"][self.facts["kind"]]
+        return longest
+
+    @property
+    def max_distances(self) -> Int32s:
+        """int32[n]: the Hamming limit of each text; -1 where it may only be an exact repeat."""
+        limits: Int32s = self.limits["max_distance"][self.facts["kind"]]
+        return limits
+
+    @property
+    def widest(self) -> int:
+        """The largest Hamming limit, 0 or more."""
+        return int(self.limits["max_distance"].max(initial=0))
+
+    @property
+    def sketches(self) -> UInt64s:
+        """uint64[n, SKETCH_WORDS]: the sketches among the facts, as `kernels.text.characters` makes them.
+
+        All zeros where characters are not asked.
+        """
+        words = self.facts.view(np.uint64).reshape(len(self.facts), FACT.itemsize // 8)
+        return words[:, -SKETCH_WORDS:]
+
+    def take(self, chosen: Int64s | slice) -> "TextColumns":
+        """Return the chosen texts, in the order given."""
+        if isinstance(chosen, slice):
+            return TextColumns(self.bits[chosen], self.facts[chosen], self.limits)
+        # of rows with several words, numpy's take copies three to six times as many a second as an index does
+        return TextColumns(self.bits.take(chosen, axis=0), self.facts.take(chosen), self.limits)
+
+
+def text_columns(
+    bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES, kinds: Int64s | None = None
+) -> TextColumns:
+    """Return what is known of texts.
+
+    Parameters
+    ----------
+    bits, sketches
+        uint64[n, words], and uint64[n, SKETCH_WORDS]; no rows = none.
+    limits, kinds
+        Some limits, and int64[n], which of them each text has, its length included; None = those in its row.
+    """
+    facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
+    facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
+    facts["length"] = limits.lengths[facts["kind"]]
+    of_kinds["max_distance"] = limits.max_hamming_distances
+    of_kinds["max_partner_length"] = limits.max_partner_lengths
+    of_kinds["common_of_shorter"], of_kinds["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
+    columns = TextColumns(bits, facts, of_kinds)
+    if len(sketches):
+        columns.sketches[:] = sketches
+    return columns
+
+
+@njit(cache=True, nogil=True, inner=True)
+def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
+    """Return whether the lengths of two texts and the sketches of their characters leave a pair possible."""
+    a_is_shorter = texts.facts[a]["length"] < texts.facts[b]["length"]
+    shorter, longer = texts.facts[a if a_is_shorter else b], texts.facts[b if a_is_shorter else a]
+    limit = texts.limits[shorter["kind"]]
+    lacking = np.int64(popcount(shorter["sketch_0"] & ~longer["sketch_0"]))
+    lacking += np.int64(popcount(shorter["sketch_1"] & ~longer["sketch_1"]))
+    lacking += np.int64(popcount(shorter["sketch_2"] & ~longer["sketch_2"]))
+    lacking += np.int64(popcount(shorter["sketch_3"] & ~longer["sketch_3"]))
+    return are_within(
+        np.int64(shorter["length"]),
+        np.int64(longer["length"]),
+        lacking,
+        np.int64(limit["max_partner_length"]),
+        limit["common_of_shorter"],
+        limit["common_of_longer"],
+    )
+
+
+@njit(cache=True, nogil=True, inner=True)
+def distance_within(texts: TextColumns, a: int, b: int) -> int:
+    """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
+    shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
+    distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
+    limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
+    return distance if distance <= limit else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
+    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
+    distances = np.full(len(a), -1, np.int64)
+    for pair in range(len(a)):
+        if may_be_within(texts, a[pair], b[pair]):
+            distances[pair] = distance_within(texts, a[pair], b[pair])
+    return distances
+
+
+@njit(cache=True, nogil=True, inner=True)
+def are_within(
+    shorter: int, longer: int, lacking: int, longest: int, of_shorter: np.float32, of_longer: np.float32
+) -> bool:
+    """Return whether two lengths, and the characters of the shorter text that the longer lacks, leave a pair possible.
+
+    ``longest`` is the longest partner of the shorter text; the shares are those of `PairLimits`.
+    """
+    return bool(longer <= longest and lacking <= shorter - least_common(shorter, longer, of_shorter, of_longer))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
+    """Return a number that the characters in common of a pair within its limits are not below.
+
+    Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
+    """
+    slack = 1e-6 * (shorter + longer) + 1e-3
+    return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack
+
+
+CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
+"""Classes of lengths from one to its double, and the largest."""
+
+
+@njit(cache=True, nogil=True, inner=True)
+def length_class(length: int) -> int:
+    """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
+
+    Lengths below 32 have a class each, those from 31 * 2**14 on the last one.
+    """
+    doublings = np.int64(0)
+    while length >> doublings >= 2 * CLASSES_OF_DOUBLING:
+        doublings += 1
+    return min((length >> doublings) + CLASSES_OF_DOUBLING * doublings, LAST_CLASS)
+
+
+def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
+    """Return int32[longest + 1]: the shortest text that one of each length may match; its own length where none may be.
+
+    Parameters
+    ----------
+    lengths, reaches
+        int32[n], int32[n]: of the texts, up to ``longest``, and the longest partner of each. These need not rise with
+        the length where bands differ.
+    """
+    farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
+    np.maximum.at(farthest, lengths, reaches)
+    return np.minimum(np.searchsorted(np.maximum.accumulate(farthest), every), every).astype(np.int32)

@@ -1,0 +1,234 @@
+"""Hash tables from tokens, by their 64-bit hash, to numbers: occurrences, document frequencies, fitted weights."""
+
+import numpy as np
+
+from hybriddup.data.records import Float32s, Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, power_of_two
+from hybriddup.kernels.text.ngrams import is_dense_script
+from hybriddup.kernels.vectors import equal_of_four
+
+# Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
+EMPTY = np.uint64(0)
+BUCKET = 4
+"""Slots of a bucket, which are filled in order: as many as `equal_of_four` compares."""
+LAST_SLOT = np.uint64(BUCKET - 1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
+    """Return the slot that holds the key, or the empty slot where it would go. ``len(keys)`` is a power of 2."""
+    mask = np.uint64(len(keys) - 1)
+    slot = (key ^ (key >> HALF)) & mask
+    while keys[slot] != EMPTY and keys[slot] != key:
+        slot = (slot + ONE) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
+    """Return the distinct tokens uint64[n] (by hash, sorted by first use) and how many texts hold each, int32[n].
+
+    Parameters
+    ----------
+    hashes
+        uint64[n_tokens].
+    offsets
+        int64[n_texts + 1]: where each text's tokens begin.
+    """
+    distinct, n_distinct = np.empty(len(hashes), np.uint64), 0
+    # a note: the last text that holds the key, counted from 1, in the upper half, and how many texts do in the lower
+    keys, notes = np.zeros(slots_for(0), np.uint64), np.zeros(slots_for(0), np.uint64)
+    for text in range(len(offsets) - 1):
+        first, last = offsets[text], offsets[text + 1]
+        while 2 * (n_distinct + last - first) > len(keys):
+            keys, notes = larger_table(keys, notes)
+        n_distinct = note_tokens(hashes, first, last, np.uint64(text + 1) << HALF, keys, notes, distinct, n_distinct)
+    counts = np.empty(n_distinct, np.int32)
+    for i in range(n_distinct):
+        counts[i] = np.int32(notes[find_slot(keys, distinct[i])] & LOW_HALF)
+    return distinct[:n_distinct].copy(), counts
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_tokens(
+    hashes: UInt64s,
+    first: int,
+    last: int,
+    stamp: np.uint64,
+    keys: UInt64s,
+    notes: UInt64s,
+    distinct: UInt64s,
+    n_distinct: int,
+) -> int:
+    """Note the tokens of a text in tables with room; write new ones after the distinct ones, return how many these are.
+
+    The table is handed over once a text: a loop that may put another in its place counts references all the time.
+    """
+    for token in range(first, last):
+        key = max(hashes[token], ONE)
+        slot = find_slot(keys, key)
+        if keys[slot] == EMPTY:
+            keys[slot] = distinct[n_distinct] = key
+            n_distinct += 1
+        if notes[slot] < stamp:
+            notes[slot] = stamp | ((notes[slot] & LOW_HALF) + ONE)
+    return n_distinct
+
+
+@njit(cache=True, nogil=True)
+def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
+    """Return the same keys and notes in four times as many slots: a table stays in the cache while it is small."""
+    more_keys, more_notes = np.zeros(4 * len(keys), np.uint64), np.zeros(4 * len(keys), np.uint64)
+    for old in range(len(keys)):
+        if keys[old] != EMPTY:
+            slot = find_slot(more_keys, keys[old])
+            more_keys[slot], more_notes[slot] = keys[old], notes[old]
+    return more_keys, more_notes
+
+
+@njit(cache=True, nogil=True)
+def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
+    """Return int32[n_tokens]: how often the token stands in its text; parameters as for `count_documents`."""
+    longest = np.int64(0)
+    for text in range(len(offsets) - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    n_slots = slots_for(longest)
+    keys = np.empty(n_slots, np.uint64)
+    counts = np.empty(n_slots, np.int32)
+    text_of_slot = np.full(n_slots, -1, np.int64)  # a slot that another text used is empty for this one
+    slots = np.empty(longest, np.uint64)
+    occurrences = np.empty(len(hashes), np.int32)
+    for text in range(len(offsets) - 1):
+        first, n_tokens = offsets[text], offsets[text + 1] - offsets[text]
+        mask = np.uint64(slots_for(n_tokens) - 1)
+        for place in range(n_tokens):
+            key = hashes[first + place]
+            slot = (key ^ (key >> np.uint64(32))) & mask
+            while text_of_slot[slot] == text and keys[slot] != key:
+                slot = (slot + np.uint64(1)) & mask
+            if text_of_slot[slot] != text:
+                text_of_slot[slot], keys[slot], counts[slot] = text, key, 0
+            counts[slot] += 1
+            slots[place] = slot
+        for place in range(n_tokens):
+            occurrences[first + place] = counts[slots[place]]
+    return occurrences
+
+
+@njit(cache=True, nogil=True)
+def slots_for(n_keys: int) -> int:
+    """Return a power of 2, at least 16 and twice the keys: half of the slots stay empty."""
+    return power_of_two(max(2 * n_keys, 16))
+
+
+@njit(cache=True, nogil=True)
+def first_bucket(key: np.uint64, n_buckets: int) -> np.uint64:
+    """Return the bucket in which the search for a key begins; ``n_buckets`` is a power of 2."""
+    return (key ^ (key >> np.uint64(32))) & np.uint64(n_buckets - 1)
+
+
+@njit(cache=True, nogil=True)
+def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
+    """Return a table (keys uint64[n_buckets, BUCKET], values float32[n_buckets, BUCKET]); keys are distinct.
+
+    An eighth full at most, so that hardly any bucket is: what does not fit goes to the next one.
+    """
+    n_buckets = power_of_two(max(8 * len(keys) // BUCKET, 4))
+    table_keys = np.zeros((n_buckets, BUCKET), np.uint64)
+    table_values = np.zeros((n_buckets, BUCKET), np.float32)
+    for index in range(len(keys)):
+        key = max(keys[index], ONE)
+        bucket, place = np.int64(first_bucket(key, n_buckets)), 0
+        while table_keys[bucket, place] != EMPTY:
+            place += 1
+            if place == BUCKET:
+                bucket, place = (bucket + 1) % n_buckets, 0
+        table_keys[bucket, place] = key
+        table_values[bucket, place] = values[index]
+    return table_keys, table_values
+
+
+@njit(cache=True, nogil=True)
+def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
+    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it.
+
+    ``hashes`` is uint64[n_tokens, words], of which the first word is the key.
+    """
+    values = np.empty(len(hashes), np.float32)
+    for token in range(len(hashes)):
+        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent)
+    return values
+
+
+@njit(cache=True, nogil=True)
+def look_up_dense(
+    table_keys: UInt64s,
+    table_values: Float32s,
+    hashes: UInt64s,
+    absent: np.float32,
+    code_points: UInt32s,
+    starts: Int64s,
+    other: np.float32,
+) -> Float32s:
+    """Return the same, but ``other`` for tokens that begin with a character of no dense script.
+
+    ``starts`` int64[n_tokens] says where each token begins in ``code_points``.
+    """
+    values = np.empty(len(hashes), np.float32)
+    for token in range(len(hashes)):
+        is_dense = is_dense_script(code_points[np.uint64(starts[token])])
+        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent) if is_dense else other
+    return values
+
+
+@njit(cache=True, nogil=True, inner=True)
+def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, absent: np.float32) -> np.float32:
+    """Return the value of a token, ``absent`` where the table does not hold it.
+
+    All keys of a bucket are compared, whether or not one was found: half of the tokens of a post are in the table and
+    half are not, which no branch can foresee.
+    """
+    n_buckets, key, value = len(table_keys), max(hashed, ONE), absent
+    bucket = first_bucket(key, n_buckets)
+    while True:
+        is_it = equal_of_four(table_keys, bucket * np.uint64(BUCKET), key)
+        found = table_values[bucket, lowest_bit(is_it | ONE << LAST_SLOT)]
+        value = found if is_it != 0 else value
+        if table_keys[bucket, LAST_SLOT] == EMPTY:
+            return value
+        bucket = (bucket + ONE) & np.uint64(n_buckets - 1)
+
+
+@njit(cache=True, nogil=True)
+def insert_hashes(keys: UInt64s, numbers: Int64s, hashes: UInt64s, new_numbers: Int64s) -> tuple[int, Int64s]:
+    """Give each hash uint64[n], not 0, its number int64[n], in place of an earlier one.
+
+    There must be an empty slot for each.
+
+    Returns
+    -------
+    n_new, replaced
+        How many hashes are new; and int64[n], the number that each had before, -1 = none.
+    """
+    n_new, replaced = np.int64(0), np.full(len(hashes), -1, np.int64)
+    for i in range(len(hashes)):
+        slot = find_slot(keys, hashes[i])
+        if keys[slot] == EMPTY:
+            n_new += 1
+        else:
+            replaced[i] = numbers[slot]
+        keys[slot] = hashes[i]
+        numbers[slot] = new_numbers[i]
+    return n_new, replaced
+
+
+@njit(cache=True, nogil=True)
+def find_hashes(keys: UInt64s, numbers: Int64s, hashes: UInt64s) -> Int64s:
+    """Return int64[n]: the number of each hash, -1 where it has none."""
+    found = np.full(len(hashes), -1, np.int64)
+    for i in range(len(hashes)):
+        slot = find_slot(keys, hashes[i])
+        if keys[slot] != EMPTY:
+            found[i] = numbers[slot]
+    return found

@@ -1,0 +1,80 @@
+"""Alignments of keys against those of RapidFuzz, which reads the same states backwards in the same order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rapidfuzz.distance import LCSseq
+
+from hybriddup.kernels.posts.alignments import (
+    LONGEST_ALIGNED,
+    Use,
+    align,
+    count_keys,
+    make_alignment,
+    make_counts,
+    slots_for,
+)
+
+few_keys = st.lists(st.integers(1, 4), max_size=12)
+
+
+def partners(pairs: list[tuple[list[int], list[int]]]) -> list[list[int]]:
+    """The partner of each key of the first sequence of each pair, all aligned in the same room."""
+    longest = max((len(one) for pair in pairs for one in pair), default=0)
+    room, table, found = make_alignment(longest), make_counts(2 * longest), []
+    slots, ranks = np.empty((2, longest), np.int32), np.empty(longest, np.int32)
+    for number, pair in enumerate(pairs):
+        use = Use(np.uint64(number + 1), slots_for(sum(map(len, pair))))
+        for which, keys in enumerate(pair):
+            count_keys(table, use, np.array(keys, np.uint64), 0, len(keys), which, slots[which], ranks)
+        align(slots[0], len(pair[0]), slots[1], len(pair[1]), room)
+        found.append(room.partners[: len(pair[0])].tolist())
+    return found
+
+
+def expected(a: list[int], b: list[int]) -> list[int]:
+    """The same by RapidFuzz."""
+    found = [-1] * len(a)
+    for step in LCSseq.opcodes(a, b):
+        if step.tag == "equal":
+            found[step.src_start : step.src_end] = range(step.dest_start, step.dest_end)
+    return found
+
+
+@given(st.lists(st.tuples(few_keys, few_keys), max_size=4))
+@example([([], []), ([1], []), ([], [1]), ([1, 2], [1, 2]), ([1, 2, 1], [1]), ([1], [1, 1, 1])])
+def test_short_sequences_are_aligned_as_by_rapidfuzz(pairs: list[tuple[list[int], list[int]]]) -> None:
+    """Empty ones, equal ones, and several pairs one after another."""
+    assert partners(pairs) == [expected(a, b) for a, b in pairs]
+
+
+@pytest.mark.parametrize("n_keys", [2, 7, 60, 5000])
+def test_long_sequences_are_aligned_as_by_rapidfuzz(n_keys: int) -> None:
+    """Lengths around those where the state of a row needs one more word."""
+    rng = np.random.default_rng(n_keys)
+    sizes = [(63, 64), (64, 63), (65, 200), (128, 129), (129, 1), (1, 129), (500, 700)]
+    pairs = [(rng.integers(0, n_keys, n).tolist(), rng.integers(0, n_keys, m).tolist()) for n, m in sizes]
+    assert partners(pairs) == [expected(a, b) for a, b in pairs]
+
+
+def test_a_pair_is_aligned_the_same_next_to_a_longer_one() -> None:
+    """The room for the longest pair changes nothing for the others."""
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 900, LONGEST_ALIGNED).tolist()
+    pair = (a, [key for key in a if rng.random() < 0.9])
+    longer = (list(range(3 * LONGEST_ALIGNED)), list(range(1, 3 * LONGEST_ALIGNED)))
+    assert partners([pair]) == [expected(*pair)] == partners([pair, longer])[:1]
+
+
+def test_ends_of_very_long_sequences_are_aligned() -> None:
+    """What both begin and end with, and nothing between."""
+    n = LONGEST_ALIGNED + 1
+    a = [*range(50), *range(100, 100 + n), *range(9000, 9020)]
+    b = [*range(50), *range(101, 102 + n), *range(9000, 9020)]
+    [found] = partners([(a, b)])
+    assert found[:50] == list(range(50))
+    assert found[50:-20] == [-1] * n
+    assert found[-20:] == list(range(len(b) - 20, len(b)))

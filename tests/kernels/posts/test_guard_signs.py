@@ -1,0 +1,71 @@
+"""Which pairs a guard must read: those in which one text has a sign that the other lacks."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybriddup.kernels.posts.guard_signs import NAME, NEGATION, NUMBER, OPPOSITE
+from hybriddup.steps.guards.signs import signs_of_pairs
+
+
+def signs(a: str, b: str) -> int:
+    """What must be read of two texts, the same both ways round."""
+    there, back = signs_of_pairs([a, b], np.array([0, 1]), np.array([1, 0])).tolist()
+    assert there == back
+    return int(there)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "sign"),
+    [
+        ("lift 3 is here", "lift 8 is here", NUMBER),
+        ("lift three is here", "lift eight is here", NUMBER),
+        ("三楼开门", "八楼开门", NUMBER),
+        ("part i of it", "part ii of it", NUMBER),
+        ("we can swim", "we can't swim", NEGATION),
+        ("it is safe here", "it is unsafe here", NEGATION),
+        ("明天开门", "明天不开门", NEGATION),
+        ("buy it now", "sell it now", OPPOSITE),
+        ("最好的茶", "最差的茶", OPPOSITE),
+        ("from bath to york", "from york to bath", NAME),
+    ],
+)
+def test_a_pair_with_a_sign_on_one_side_is_read(a: str, b: str, sign: int) -> None:
+    """By the guard that the sign concerns."""
+    assert signs(a, b) & sign
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("lift 3 is here", "lift 3 is here"),
+        ("lift 3 is here #go", "lift 3 is here"),
+        ("", "lift 3 is here"),
+        ("we count 12 and 30", "30 and 12 we count"),
+    ],
+)
+def test_a_pair_with_the_same_numbers_or_more_is_not_read_for_them(a: str, b: str) -> None:
+    """Each must have one that the other lacks."""
+    assert not signs(a, b) & NUMBER
+
+
+@given(st.lists(st.sampled_from(["a", "bb", "7", "12", "不"]), max_size=5), st.integers(0, 5), st.integers(10, 99))
+def test_a_number_in_the_place_of_another_is_found_anywhere(words: list[str], place: int, number: int) -> None:
+    """Whatever is around it."""
+    a, b = ([*words[:place], str(one), *words[place:]] for one in (number, number + 900))
+    assert signs(" ".join(a), " ".join(b)) & NUMBER
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_any_two_texts_are_looked_at(a: str, b: str) -> None:
+    """Equal ones need no guard, and texts without digits and letters none for numbers."""
+    found = signs(a, b)
+    if a == b:
+        assert found == 0
+    if not re.search(r"\w", a + b):
+        assert not found & NUMBER

@@ -1,0 +1,99 @@
+"""The compiled XXH3 of short tokens against the xxhash library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hybriddup.data.records import encode_texts
+from hybriddup.kernels.text.xxh3 import LONGEST_TOKEN, PRIME_1, PRIME_MX1, hash_short_tokens, sum_records
+
+seeds = st.one_of(st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1]), st.integers(0, 2**63 - 1))
+short_tokens = st.text(st.characters(), min_size=1, max_size=LONGEST_TOKEN)
+
+
+def hash_tokens(tokens: list[str], words: int, seed: int) -> list[list[int]]:
+    """The words of each token by the kernel."""
+    code_points, offsets = encode_texts(tokens)
+    lengths = np.diff(offsets).astype(np.int32)
+    return hash_short_tokens(code_points, offsets[:-1], lengths, words, np.uint64(seed)).tolist()
+
+
+def library_hash(token: str, words: int, seed: int) -> list[int]:
+    """The words of a token by the xxhash library."""
+    encoded = token.encode("utf-32-le", "surrogatepass")
+    return [xxhash.xxh3_64_intdigest(encoded, seed + word) for word in range(words)]
+
+
+@given(st.lists(short_tokens, max_size=8), st.sampled_from([1, 2, 4]), seeds)
+@example(["a", "ab", "abc", "abcd"], 2, 0)
+@example(["\0", "\0\0", "\0\0\0", "\0\0\0\0"], 2, 2**63 - 1)
+@example(["\U0010ffff" * n for n in (1, 2, 3, 4)], 4, 2**32 - 1)
+@example(["猫" * n for n in (4, 5, 8, 9, 16, 17, 24, 25, 31, 32)], 2, 2**63 - 1)
+@example(["\ud800", "\udfff\ud800"], 1, 1)
+def test_hashes_equal_those_of_the_library(tokens: list[str], words: int, seed: int) -> None:
+    """Every length, seed and word, lone surrogates included."""
+    assert hash_tokens(tokens, words, seed) == [library_hash(token, words, seed) for token in tokens]
+
+
+@pytest.mark.parametrize("length", range(1, LONGEST_TOKEN + 1))
+def test_every_length_hashes_as_by_the_library(length: int) -> None:
+    """All code points differ, so that none is read from another's place."""
+    token = "".join(map(chr, range(0x1F300, 0x1F300 + length)))
+    assert hash_tokens([token], 2, 7) == [library_hash(token, 2, 7)]
+
+
+def test_longer_tokens_are_left_to_the_caller() -> None:
+    """Their rows stay 0 beside short tokens that are hashed."""
+    longest = "a" * LONGEST_TOKEN
+    long, short = hash_tokens([longest + "a", longest], 2, 0)
+    assert (long, short) == ([0, 0], library_hash(longest, 2, 0))
+
+
+def test_overlapping_tokens_hash_as_their_characters() -> None:
+    """A token is a slice of the text, so neighbors share code points."""
+    code_points, _ = encode_texts(["猫狗猫狗"])
+    starts, lengths = np.array([0, 1, 2, 0], np.int64), np.array([2, 2, 2, 4], np.int32)
+    hashes = hash_short_tokens(code_points, starts, lengths, 1, np.uint64(0))[:, 0].tolist()
+    assert hashes == [library_hash(token, 1, 0)[0] for token in ("猫狗", "狗猫", "猫狗", "猫狗猫狗")]
+
+
+SEED = np.uint64(0x1234567812345678)
+WORDS = st.integers(0, 2**64 - 1)
+
+
+def plain_sum(words: list[int]) -> int:
+    """The checksum of a record, with numbers of any size."""
+    mixed = int(PRIME_1 ^ SEED)
+    for word in words:
+        product = (mixed ^ word) * int(PRIME_MX1)
+        mixed = (product >> 64) ^ (product & (2**64 - 1))
+    return mixed
+
+
+@given(st.integers(0, 6).flatmap(lambda n: st.lists(st.lists(WORDS, min_size=n, max_size=n), max_size=5)))
+def test_sums_are_those_of_plain_python(rows: list[list[int]]) -> None:
+    """Whatever the words are, of no records and of records without words too."""
+    words = np.array(rows, np.uint64).reshape(len(rows), len(rows[0]) if rows else 0)
+    assert sum_records(words, SEED).tolist() == [plain_sum(row) for row in rows]
+
+
+def test_every_bit_counts() -> None:
+    """One that is flipped changes the checksum, and so does the order of the words, and another seed."""
+    record = np.random.default_rng(0).integers(0, 2**64, (1, 19), np.uint64)
+    sums = {int(sum_records(record, SEED)[0]), int(sum_records(record[:, ::-1].copy(), SEED)[0])}
+    sums.add(int(sum_records(record, SEED ^ np.uint64(6))[0]))
+    for word in range(19):
+        for bit in range(64):
+            flipped = record.copy()
+            flipped[0, word] ^= np.uint64(1 << bit)
+            sums.add(int(sum_records(flipped, SEED)[0]))
+    assert len(sums) == 3 + 19 * 64
+
+
+def test_zeros_do_not_sum_to_zero() -> None:
+    """A block that a power failure left empty is no record."""
+    assert sum_records(np.zeros((1, 18), np.uint64), SEED)[0] != 0
