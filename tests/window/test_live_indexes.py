@@ -17,11 +17,11 @@ from hybriddup.kernels.pair_limits import length_class
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError
-from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
+from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 from tests.window.plugins import nothing, with_fault
 
 Triple = tuple[int, int, int]
@@ -97,7 +97,7 @@ INDEXES: list[Any] = [
 def test_live_indexes_keep_their_contract(
     index: BlockIndex, kind: type[LiveIndex], distance: int, bits: int, sketched: bool
 ) -> None:
-    """The checks are those of `hybriddup.testing`."""
+    """Against an oracle of dictionaries and lists."""
     made: list[LiveIndex] = []
 
     def make(size: WindowSize) -> LiveIndex:

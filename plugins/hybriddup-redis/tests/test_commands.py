@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from servers import Server, serving
-
-from hybriddup.testing.services import PROGRAM, ask, running_service, watch
+from services import PROGRAM, ask, running_service, watch
 
 pytest.importorskip("uvicorn", reason="the extra hybriddup[serve] is not installed")
 REPEATED, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
