@@ -1,6 +1,7 @@
 """Measures windows in HBase on posts of one's own, beside what the articles do: four scans and four puts a post.
 
-    PYTHONPATH=tests/plugin_support python plugins/hybriddup-hbase/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
+    export PYTHONPATH=tests/plugin_support
+    python plugins/hybriddup-hbase/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
 HBase is started here, with one region server, unless --server says which Thrift server is asked; the windows that are
 made there stay. The servers, the senders and the peer share this machine.

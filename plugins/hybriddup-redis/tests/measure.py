@@ -1,6 +1,7 @@
 """Measures windows in Redis on posts of one's own, beside datasketch on the same server where it is installed.
 
-    PYTHONPATH=tests/plugin_support python plugins/hybriddup-redis/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
+    export PYTHONPATH=tests/plugin_support
+    python plugins/hybriddup-redis/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
 The server, the senders and the peer share this machine.
 """
