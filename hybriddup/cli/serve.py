@@ -150,7 +150,6 @@ def serve(
         service,
         token=token,
         hosts=() if token else {*LOOPBACK_NAMES, host.lower()},
-        connections=connections,
         log=partial(typer.echo, err=True) if access_log else None,
         on_ready=say_ready,
         on_failure=lambda: server.end(),
