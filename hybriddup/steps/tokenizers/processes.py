@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import lru_cache
 from itertools import chain, islice
 from time import perf_counter
@@ -46,14 +47,20 @@ def tokenize_in_processes(
     if pickled is None:
         yield from map(tokenizer.tokenize_batch, batches)
         return
-    from joblib import Parallel, delayed
-
     pieces = [pieces_of(batch) for batch in batches]
-    tasks = (delayed(tokenize_pickled)(pickled, list(piece)) for piece in chain.from_iterable(pieces))
-    tokens = Parallel(workers, return_as="generator", max_nbytes=None)(tasks)
-    try:
+    with closing(share(pickled, chain.from_iterable(pieces), workers)) as tokens:
         for of_batch in pieces:
             yield join_tokens(list(islice(tokens, len(of_batch))))
+
+
+def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Generator[Tokens, None, None]:
+    """Yield the tokens of each piece, in order, by other processes; closing it calls their work off."""
+    from joblib import Parallel, delayed
+
+    tasks = (delayed(tokenize_pickled)(pickled, list(piece)) for piece in pieces)
+    tokens = Parallel(workers, return_as="generator", max_nbytes=None)(tasks)
+    try:
+        yield from map(Tokens._make, tokens)  # not from `tokens` itself, which is closed below
     finally:
         with warnings.catch_warnings():  # that work was called off, which is what closing is for
             warnings.simplefilter("ignore", UserWarning)
