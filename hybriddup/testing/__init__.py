@@ -10,7 +10,6 @@ contract does not hold::
 
 from hybriddup.testing.block_indexes import check_block_index
 from hybriddup.testing.contract import ContractError
-from hybriddup.testing.faults import check_shared_window
 from hybriddup.testing.formats import check_reader, check_writer
 from hybriddup.testing.guards import check_guard
 from hybriddup.testing.shared_stores import check_shared_store
@@ -28,7 +27,6 @@ __all__ = [
     "check_normalizer",
     "check_reader",
     "check_shared_store",
-    "check_shared_window",
     "check_tokenizer",
     "check_verifier",
     "check_weighter",

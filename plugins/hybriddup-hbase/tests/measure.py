@@ -1,6 +1,6 @@
 """Measures windows in HBase on posts of one's own, beside what the articles do: four scans and four puts a post.
 
-    export PYTHONPATH=tests/plugin_support
+    export PYTHONPATH=tests
     python plugins/hybriddup-hbase/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
 HBase is started here, with one region server, unless --server says which Thrift server is asked; the windows that are
@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import happybase
-from rates import Rate, measure_callers, measure_senders
+from plugin_support.rates import Rate, measure_callers, measure_senders
 from servers import serving
 
 import hybriddup

@@ -1,6 +1,6 @@
 """Measures windows in Redis on posts of one's own, beside datasketch on the same server where it is installed.
 
-    export PYTHONPATH=tests/plugin_support
+    export PYTHONPATH=tests
     python plugins/hybriddup-redis/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
 The server, the senders and the peer share this machine.
@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rates import Rate, measure_callers, measure_senders
+from plugin_support.rates import Rate, measure_callers, measure_senders
 from servers import Server, serving
 
 
