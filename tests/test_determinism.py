@@ -69,9 +69,9 @@ def start_processes_for_any_work(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     started: list[int] = []
     share = processes.share
 
-    def count_and_share(tokenizer: Any, helpers: Any, pieces: Any) -> Iterator[Tokens]:
-        started.append(helpers.n + 1)
-        yield from share(tokenizer, helpers, pieces)
+    def count_and_share(pickled: bytes, pieces: Any, workers: int) -> Iterator[Tokens]:
+        started.append(workers)
+        yield from share(pickled, pieces, workers)
 
     monkeypatch.setattr(processes, "START_SECONDS", 0.0)
     monkeypatch.setattr(processes, "share", count_and_share)

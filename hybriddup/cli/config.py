@@ -27,7 +27,7 @@ def init(
     name: Annotated[
         str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; posts when left out.")
     ] = DEFAULT_CONFIG,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Print a shipped configuration as it is written, with its comments, as a file of your own to begin with.
 
@@ -45,7 +45,7 @@ def show(
     ] = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
     as_json: options.Json = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Print the settings that a configuration stands for, with every default filled in, as YAML."""
     import yaml
@@ -70,7 +70,7 @@ def check(
         list[str], typer.Argument(metavar="FILE...", show_default=False, help="YAML files, or names of shipped ones.")
     ],
     plugins: options.Plugins = None,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Check configurations and report every fault with its line; the exit code is 2 if there is one.
 
@@ -95,7 +95,7 @@ def check(
 
 @app.command(short_help="Print the JSON Schema, for editors.")
 def schema(
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Print the JSON Schema of configurations, for editors that complete and check YAML."""
     from hybriddup.cli.printing import print_json

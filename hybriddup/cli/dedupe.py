@@ -1,7 +1,8 @@
-"""`hybriddup dedupe`: its options, and the help that teaches them."""
+"""`hybriddup dedupe`: read posts, decide them, write the kept ones, report what was removed."""
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Annotated
 
 import typer
@@ -110,7 +111,7 @@ def dedupe(
             help="File for what was learned from the posts, .npz, for `recipe:` (see learn --help) and for explain.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace outputs that exist already.")] = False,
+    force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     threshold: Annotated[
         float | None,
@@ -154,4 +155,52 @@ def dedupe(
     Kept posts are written unchanged, in input order and in the input's format. Which posts match is decided by the
     configuration, with thresholds by length of text.
     """
-    options.perform("dedupe", locals())
+    from hybriddup.cli import dedupe_outputs as results
+    from hybriddup.cli.inputs import check_against, files_of, read_against, read_posts
+    from hybriddup.cli.stopping import on_stop
+    from hybriddup.cli.summary_view import report_run
+    from hybriddup.config import open_session
+    from hybriddup.config.load import with_threshold
+    from hybriddup.files.formats import Fields
+    from hybriddup.files.inputs import open_inputs
+    from hybriddup.files.outputs import Outputs
+    from hybriddup.run.pipeline import run
+    from hybriddup.run.result import TIME_FIELD
+    from hybriddup.run.summary import StepTiming
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
+    from hybriddup.steps.parallel import available_workers
+
+    (settings, manager), notes = open_session(config, plugins or ()), []
+    if threshold is not None:
+        settings, meaning = with_threshold(settings, threshold, config)
+        notes.append(f"--threshold: {meaning}.")
+    registry, reading = manager.registry, options.reading(format_name, max_line, encoding, delimiter)
+    inputs, against = files_of(inputs, registry, reading, quiet=quiet), against or []
+    target = results.target_of(inputs, output, mark=mark, dry_run=dry_run)
+    check_against(inputs, against)
+    wanted = {"-o": target, "--removed": removed, "--clusters": clusters, "--bad": bad, "--summary": summary}
+    wanted |= {"--report": report, "--save-recipe": save_recipe}
+    shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
+    with Outputs([*inputs, *against], force=force) as outputs, shown as progress:
+        on_stop(outputs.abandon)
+        planned = results.plan_outputs(wanted, outputs, dry_run=dry_run)
+        with open_inputs(inputs, registry, reading) as opened:
+            if reading.format is None:
+                results.check_endings({"-o": output, "--bad": bad}, opened, registry)
+            if mark:
+                results.check_marks(opened)
+            fields = Fields(text_field, id_field, settings.order_fields)
+            began, optional = perf_counter(), (TIME_FIELD,) if report else ()
+            corpus, remarks = read_posts(opened, fields, progress, per=per, optional=optional, strict=strict)
+            timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
+            corpus, of_others = read_against(corpus, against, registry, fields, per, reading, strict, progress)
+            n_workers = workers or available_workers()
+            result = run(corpus, settings, registry, workers=n_workers, progress=progress, config_name=config, per=per)
+            manager.run_finished(result)
+            result.summary.timings.insert(0, timing)
+            result.summary.notes += [*notes, *remarks, *of_others]
+            results.write(opened, planned, corpus, result, progress, mark=mark)
+        results.write_summary(planned, inputs, against, settings, corpus, result)
+        results.write_report(planned, result, progress)
+        outputs.commit()
+    options.exit_with(report_run(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet))

@@ -1,19 +1,34 @@
-"""Outputs of `hybriddup dedupe`: where posts go by default, and what is checked of all names before posts are read."""
+"""Outputs of `hybriddup dedupe`: default names, checks of all names before posts are read, and writing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from time import perf_counter
+from typing import cast
 
-from hybriddup.errors import OutputError
+import numpy as np
+
+from hybriddup.cli.printing import to_json
+from hybriddup.config import Settings
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
+from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.removed import RemovedPosts
+from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
+from hybriddup.files.formats import MarkingWriter
 from hybriddup.files.inputs import TEXT_FORMATS, Inputs, output_endings
 from hybriddup.files.output_names import CLUSTERS, PLAIN_TEXT, RECIPE, REMOVED, REPORT, SUMMARY, Kind, check_ending
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
-from hybriddup.files.tables import need_writer
+from hybriddup.files.tables import need_writer, write_table
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.progress import Progress
 from hybriddup.run.report.page import check_installed
+from hybriddup.run.result import Result
+from hybriddup.run.summary import StepTiming
 
 KINDS = {
     "--removed": REMOVED,
@@ -68,3 +83,107 @@ def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Reg
         if name is not None and name != STANDARD_OUTPUT:
             of_text = PLAIN_TEXT if option == "--bad" and inputs.format in TEXT_FORMATS else ()
             check_ending(name, option, Kind(what, (*endings, *of_text)))
+
+
+def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run: bool) -> str:
+    """Return where posts are written; OutputError if several inputs share no named output."""
+    target = default_output(inputs[0], "marked" if mark else "kept") if output is None else output
+    if len(inputs) > 1 and not (output is not None or target == STANDARD_OUTPUT or dry_run):
+        raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for what is kept of all, with -o KEPT.")
+    return target
+
+
+def check_marks(inputs: Inputs) -> None:
+    """Raise InputError if posts of this format cannot be marked, or have fields with the names of marks."""
+    marking_writer(inputs).check_marks(inputs.sources, MARKS)
+
+
+def marking_writer(inputs: Inputs) -> MarkingWriter:
+    """Return the writer of the inputs' format as one that can mark posts; InputError where it cannot."""
+    if not hasattr(inputs.writer, "write_marked"):
+        raise InputError(
+            f"--mark writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
+            f"FILE, which names each removed post by its row, or give the posts as JSON Lines, CSV or Parquet."
+        )
+    return cast("MarkingWriter", inputs.writer)
+
+
+def write(
+    inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress, *, mark: bool
+) -> None:
+    """Write posts, tables and what was learned to temporary files, or to streams."""
+    if "-o" not in outputs:
+        return
+    progress.start("write", corpus.n_rows, "posts")
+    began = perf_counter()
+    inputs.check_unchanged()
+    write_posts(inputs, outputs, corpus, result, mark=mark)
+    removed = cast("RemovedPosts", result.removed)
+    for option, make_table in (("--removed", removed_table), ("--clusters", clusters_table)):
+        if option in outputs:
+            with outputs[option].open() as stream:
+                write_table(stream, outputs[option].target, make_table(removed))
+    inputs.check_unchanged()
+    result.summary.timings.append(StepTiming("write", perf_counter() - began, corpus.n_rows, "posts"))
+    progress.finish()
+    if "--save-recipe" in outputs and result.recipe is not None:
+        with outputs["--save-recipe"].open() as stream:
+            result.recipe.write(stream)
+
+
+def write_posts(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, *, mark: bool) -> None:
+    """Write the kept posts, or all with marks, and the bad lines."""
+    are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
+    if mark:
+        marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows)
+        with outputs["-o"].open() as stream:
+            marking_writer(inputs).write_marked(inputs.sources, stream, are_posts, marks)
+    else:
+        copy(inputs, outputs["-o"], rows_chosen(result.kept_rows, corpus.n_rows))
+    if "--bad" in outputs:
+        copy(inputs, outputs["--bad"], ~are_posts)
+
+
+def rows_chosen(rows: Int64s, n_rows: int) -> Bools:
+    """Return bool[n_rows], true at the given rows."""
+    chosen = np.zeros(n_rows, np.bool_)
+    chosen[rows] = True
+    return chosen
+
+
+def copy(inputs: Inputs, output: Output, keep: Bools) -> None:
+    """Copy the chosen records of the inputs to an output."""
+    with output.open() as stream:
+        inputs.writer.write(inputs.sources, stream, keep)
+
+
+def write_summary(
+    outputs: Mapping[str, Output],
+    inputs: Sequence[str],
+    against: Sequence[str],
+    settings: Settings,
+    corpus: Corpus,
+    result: Result,
+) -> None:
+    """Write the summary for machines, where it is wanted, with what is needed to repeat the run."""
+    if "--summary" not in outputs:
+        return
+    data = {
+        **result.summary.to_dict(),
+        "inputs": list(inputs),
+        "against": list(against),
+        "settings": settings.to_dict(),
+        "bad_records": list(map(asdict, corpus.bad_records)),
+    }
+    with outputs["--summary"].open() as stream:
+        stream.write(to_json(data))
+
+
+def write_report(outputs: Mapping[str, Output], result: Result, progress: Progress) -> None:
+    """Write the report for people, where it is wanted."""
+    if "--report" not in outputs:
+        return
+    progress.start("report", result.n_rows, "posts")
+    with outputs["--report"].open() as stream:
+        result.report(stream)
+    progress.finish()

@@ -1,4 +1,4 @@
-"""`hybriddup evaluate`: how well a configuration decides about labeled pairs."""
+"""`hybriddup evaluate`: measure how well a configuration decides about labeled pairs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ The curve tells what each threshold would reach, if all length bands had it.
 
 {EXIT_CODES}"""
 
+MEASURES = ("precision", "recall", "F1")
+HEADERS = ("length", "pairs", "duplicates", *MEASURES, *(f"stage 1 {measure}" for measure in MEASURES))
+CURVE_HEADERS = ("threshold", "duplicates found", *MEASURES)
+
 
 def evaluate(
     pairs: options.Pairs,
@@ -29,7 +33,7 @@ def evaluate(
         bool, typer.Option("--curve", help="Also print precision and recall of every threshold from 0.05 to 1.")
     ] = False,
     wrong: options.Wrong = None,
-    force: options.ForceFiles = False,
+    force: options.Force = False,
     plugins: options.Plugins = None,
     a_field: options.AField = "a",
     b_field: options.BField = "b",
@@ -43,4 +47,45 @@ def evaluate(
     debug: options.Debug = False,
 ) -> None:
     """Measure precision, recall and F1 on labeled pairs, of the decision and of stage 1 alone, by length of text."""
-    options.perform("evaluate", locals())
+    import numpy as np
+
+    from hybriddup.cli.labeled import labeled_pairs, shares, write_wrong_pairs
+    from hybriddup.cli.printing import print_json, print_table
+    from hybriddup.cli.summary_view import print_bad_records
+    from hybriddup.config import open_session
+    from hybriddup.files.output_names import WRONG_PAIRS
+    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.pairs import PairFields
+    from hybriddup.run.terminal import show_progress
+    from hybriddup.steps.parallel import available_workers
+    from hybriddup.study.evaluate import curve_of, score_labeled, thresholds_of
+    from hybriddup.study.evaluate import evaluate as judge
+
+    settings, manager = open_session(config, plugins or ())
+    reading = options.reading(format_name, max_line, encoding, delimiter)
+    with Outputs([pairs], force=force) as outputs:
+        target = None if wrong is None else outputs.add(wrong, "--wrong", WRONG_PAIRS)
+        read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
+        with show_progress(quiet=as_json) as progress:
+            evaluation = judge(labeled, settings, manager.registry, workers=workers, progress=progress)
+        points = []
+        if curve or target is not None:
+            scored = score_labeled(labeled, settings, manager.registry, workers or available_workers())
+            points = list(curve_of(scored)) if curve else []
+            if target is not None:
+                places = np.sort(np.concatenate([evaluation.missed, evaluation.mistaken]))
+                write_wrong_pairs(target, labeled, scored, thresholds_of(settings), places)
+        outputs.commit()
+    if as_json:
+        more = {"curve": [point._asdict() for point in points]} if curve else {}
+        print_json({"config": config, "n_bad_lines": len(read.bad), **evaluation.to_dict(), **more})
+    else:
+        bands = [evaluation.total, *evaluation.bands]
+        counts = [[band.length_band, f"{band.n_pairs:,}", f"{band.decision.n_wanted:,}"] for band in bands]
+        rows = [[*n, *shares(band.decision), *shares(band.stage_1)] for n, band in zip(counts, bands, strict=True)]
+        print_table(rows, headers=HEADERS, right=range(1, len(HEADERS)))
+        print_table([["config", config], ["recipe id", evaluation.recipe_id]])
+        if points:
+            rows = [[f"{point.threshold:.2f}", f"{point.n_found:,}", *shares(point)] for point in points]
+            print_table(rows, headers=CURVE_HEADERS, right=range(len(CURVE_HEADERS)))
+    options.exit_with(print_bad_records(read.bad, len(read.bad), "left out of the measures"))

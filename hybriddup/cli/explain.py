@@ -78,10 +78,10 @@ def explain(
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     as_json: options.Json = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Show how two texts are compared, step by step, whether they match, and what a run did with them."""
-    from hybriddup.cli.explain_job import Wanted, explain_kept, explain_removed, explain_two
+    from hybriddup.cli.explained import Wanted, explain_kept, explain_removed, explain_two
 
     if inputs and recipe is not None:
         raise typer.BadParameter("give either --input or --recipe: what is learned is in both", param_hint="--recipe")

@@ -30,6 +30,14 @@ def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: An
     return read
 
 
+def read_files(
+    names: Sequence[str], registry: Registry, reading: ReadOptions, text_field: str, progress: Progress
+) -> Corpus:
+    """Return the posts of files, while the progress is shown."""
+    with open_inputs(names, registry, reading) as opened:
+        return read_posts(opened, Fields(text_field), progress)[0]
+
+
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
     """Raise InputError where a file would be compared with itself."""
     for name in against:

@@ -1,13 +1,24 @@
-"""`hybriddup label`: judge pairs of one's own posts, for `hybriddup tune`."""
+"""`hybriddup label`: choose pairs of posts, show them, and write the answers, for `hybriddup tune`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.errors import OutputError
+
+if TYPE_CHECKING:
+    from hybriddup.files.answers import AnswerFile
+    from hybriddup.study.label_choice import Chooser
+
+LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
+JOINER = "\u200d"
+"""Makes one emoji of several."""
+QUESTION = "the same post? [y]es [n]o [u]nsure [b]ack [q]uit: "
 
 EPILOG = """\b
 Examples:
@@ -45,4 +56,71 @@ def label(
     debug: options.Debug = False,
 ) -> None:
     """Show pairs of posts and ask which repeat each other."""
-    options.perform("label", locals())
+    from hybriddup.cli.inputs import files_of, read_files
+    from hybriddup.cli.summary_view import print_bad_records
+    from hybriddup.config import open_session
+    from hybriddup.files.answers import AnswerFile
+    from hybriddup.files.output_names import ANSWERS
+    from hybriddup.files.outputs import Outputs
+    from hybriddup.run.terminal import show_progress
+    from hybriddup.steps.parallel import available_workers
+    from hybriddup.study.label_choice import Chooser, score_candidates
+
+    settings, manager = open_session(config, plugins or ())
+    reading = options.reading(format_name, max_line, encoding, delimiter)
+    inputs = files_of(inputs, manager.registry, reading)
+    target = Outputs(inputs, force=True).add(output, "-o", ANSWERS)
+    if target.is_stream:
+        raise OutputError(f"-o {output}: the next call reads the answers again; name a file.")
+    answers = AnswerFile(target.path)
+    with show_progress(quiet=False) as progress:
+        corpus = read_files(inputs, manager.registry, reading, text_field, progress)
+    chooser = Chooser(score_candidates(corpus.texts, settings, manager.registry, workers or available_workers()))
+    for texts, label in answers.earlier():
+        chooser.answered(texts, label)
+    n = ask_all(chooser, answers)
+    typer.echo(f"{n:,} answers in {output}; with a hundred, try: hybriddup tune {output} -o mine.yaml", err=True)
+    options.exit_with(print_bad_records(corpus.bad_records, corpus.n_bad_records, "not looked at"))
+
+
+def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
+    """Ask about one pair after another; return the number of answers in the file."""
+    asked: list[int] = []
+    place = chooser.next()
+    while place is not None:
+        answer = ask(len(answers) + 1, chooser.texts_of(place))
+        if answer == "q":
+            break
+        if answer == "b":
+            if asked:
+                place = asked.pop()
+                chooser.forget(place)
+                answers.take_back()
+            continue
+        answers.add(chooser.texts_of(place), LABELS[answer])
+        chooser.note(place, LABELS[answer])
+        asked.append(place)
+        place = chooser.next()
+    return len(answers)
+
+
+def ask(number: int, texts: tuple[str, str]) -> str:
+    """Show two posts and return the answer: a letter of `LABELS`, b or q; the end of the input is q."""
+    from hybriddup.run.report.differences import marked_texts
+
+    a, b = (text.marked("⟦", "⟧", printable) for text in marked_texts(*texts, most=sys.maxsize))
+    typer.echo(f"\n--- {number}\nA: {a}\nB: {b}")
+    while True:
+        typer.echo(QUESTION, nl=False)
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            return "q"
+        answer = line.strip().lower()[:1]
+        if not line or answer in {*LABELS, "b", "q"}:
+            return answer or "q"
+
+
+def printable(text: str) -> str:
+    """Return a text with spaces in place of characters that would change how the terminal goes on."""
+    return "".join(character if character.isprintable() or character == JOINER else " " for character in text)

@@ -1,4 +1,4 @@
-"""`hybriddup learn`: what a configuration learns from posts, as a file that runs and windows share."""
+"""`hybriddup learn`: learn from posts, and write what was learned as a file that runs and windows share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def learn(
         str,
         typer.Option("--output", "-o", metavar="RECIPE", show_default=False, help="File for what is learned, .npz."),
     ],
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it exists already.")] = False,
+    force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
     text_field: options.TextField = "text",
@@ -48,4 +48,38 @@ def learn(
     debug: options.Debug = False,
 ) -> None:
     """Learn weights of tokens, common shingles and the like from posts, for runs and windows to share."""
-    options.perform("learn", locals())
+    from hybriddup.cli.inputs import files_of, read_files
+    from hybriddup.cli.stopping import on_stop
+    from hybriddup.cli.summary_view import print_bad_records
+    from hybriddup.config import open_session
+    from hybriddup.errors import ConfigError, InputError
+    from hybriddup.files.inputs import listed
+    from hybriddup.files.output_names import RECIPE
+    from hybriddup.files.outputs import Outputs
+    from hybriddup.run.components import Components
+    from hybriddup.run.pipeline import Run
+    from hybriddup.run.progress import Clock
+    from hybriddup.run.recipe import RECIPE_IS_GIVEN
+    from hybriddup.run.terminal import show_progress
+    from hybriddup.steps.parallel import available_workers
+
+    reading = options.reading(format_name, max_line, encoding, delimiter)
+    settings, manager = open_session(config, plugins or ())
+    inputs = files_of(inputs, manager.registry, reading)
+    if settings.recipe is not None:
+        raise ConfigError(RECIPE_IS_GIVEN)
+    n_workers = workers or available_workers()
+    with Outputs(inputs, force=force) as outputs:
+        on_stop(outputs.abandon)
+        target = outputs.add(output, "-o", RECIPE)
+        with show_progress(quiet=False) as progress:
+            corpus = read_files(inputs, manager.registry, reading, text_field, progress)
+            if not corpus.texts:
+                raise InputError(f"no posts in {listed(inputs)}; there is nothing to learn from.")
+            components = Components.create(settings, manager.registry, n_workers)
+            recipe = Run(components, n_workers, Clock(progress)).learn(corpus)
+        with target.open() as stream:
+            recipe.write(stream)
+        outputs.commit()
+    typer.echo(f"learned from {len(corpus.texts):,} posts with {config}: recipe {recipe.id} in {output}", err=True)
+    options.exit_with(print_bad_records(corpus.bad_records, corpus.n_bad_records, "not learned from"))

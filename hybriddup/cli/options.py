@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -70,17 +69,9 @@ def reading(format_name: str | None, max_line: int, encoding: str, delimiter: st
     return ReadOptions(format_name, max_line, encoding, delimiter)
 
 
-def perform(command: str, given: dict[str, Any]) -> None:
-    """Have a command's module do its work and exit with the code that it returns; it is imported only now.
-
-    Given are the ``locals()`` of the function that declares the options. `perform` of the module takes the same by
-    their names, but for ``debug``, and with all that tells how files are read as ``reading``.
-    """
-    given = given | {"plugins": given["plugins"] or ()}
-    del given["debug"]
-    if "format_name" in given:
-        given["reading"] = reading(*map(given.pop, ("format_name", "max_line", "encoding", "delimiter")))
-    if code := import_module(f"hybriddup.cli.{command}_job").perform(**given):
+def exit_with(code: int) -> None:
+    """End the command with an exit code; 0 lets it return."""
+    if code:
         raise typer.Exit(code)
 
 
@@ -157,6 +148,10 @@ MaxLine = Annotated[
 ]
 DEFAULT_MAX_LINE: Any = "64MB"
 """As in `hybriddup.files.sources`; the option makes a number of it."""
+PostFiles = Annotated[
+    list[str],
+    typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, one corpus in this order."),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -182,7 +177,7 @@ Wrong = Annotated[
         "--wrong", metavar="FILE", show_default=False, help="File for the pairs that are judged wrongly, .jsonl."
     ),
 ]
-ForceFiles = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist already.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Debug = Annotated[
     bool,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hybriddup.cli import options
+from hybriddup.cli.options import A_SIZE, BYTES, COUNTS, parse_number
+
+if TYPE_CHECKING:
+    from hybriddup.study.plan import Plan, Shape
 
 EPILOG = """\b
 Examples:
@@ -17,6 +21,8 @@ Examples:
 
 Keys, look-ups and times are those of one post; the memory is that of a live window. The naive ones, which look up or
 store all neighbours of a fingerprint, stand there for comparison."""
+
+HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, run", "GB", "recall", "verdict")
 
 
 def plan(
@@ -39,7 +45,7 @@ def plan(
         float, typer.Option(metavar="R", help="Share of those pairs that has to be found; 1 for exact indexes only.")
     ] = 0.99,
     as_json: options.Json = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Show what each block index costs and finds, and which one to use.
 
@@ -47,8 +53,6 @@ def plan(
     The fastest that finds enough and fits into the memory is chosen; exact ones win ties: a lossy one must be 1.25
     times faster.
     """
-    from hybriddup.cli.options import A_SIZE, BYTES, COUNTS, parse_number
-    from hybriddup.cli.plan_view import print_plan
     from hybriddup.cli.printing import print_json
     from hybriddup.study.plan import Question, make_plan
 
@@ -60,3 +64,32 @@ def plan(
         print_json(made.to_dict())
     else:
         print_plan(made)
+
+
+def print_plan(plan: Plan) -> None:
+    """Print the shapes, the choice with the lines that configure it, and what was noted."""
+    import yaml
+
+    from hybriddup.cli.printing import print_table
+
+    print_table([_row(shape) for shape in plan.shapes], headers=HEADERS, right=range(1, len(HEADERS) - 1))
+    typer.echo(f"\n{plan.why}")
+    for note in plan.notes:
+        typer.echo(note)
+    if plan.configuration:
+        written = yaml.safe_dump(plan.configuration, sort_keys=False, default_flow_style=None)
+        typer.echo(f"\n{written}", nl=False)
+
+
+def _row(shape: Shape) -> list[str]:
+    costs = (shape.window_ns / 1e3, shape.run_ns / 1e3, shape.n_bytes / 1e9)
+    counts = map(show, (shape.keys, shape.look_ups, shape.comparisons, *costs))
+    recall = "by text" if shape.recall is None else f"{shape.recall:.4f}"
+    return [shape.name, *counts, recall, shape.verdict]
+
+
+def show(value: float) -> str:
+    """Return a number with about three digits, such as ``696``, ``0.75``, ``3,052`` or ``1.2e+30``."""
+    if value >= 1e9:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def plugins(
     plugins: options.Plugins = None,
     as_json: options.Json = False,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """List plugins with their distribution, version, hooks and components.
 

@@ -1,14 +1,31 @@
-"""`hybriddup serve`: its options, and the help that teaches them."""
+"""`hybriddup serve`: check the options, listen, open the window behind the port, drain at the end."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import signal
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG
 from hybriddup.cli.watch import Horizon, MaxStep, Rewind, TimeOf
+from hybriddup.errors import ConfigError
+
+if TYPE_CHECKING:
+    from hybriddup.window import WindowStats
+
+TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
+SHORTEST_TOKEN = 16
+TRIED_BYTES = 2**20
+"""Room on the disk from which on it is no longer called full."""
+PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 EPILOG = """\b
 Examples:
@@ -87,4 +104,142 @@ def serve(
     What was answered is on disk; a post sent again with the same id gets the same answer again. On SIGTERM what was
     accepted is answered before it ends.
     """
-    options.perform("serve", locals())
+    check_installed()
+    from time import time as clock
+
+    from hybriddup.cli.windows import open_window, settle
+    from hybriddup.config import open_session
+    from hybriddup.service.connections import Connections
+    from hybriddup.service.limits import Limits
+    from hybriddup.service.server import Server, create_app, leave_at_once, listen
+    from hybriddup.service.service import Service
+    from hybriddup.window import AnyWindow
+    from hybriddup.window.event_time import parse_timing
+
+    token = find_token(token_file)
+    check_host(host, token)
+    # faults of the options and of the configuration are reported before anybody is served
+    parse_timing(time, horizon, max_step, clock)
+    open_session(config, plugins or ())
+
+    def open_ready() -> AnyWindow:
+        """Return the window, with all kernels loaded."""
+        opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
+        window = open_window(store, config, rewind=rewind, **opening)
+        try:
+            load_kernels(config, workers, plugins or ())
+        except BaseException:
+            window.close()
+            raise
+        settle()
+        return window
+
+    limits = Limits(
+        max_body_bytes=max_body,
+        max_posts=max_posts,
+        max_text_length=max_text_length,
+        max_queue=max_queue,
+        max_connections=max_connections,
+        request_timeout=request_timeout,
+        header_timeout=header_timeout,
+        keep_alive=keep_alive,
+    )
+    service = Service(open_ready, limits, time, partial(try_disk, store))
+    connections = Connections(limits, lambda error: service.metrics.refused.labels(error).inc())
+    app = create_app(
+        service,
+        token=token,
+        hosts=() if token else {*LOOPBACK_NAMES, host.lower()},
+        log=partial(typer.echo, err=True) if access_log else None,
+        on_ready=say_ready,
+        on_failure=lambda: server.end(),
+    )
+    server = Server(app, connections)
+    opened = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
+    with opened:
+        server.run(opened)
+    if service.failure is not None:
+        raise service.failure
+    code = options.EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0
+    if not service.is_closed:
+        leave_at_once(code)
+    options.exit_with(code)
+
+
+def say_ready(stats: WindowStats) -> None:
+    """Report on standard error that the service takes posts."""
+    typer.echo(f"ready: {stats.n_kept_in_window:,} kept posts in the window", err=True)
+
+
+def try_disk(store: str) -> None:
+    """Write to the disk of a store and leave nothing behind; OSError where that fails."""
+    from tempfile import TemporaryFile
+
+    from hybriddup.window.urls import path_of, url_of
+
+    scheme, url = url_of(store)
+    if scheme != "file":  # only the next posts can tell
+        return
+    with TemporaryFile(dir=path_of(url)) as file:
+        file.write(bytes(TRIED_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def check_installed() -> None:
+    """Raise ConfigError where a package of the extra is missing."""
+    if missing := [name for name in PACKAGES if find_spec(name) is None]:
+        raise ConfigError(
+            f"hybriddup serve needs {', '.join(missing)}, which is not installed; run: pip install 'hybriddup[serve]'"
+        )
+
+
+def find_token(file: str | None) -> str | None:
+    """Return the token from a file or the environment; None where there is none."""
+    if file is not None:
+        try:
+            token, where = Path(file).read_text("utf-8").strip(), file
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"--token-file {file} cannot be read: {error}. Name a file with the token in it."
+            ) from None
+    elif TOKEN_VARIABLE in os.environ:
+        token, where = os.environ[TOKEN_VARIABLE].strip(), TOKEN_VARIABLE
+    else:
+        return None
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"the token in {where} must be at least {SHORTEST_TOKEN} ASCII characters without spaces; it has "
+            f"{len(token)}. Make one, for instance with: openssl rand -hex 32"
+        )
+    return token
+
+
+def check_host(host: str, token: str | None) -> None:
+    """Refuse to serve other machines without a token."""
+    if token is None and not is_loopback(host):
+        raise ConfigError(
+            f"--host {host} can be reached from other machines, and there is no token. Give one with --token-file FILE "
+            f"or in {TOKEN_VARIABLE}, or listen on 127.0.0.1."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is of this machine alone."""
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def load_kernels(config: str, workers: int | None, plugins: Sequence[str]) -> None:
+    """Decide two posts in another window, so that the first request does not wait for the compiler."""
+    from hybriddup.window import Window
+
+    with Window.open(None, config, workers=workers, plugins=plugins) as window:
+        window.add_many(["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"])
+        window.match("你妈妈喊你回家吃饭")

@@ -63,7 +63,7 @@ def install_handlers() -> None:
             signal.signal(number, _handle)
 
 
-def _handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the shape of a signal handler
+def _handle(number: int, frame: FrameType | None) -> None:
     if number == HANGUP:
         hang_up()
     _Now.answer(number)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
 
 from hybriddup.cli.options import EXIT_BAD_LINES
 from hybriddup.cli.printing import print_table
-from hybriddup.data.corpus import BadRecord
+from hybriddup.data.corpus import BadRecord, Corpus
+from hybriddup.files.outputs import Output
 from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
@@ -33,6 +34,29 @@ def print_outcome(summary: Summary, target: str | None, against: Sequence[str], 
         typer.echo(FOUND.format(_percent(recall), give_or_take), err=True)
     if hit := _limits_hit(summary):
         typer.echo(f"Limits hit, so that repeats may have been missed: {hit}.", err=True)
+
+
+def report_run(
+    summary: Summary,
+    outputs: Mapping[str, Output],
+    corpus: Corpus,
+    against: Sequence[str],
+    *,
+    mark: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Say on standard error what became of the posts, then show the first bad lines, then remarks; return the code."""
+    if verbose:
+        print_tables(summary)
+    if not quiet:
+        print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, against, mark=mark)
+    saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
+    remedy = saved or "neither kept nor removed; save them with --bad FILE"
+    code = print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
+    if not quiet:
+        print_notes(summary)
+    return code
 
 
 def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:

@@ -1,13 +1,16 @@
-"""`hybriddup tune`: fit a configuration to pairs that its user has judged."""
+"""`hybriddup tune`: fit a configuration to labeled pairs, write it, and print what it reaches."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+
+if TYPE_CHECKING:
+    from hybriddup.study.tune import Interval, Reached, Tuned
 
 EPILOG = f"""\b
 Examples:
@@ -42,7 +45,7 @@ def tune(
         ),
     ] = None,
     wrong: options.Wrong = None,
-    force: options.ForceFiles = False,
+    force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
     a_field: options.AField = "a",
@@ -57,4 +60,66 @@ def tune(
     debug: options.Debug = False,
 ) -> None:
     """Fit thresholds, or the model of post, to labeled pairs, and write the configuration."""
-    options.perform("tune", locals())
+    import yaml
+
+    from hybriddup.cli.labeled import labeled_pairs, write_wrong_pairs
+    from hybriddup.cli.printing import print_json
+    from hybriddup.cli.stopping import on_stop
+    from hybriddup.cli.summary_view import print_bad_records
+    from hybriddup.config import open_session
+    from hybriddup.files.output_names import CONFIGURATION, WRONG_PAIRS
+    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.pairs import PairFields
+    from hybriddup.study import tune as study
+    from hybriddup.study.evaluate import thresholds_of
+
+    settings, manager = open_session(config, plugins or ())
+    reading = options.reading(format_name, max_line, encoding, delimiter)
+    with Outputs([pairs], force=force) as outputs:
+        on_stop(outputs.abandon)
+        target = outputs.add(output, "-o", CONFIGURATION)
+        wrong_target = None if wrong is None else outputs.add(wrong, "--wrong", WRONG_PAIRS)
+        read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
+        tuned = study.tune(labeled, settings, manager.registry, precision=precision, workers=workers)
+        text = yaml.safe_dump(tuned.settings.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None)
+        with target.open() as stream:
+            stream.write(f"# Fitted by `hybriddup tune {pairs} --config {config}`: {tuned.way}.\n{text}".encode())
+        if wrong_target is not None:
+            write_wrong_pairs(wrong_target, labeled, tuned.scored, thresholds_of(tuned.settings), tuned.wrong)
+        outputs.commit()
+    if as_json:
+        print_json({"config": config, "n_bad_lines": len(read.bad), **tuned.to_dict()})
+    else:
+        print_tuned(tuned, output)
+    options.exit_with(print_bad_records(read.bad, len(read.bad), "not learned from"))
+
+
+def print_tuned(tuned: Tuned, output: str) -> None:
+    """Print what was reached before and after, with intervals, and by length."""
+    from hybriddup.cli.labeled import shares
+    from hybriddup.cli.printing import print_table
+    from hybriddup.study.tune import AS_IT_IS
+
+    print_table(
+        [["before", *_intervals(tuned.before)], ["after", *_intervals(tuned.after)]],
+        headers=("95 % intervals", "precision", "recall", "F1"),
+    )
+    headers = ("length", "pairs", "precision before", "recall", "F1", "precision after", "recall", "F1")
+    rows = [[band.length_band, f"{band.n_pairs:,}", *shares(band.before), *shares(band.after)] for band in tuned.bands]
+    print_table(rows, headers=headers, right=range(1, len(headers)))
+    changed = "no other way was clearly better" if tuned.way == AS_IT_IS else "each pair judged by what others taught"
+    print_table(
+        [["changed", f"{tuned.way}; {changed}"], ["written to", output], ["still wrong", str(len(tuned.wrong))]]
+    )
+    for warning in tuned.warnings:
+        typer.echo(f"note: {warning}", err=True)
+
+
+def _intervals(reached: Reached) -> list[str]:
+    measures = reached.measures
+    values = (measures.precision, measures.recall, measures.f1)
+    return list(map(_with_interval, values, (reached.precision, reached.recall, reached.f1)))
+
+
+def _with_interval(value: float | None, interval: Interval | None) -> str:
+    return "-" if value is None or interval is None else f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})"

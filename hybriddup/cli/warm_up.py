@@ -30,7 +30,7 @@ def warm_up(
         ),
     ] = None,
     plugins: options.Plugins = None,
-    debug: options.Debug = False,  # noqa: ARG001  the callback keeps it
+    debug: options.Debug = False,
 ) -> None:
     """Compile the kernels, so that not even the first run has to."""
     from time import perf_counter

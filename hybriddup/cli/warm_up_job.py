@@ -108,7 +108,7 @@ def _stop(process: subprocess.Popen[bytes], folder: str, number: int) -> bool:
     return _clear(folder, number)
 
 
-def _clear(folder: str, number: int) -> bool:  # noqa: ARG001  which signal ends the process makes no difference
+def _clear(folder: str, number: int) -> bool:
     rmtree(folder, ignore_errors=True)
     return False
 

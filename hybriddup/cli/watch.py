@@ -1,4 +1,4 @@
-"""`hybriddup watch`: its options, and the help that teaches them."""
+"""`hybriddup watch`: read lines as they come, decide them, answer each in its place."""
 
 from __future__ import annotations
 
@@ -89,4 +89,24 @@ def watch(
     JSON Lines in on standard input, one decision a line out on standard output. A decision is written when it is in the
     store.
     """
-    options.perform("watch", locals())
+    import signal
+    import sys
+
+    from hybriddup.cli.line_feed import LineFeed
+    from hybriddup.cli.stopping import on_stop
+    from hybriddup.cli.watcher import Watcher, encoding_of_stream
+    from hybriddup.cli.windows import open_window, settle
+
+    encoding = encoding_of_stream(encoding)
+    names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
+    opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
+    with open_window(store, config, rewind=rewind, **opening) as window:
+        settle()
+        watcher = Watcher(window, sys.stdout.buffer, names, encoding, max_line, strict)
+        feed = LineFeed(sys.stdin.fileno(), max_line)
+        on_stop(feed.stop)
+        for lines in feed:
+            watcher.answer_all(lines)
+        stats = window.stats()
+    code = watcher.report(stats, quiet=quiet)
+    options.exit_with(options.EXIT_INTERRUPTED if feed.stopped_by == signal.SIGINT else code)

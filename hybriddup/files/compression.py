@@ -5,17 +5,12 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
-import zlib
-from abc import abstractmethod
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from hybriddup.errors import InputError
-from hybriddup.steps.parallel import available_workers
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -28,9 +23,7 @@ BUFFER_BYTES = 1 << 20
 ZSTD_BYTES = 1 << 11
 """Compressed bytes that are unpacked at once: some may hold 32,768 times as many."""
 BLOCK_BYTES = 1 << 20
-"""Plain bytes in a gzip member that is written."""
-GZIP = 31
-"""What zlib calls the format: the largest window, and header and checksum of gzip."""
+"""Plain bytes that are compressed to gzip at once."""
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
@@ -50,10 +43,7 @@ def decompressed(stream: BinaryIO, compression: Compression, name: str) -> Binar
 
     Reading from it raises InputError, which names the file, where the compressed data is damaged or cut short.
     """
-    if compression == "":
-        return stream
-    raw: io.RawIOBase = _Zstandard(stream, name) if compression == "zst" else _Members(stream, name, compression)
-    return io.BufferedReader(raw, BUFFER_BYTES)
+    return io.BufferedReader(_Unpacked(stream, compression, name), BUFFER_BYTES) if compression else stream
 
 
 @contextmanager
@@ -64,164 +54,110 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
     """
     if compression == "":
         yield stream
-        return
-    with io.BufferedWriter(_packer(stream, compression, block_bytes), BUFFER_BYTES) as plain:
-        yield plain
+    elif compression == "gz":
+        from isal import igzip
 
-
-def _packer(stream: BinaryIO, compression: Compression, block_bytes: int) -> io.RawIOBase:
-    if compression == "gz":
-        return _GzipWriter(stream, block_bytes)
-    if compression == "zst":
+        packer: Any = igzip.IGzipFile("", "wb", 3, stream, mtime=0)  # type: ignore[no-untyped-call]
+        with packer as packed, io.BufferedWriter(_Blocks(packed, block_bytes), BUFFER_BYTES) as plain:
+            yield plain
+    elif compression == "zst":
         import zstandard
 
-        return cast("io.RawIOBase", zstandard.ZstdCompressor(level=3).stream_writer(stream, closefd=False))
-    return cast("io.RawIOBase", (lzma.LZMAFile if compression == "xz" else bz2.BZ2File)(stream, "wb"))
+        with zstandard.open(stream, "wb", zstandard.ZstdCompressor(level=3), closefd=False) as plain:
+            yield plain
+    else:
+        with (lzma.LZMAFile if compression == "xz" else bz2.BZ2File)(stream, "wb") as plain:
+            yield cast("BinaryIO", plain)
 
 
-class _GzipWriter(io.RawIOBase):
-    """Compresses blocks of a fixed size in threads, each as a member of its own; together they are one gzip file."""
+class _Blocks(io.RawIOBase):
+    """Hands on blocks of one size: ISA-L compresses the same bytes to others if they come in other pieces."""
 
-    def __init__(self, stream: BinaryIO, block_bytes: int) -> None:
-        self._stream = stream
+    def __init__(self, target: BinaryIO, block_bytes: int) -> None:
+        self._target = target
         self._block_bytes = block_bytes
         self._block = bytearray()
-        self._n_blocks = 0
-        self._workers = available_workers()
-        self._pool = ThreadPoolExecutor(self._workers)
-        self._packed: deque[Future[bytes]] = deque()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: ReadableBuffer) -> int:
-        view = memoryview(data)
-        for start in range(0, view.nbytes, self._block_bytes):
-            self._add(view[start : start + self._block_bytes])
-        return view.nbytes
-
-    def _add(self, data: memoryview) -> None:
-        fitting = self._block_bytes - len(self._block)
-        self._block += data[:fitting]
-        if len(self._block) == self._block_bytes:
-            self._pack()
-            self._block += data[fitting:]
-
-    def _pack(self) -> None:
-        self._packed.append(self._pool.submit(_gzip_member, bytes(self._block)))
-        self._block.clear()
-        self._n_blocks += 1
-        while len(self._packed) > 2 * self._workers:
-            self._stream.write(self._packed.popleft().result())
+        self._block += data
+        while len(self._block) >= self._block_bytes:
+            self._target.write(self._block[: self._block_bytes])
+            del self._block[: self._block_bytes]
+        return memoryview(data).nbytes
 
     def close(self) -> None:
-        if self.closed:
-            return
-        try:
-            if self._block or not self._n_blocks:
-                self._pack()
-            while self._packed:
-                self._stream.write(self._packed.popleft().result())
-        finally:
-            self._pool.shutdown(cancel_futures=True)
-            super().close()
+        if not self.closed:
+            self._target.write(self._block)
+        super().close()
 
 
-def _gzip_member(plain: bytes) -> bytes:
-    packer = zlib.compressobj(6, zlib.DEFLATED, GZIP)
-    return packer.compress(plain) + packer.flush()
+class _Unpacked(io.RawIOBase):
+    """Plain bytes of a compressed stream; what is wrong with it is an InputError that names the file."""
 
-
-class _Decompressor(io.RawIOBase):
-    """Base of the decompressing streams."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: BinaryIO, compression: Compression, name: str) -> None:
         self._stream = stream
+        self._compression = compression
         self._name = name
-        self._pending = memoryview(b"")
+        self._reader, self._error = _reader_of(stream, compression)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        if not self._pending:
-            self._pending = memoryview(self._next())
-        part = self._pending[: len(buffer)]
-        buffer[: len(part)] = part
-        self._pending = self._pending[len(part) :]
-        return len(part)
+        try:
+            n_bytes: int = self._reader.readinto1(buffer)
+        except EOFError:
+            what = f"{self._name} ends in the middle of its {self._compression} data"
+            raise InputError(f"{what}: the file is cut short; copy or create it again.") from None
+        except self._error as error:
+            remedy = f"Check the file, or its name if it holds no {self._compression} data."
+            raise InputError(f"{self._name} cannot be decompressed: {error}. {remedy}") from None
+        return n_bytes
 
     def close(self) -> None:
         self._stream.close()
         super().close()
 
-    @abstractmethod
-    def _next(self) -> bytes:
-        """Return the next plain bytes, none at the end."""
 
+def _reader_of(stream: BinaryIO, compression: Compression) -> tuple[Any, type[Exception] | tuple[type[Exception], ...]]:
+    """Return what decompresses a stream, and what it raises if the data is damaged."""
+    if compression == "gz":
+        from isal import igzip, isal_zlib
 
-class _Members(_Decompressor):
-    """Unpacks gzip by ISA-L, in half the time of zlib, and what Python itself can."""
-
-    def __init__(self, stream: BinaryIO, name: str, compression: Compression) -> None:
-        super().__init__(stream, name)
-        self._compression = compression
-        self._errors: tuple[type[Exception], ...]
-        self._members: Any
-        if compression == "gz":
-            from isal import igzip, isal_zlib
-
-            self._errors = (igzip.BadGzipFile, cast("type[Exception]", isal_zlib.error))
-            self._members = igzip.IGzipFile(fileobj=stream, mode="rb")  # type: ignore[no-untyped-call]
-        elif compression == "xz":
-            self._errors = (lzma.LZMAError,)
-            self._members = lzma.LZMAFile(stream)  # noqa: SIM115  closed with the stream
-        else:
-            self._errors = (OSError,)
-            self._members = bz2.BZ2File(stream)
-
-    def _next(self) -> bytes:
-        try:
-            plain: bytes = self._members.read1(BUFFER_BYTES)
-        except EOFError:
-            raise InputError(_cut_short(self._name, self._compression)) from None
-        except self._errors as error:
-            raise InputError(_damaged(self._name, self._compression, error)) from None
-        return plain
-
-
-class _Zstandard(_Decompressor):
-    """Reads frame after frame, because zstandard's own stream reader does not tell when the last one is cut short."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+        errors = cast("tuple[type[Exception], ...]", (igzip.BadGzipFile, isal_zlib.error))
+        return igzip.IGzipFile(fileobj=stream, mode="rb"), errors  # type: ignore[no-untyped-call]
+    if compression == "zst":
         import zstandard
 
-        super().__init__(stream, name)
-        self._error = zstandard.ZstdError
+        return io.BufferedReader(_Frames(stream), ZSTD_BYTES), zstandard.ZstdError
+    return (lzma.LZMAFile(stream), lzma.LZMAError) if compression == "xz" else (bz2.BZ2File(stream), OSError)
+
+
+class _Frames(io.RawIOBase):
+    """Reads Zstandard frame after frame: zstandard's own reader does not notice that the last one is cut short."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        import zstandard
+
+        self._stream = stream
         self._context = zstandard.ZstdDecompressor(max_window_size=2**31)
         self._frame: zstandard.ZstdDecompressionObj | None = None
-        self._unread = b""
+        self._unread = self._plain = b""
 
-    def _next(self) -> bytes:
-        while chunk := self._unread or self._stream.read(ZSTD_BYTES):
-            if self._frame is None:
-                self._frame = self._context.decompressobj()
-            try:
-                plain = self._frame.decompress(chunk)
-            except self._error as error:
-                raise InputError(_damaged(self._name, "zst", error)) from None
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._plain and (chunk := self._unread or self._stream.read(ZSTD_BYTES)):
+            self._frame = self._frame or self._context.decompressobj()
+            self._plain = self._frame.decompress(chunk)
             self._unread = self._frame.unused_data if self._frame.eof else b""
             self._frame = None if self._frame.eof else self._frame
-            if plain:
-                return plain
-        if self._frame is not None:
-            raise InputError(_cut_short(self._name, "zst"))
-        return b""
-
-
-def _cut_short(name: str, compression: Compression) -> str:
-    return f"{name} ends in the middle of its {compression} data: the file is cut short; copy or create it again."
-
-
-def _damaged(name: str, compression: Compression, error: Exception) -> str:
-    return f"{name} cannot be decompressed: {error}. Check the file, or its name if it holds no {compression} data."
+        if not self._plain and self._frame is not None:
+            raise EOFError
+        part, self._plain = self._plain[: len(buffer)], self._plain[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)

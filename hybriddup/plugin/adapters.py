@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,106 +26,134 @@ from hybriddup.data.records import (
     tokens_from_lists,
 )
 from hybriddup.errors import PluginError
-from hybriddup.plugin.registered import PASSED_ON, PluginPart, Registered, kind_of
+from hybriddup.plugin.checked import A_REASON, PluginPart
+from hybriddup.plugin.registered import PASSED_ON, Registered, kind_of
 from hybriddup.plugin.roles import RoleName
 from hybriddup.steps.blocks import BlockIndex
 
 
-class _Adapter(PluginPart):
-    """What all adapters share: calling the function, and naming what it failed on."""
+class Expected(NamedTuple):
+    """What a function of a role may return."""
+
+    allowed: str
+    """For errors; a format of the arguments."""
+    fault: Callable[..., object]
+    """Returns what is wrong with an answer, given the arguments too; None = nothing."""
+    is_list: bool = False
+    """Whether it may be anything that gives items in order."""
+
+
+def _no_text(text: Any, _: str) -> str | None:
+    return None if isinstance(text, str) else kind_of(text)
+
+
+def _no_tokens(tokens: list[Any], _: str) -> str | None:
+    return next((f"a list with {kind_of(token)}" for token in tokens if not isinstance(token, str)), None)
+
+
+def _no_weights(weights: list[Any], tokens: list[str]) -> str | None:
+    if len(weights) != len(tokens):
+        return f"{len(weights)} weights for {len(tokens)} tokens"
+    right = (isinstance(weight, Real) and 0 < float(np.float32(weight)) <= MAX_WEIGHT for weight in weights)
+    return next((f"a weight of {weight!r}" for weight, holds in zip(weights, right, strict=True) if not holds), None)
+
+
+def _no_hash(number: Any, _: str, bits: int) -> object:
+    is_whole = isinstance(number, Integral)
+    right = is_whole and not isinstance(number, bool) and 0 <= int(number) < 2**bits
+    return None if right else number if is_whole else kind_of(number)
+
+
+def _no_score(score: Any, *_: str) -> object:
+    is_number = isinstance(score, Real)
+    right = is_number and math.isfinite(score) and 0.0 <= round(float(score), DECIMALS) <= 1.0
+    return None if right else score if is_number else kind_of(score)
+
+
+def _no_reason(reason: Any, *_: str) -> str | None:
+    right = reason is None or (isinstance(reason, str) and reason != "")
+    return None if right else "''" if reason == "" else kind_of(reason)
+
+
+def _no_keys(keys: Any, _: str) -> str | None:
+    if not isinstance(keys, (list, tuple)):
+        return kind_of(keys)
+    right = (isinstance(key, Integral) and not isinstance(key, bool) and 0 <= int(key) < NO_KEY for key in keys)
+    return next((f"a key of {key!r}" for key, holds in zip(keys, right, strict=True) if not holds), None)
+
+
+EXPECTED: dict[RoleName, Expected] = {
+    "normalizer": Expected("a str", _no_text),
+    "tokenizer": Expected("a list of str", _no_tokens, is_list=True),
+    "weighter": Expected("one weight a token, each a number above 0 and at most 1000", _no_weights, is_list=True),
+    "hasher": Expected("an int from 0 to 2**{1} - 1", _no_hash),
+    "block_index": Expected("a list of ints from 0 to 2**64 - 2", _no_keys),
+    "verifier": Expected("a number from 0.0 to 1.0", _no_score),
+    "guard": Expected(A_REASON, _no_reason),
+}
+
+
+class Adapter(PluginPart):
+    """What all adapters share: calling the function, checking its answer, and naming what it failed on."""
 
     holds_interpreter = True
-    allowed: str
-    """What the function may return, for errors."""
 
-    def _ask(self, *arguments: Any) -> Any:
+    def ask(self, *arguments: Any) -> Any:
+        """Return what the function gives for one text, checked."""
+        expected = EXPECTED[self.found.role]
         try:
-            return self.part(*arguments)
+            answer = self.part(*arguments)
+            given: object = _no_items(answer) if expected.is_list else None
+            if expected.is_list and given is None:
+                answer = list(answer)  # a generator does its work only now
         except PASSED_ON:
             raise
         except BaseException as error:
-            raise self._failed(error, *arguments) from error
-
-    def _listed(self, *arguments: Any) -> list[Any]:
-        """Return the items that the function gives, in order."""
-        items = self._ask(*arguments)
-        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
-            raise self._refuse(kind_of(items), *arguments)
-        if isinstance(items, Set):
-            raise self._refuse(f"{kind_of(items)}, whose order changes from run to run", *arguments)
-        try:
-            return list(items)
-        except PASSED_ON:
-            raise
-        except BaseException as error:  # of a generator, which does its work only now
-            raise self._failed(error, *arguments) from error
-
-    def _failed(self, error: BaseException, *arguments: Any) -> PluginError:
-        what = f"failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
-        return PluginError(f"{self._label} {what}")
-
-    def _refuse(self, given: object, *arguments: Any) -> PluginError:
-        return self._wrong("", self.allowed, given, _shorten(arguments))
+            what = f"failed on {_shorten(arguments)}: {type(error).__name__}: {error}"
+            raise PluginError(f"{self.found.label} {what}") from error
+        given = expected.fault(answer, *arguments) if given is None else given
+        if given is not None:
+            raise self.wrong(expected.allowed.format(*arguments), given, case=f"for {_shorten(arguments)} ")
+        return answer
 
 
-class NormalizerAdapter(_Adapter):
+def _no_items(items: Any) -> str | None:
+    if isinstance(items, Set):
+        return f"{kind_of(items)}, whose order changes from run to run"
+    return kind_of(items) if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable) else None
+
+
+class NormalizerAdapter(Adapter):
     """A normalizer made of a function ``(text: str) -> str``."""
-
-    allowed = "a str"
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the normalized texts, in the same order, one for each."""
-        return [self._normalize(text) for text in texts]
-
-    def _normalize(self, text: str) -> str:
-        normalized = self._ask(text)
-        if not isinstance(normalized, str):
-            raise self._refuse(kind_of(normalized), text)
-        return normalized
+        return [self.ask(text) for text in texts]
 
 
-class TokenizerAdapter(_Adapter):
+class TokenizerAdapter(Adapter):
     """A tokenizer made of a function ``(text: str) -> list[str]``."""
-
-    allowed = "a list of str"
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the tokens of each text, in order; empty tokens are left out."""
-        return tokens_from_lists([self._tokenize(text) for text in texts])
-
-    def _tokenize(self, text: str) -> list[str]:
-        tokens = self._listed(text)
-        for token in tokens:
-            if not isinstance(token, str):
-                raise self._refuse(f"a list with {kind_of(token)}", text)
-        return tokens
+        return tokens_from_lists([self.ask(text) for text in texts])
 
 
-class WeighterAdapter(_Adapter):
+class WeighterAdapter(Adapter):
     """A weighter made of a function ``(tokens: list[str]) -> list[float]``."""
 
     needs_fit = False
-    allowed = "one weight a token, each a number above 0 and at most 1000"
 
     def fit(self, sample: Tokens) -> None:
         """Learn nothing: the function weighs each text by itself."""
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return float32[n_tokens], one weight for each token, from above 0 to 1,000."""
-        weights = [self._weigh(tokens.strings(text)) for text in range(tokens.n_texts)]
-        return np.array([weight for of_text in weights for weight in of_text], np.float32)
-
-    def _weigh(self, tokens: list[str]) -> list[float]:
-        weights = self._listed(tokens)
-        if len(weights) != len(tokens):
-            raise self._refuse(f"{len(weights)} weights for {len(tokens)} tokens", tokens)
-        for weight in weights:
-            if not (isinstance(weight, Real) and 0 < float(np.float32(weight)) <= MAX_WEIGHT):
-                raise self._refuse(f"a weight of {weight!r}", tokens)
-        return [float(weight) for weight in weights]
+        weights = (self.ask(tokens.strings(text)) for text in range(tokens.n_texts))
+        return np.array([float(weight) for of_text in weights for weight in of_text], np.float32)
 
 
-class HasherAdapter(_Adapter):
+class HasherAdapter(Adapter):
     """A hasher made of a function ``(token: str, bits: int) -> int``."""
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
@@ -135,26 +163,18 @@ class HasherAdapter(_Adapter):
         in_order = (token for text in range(tokens.n_texts) for token in tokens.strings(text))
         for row, token in enumerate(in_order):
             if token not in seen:
-                seen[token] = self._hash(token, 64 * words)
+                number = int(self.ask(token, 64 * words))
+                seen[token] = [number >> shift & 2**64 - 1 for shift in range(0, 64 * words, 64)]
             hashes[row] = seen[token]
         return hashes
 
-    def _hash(self, token: str, bits: int) -> list[int]:
-        number = self._ask(token, bits)
-        if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < 2**bits:
-            given = number if isinstance(number, Integral) else kind_of(number)
-            raise self._wrong("", f"an int from 0 to 2**{bits} - 1", given, _shorten((token, bits)))
-        return [(int(number) >> shift) & (2**64 - 1) for shift in range(0, bits, 64)]
 
-
-class VerifierAdapter(_Adapter):
+class VerifierAdapter(Adapter):
     """A verifier made of a function ``(a: str, b: str) -> float``.
 
     Scores are rounded to 12 decimals, so that a pair exactly on a threshold, however many
     decimals that has, is not lost to a rounding error.
     """
-
-    allowed = "a number from 0.0 to 1.0"
 
     def prepare(self, context: Any) -> None:
         """Remember the texts of the run."""
@@ -162,68 +182,46 @@ class VerifierAdapter(_Adapter):
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the function's score of each pair, the earlier text first."""
-        texts, scores = self._texts, np.empty(len(thresholds), np.float64)
-        for row, (earlier, later) in enumerate(zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)):
-            scores[row] = self._score(texts[earlier], texts[later])
-        return round_onto(scores, thresholds)
+        texts, both = self._texts, zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)
+        scores = [float(self.ask(texts[earlier], texts[later])) for earlier, later in both]
+        return round_onto(np.array(scores, np.float64), thresholds)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - nothing is known
         """Return 2**31 - 1 for each length: of a plain function nothing is known that length could rule out."""
         return np.full(len(lengths), NO_BOUND, np.int32)
 
-    def _score(self, a: str, b: str) -> float:
-        score = self._ask(a, b)
-        is_score = isinstance(score, Real) and math.isfinite(score) and 0.0 <= round(float(score), DECIMALS) <= 1.0
-        if not is_score:
-            raise self._refuse(score if isinstance(score, Real) else kind_of(score), a, b)
-        return float(score)
 
-
-class GuardAdapter(_Adapter):
+class GuardAdapter(Adapter):
     """A guard made of a function ``(a: str, b: str) -> str | None``."""
-
-    allowed = "a str that is not empty, or None"
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
         """Return bool[n_pairs]: for which pairs of posts the function gives a reason."""
         pairs = zip(earlier.tolist(), later.tolist(), strict=True)
-        return np.fromiter((self.reason(posts[a], posts[b]) is not None for a, b in pairs), np.bool_, len(earlier))
+        return np.fromiter((self.ask(posts[a], posts[b]) is not None for a, b in pairs), np.bool_, len(earlier))
 
     def reason(self, a: str, b: str) -> str | None:
         """Return what the function gives for two posts."""
-        reason = self._ask(a, b)
-        if reason is not None and not (isinstance(reason, str) and reason):
-            raise self._refuse("''" if reason == "" else kind_of(reason), a, b)
+        reason: str | None = self.ask(a, b)
         return reason
 
 
-class BlockIndexAdapter(_Adapter, BlockIndex):
+class BlockIndexAdapter(Adapter, BlockIndex):
     """A block index made of a function ``(text: str) -> list[int]``, the keys of a text."""
 
     max_bucket_size = 256
     max_candidates = 64
-    allowed = "a list of ints from 0 to 2**64 - 2"
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (a function of the text)
         """Return uint64[n, n_keys]: the keys of each text, none twice."""
-        listed = [self._keys(text) for text in texts]
+        listed = [list(dict.fromkeys(map(int, self.ask(text)))) for text in texts]
         keys = np.full((len(texts), max(map(len, listed), default=0) or 1), NO_KEY, np.uint64)
         for row, some in zip(keys, listed, strict=True):
             row[: len(some)] = some
         return keys
 
-    def _keys(self, text: str) -> list[int]:
-        keys = self._ask(text)
-        if not isinstance(keys, (list, tuple)):
-            raise self._refuse(kind_of(keys), text)
-        for key in keys:
-            if isinstance(key, bool) or not isinstance(key, Integral) or not 0 <= int(key) < NO_KEY:
-                raise self._refuse(f"a key of {key!r}", text)
-        return list(dict.fromkeys(map(int, keys)))
-
     def describe(self) -> str:
         """Return the function's name."""
-        return self._label
+        return self.found.label
 
 
 ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {

@@ -1,208 +1,104 @@
-"""What a plugin's batch component returns is checked once a batch, because compiled kernels trust it.
+"""Components of plugins: what they raise is blamed on them, and what they return is checked once a batch.
 
-A wrong shape or type becomes an error that names the component and its plugin. Built-ins are tested instead.
+Compiled kernels trust arrays, so a wrong shape or type becomes an error that names the component and its plugin. A
+table says what is expected of each batch method; that of plain functions is in `hybriddup.plugin.adapters`. Built-ins
+are tested instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hybriddup.data.limits import MAX_WEIGHT
-from hybriddup.data.records import (
-    NO_KEY,
-    Bools,
-    CandidatePairs,
-    Float32s,
-    Float64s,
-    Int32s,
-    Int64s,
-    Tokens,
-    UInt64s,
-)
-from hybriddup.plugin.registered import PluginPart, Registered, blamed_on, kind_of
-from hybriddup.plugin.roles import ROLES, RoleName
+from hybriddup.data.records import NO_KEY, CandidatePairs, Int32s, Int64s, Tokens, UInt64s
+from hybriddup.errors import PluginError
+from hybriddup.plugin.registered import Registered, blamed_on, kind_of
+from hybriddup.plugin.roles import ROLES
+
+A_REASON = "a str that is not empty, or None"
+OPTIONAL_METHODS = ("learn_within", "least_in_common")
+"""What a batch component may have beside the methods of its role."""
+
+
+class PluginPart:
+    """What a plugin brought: a function or a component."""
+
+    def __init__(self, part: Any, found: Registered) -> None:
+        self.part = part
+        """What the plugin made."""
+        self.found = found
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what the part adds to the recipe id: its own ``recipe()``, or `Owner.recipe`."""
+        own = getattr(self.part, "recipe", None)
+        return dict(own()) if callable(own) else self.found.owner.recipe(self.part)
+
+    def wrong(self, allowed: str, given: object, *, method: str = "", case: str = "") -> PluginError:
+        """Return the error to raise if an answer is not what is allowed."""
+        who = f"{self.found.label}: {method}" if method else self.found.label
+        return PluginError(f"{who} must return {allowed}; {case}it returned {given}.")
+
+
+class Answer(NamedTuple):
+    """What a batch method returned, about which a table of demands is read."""
+
+    part: Checked
+    method: str
+    value: Any
+
+    def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
+        """Raise PluginError unless a demand holds; ``of`` names the part of the answer that it is about."""
+        if not holds:
+            raise self.part.wrong(allowed, given, method=self.method + of)
+
+    def must_be_array(self, dtype: type[Any], *shape: int, value: Any = None, of: str = "") -> None:
+        """Raise PluginError unless the answer, or a part of it, is an array of this type and shape."""
+        array = self.value if value is None else value
+        right = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
+        allowed = f"{np.dtype(dtype)}[{', '.join(map(str, shape))}], C-contiguous"
+        self.must(right and array.flags.c_contiguous, allowed, _describe(array), of)
 
 
 class Checked(PluginPart):
-    """A component whose attributes are reached as if the checks were not there, or are its role's defaults.
-
-    What a method of its role raises is blamed on it.
-    """
-
-    def __init__(self, part: Any, found: Registered) -> None:
-        super().__init__(part, found)
-        role = ROLES[found.role]
-        self._methods, self._defaults = role.methods, dict(role.defaults)
+    """A batch component, whose attributes are reached as if the checks were not there, or have its role's defaults."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "part":  # not there yet while a pickle is read
+        if name.startswith("__") or name in {"part", "found"}:  # not there yet while a pickle is read
             raise AttributeError(name)
+        role = ROLES[self.found.role]
         try:
             value = getattr(self.part, name)
         except AttributeError as error:
-            if error.name != name or name not in self._defaults:  # another name: raised inside a property, a fault
+            if error.name != name:  # raised inside a property, a fault
                 raise
-            return self._defaults[name]
-        return partial(self._ask, name) if name in self._methods else value
+            if name == "learn_within" and role.name == "block_index":  # a plugin need not know of scopes
+                return lambda texts, scopes: self.ask("learn", texts)  # noqa: ARG005
+            if name not in dict(role.defaults):
+                raise
+            return dict(role.defaults)[name]
+        return partial(self.ask, name) if name in role.methods or name in OPTIONAL_METHODS else value
 
-    def _ask(self, method: str, *arguments: Any, **named: Any) -> Any:
-        with blamed_on(self._label, f"failed in {method}"):
-            return getattr(self.part, method)(*arguments, **named)
-
-    def _demand(self, holds: object, method: str, allowed: str, given: object) -> None:
-        if not holds:
-            raise self._wrong(method, allowed, given)
-
-    def _demand_array(self, value: Any, method: str, dtype: type[Any], shape: tuple[int, ...]) -> None:
-        right = isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
-        allowed = f"{np.dtype(dtype)}[{', '.join(map(str, shape))}], C-contiguous"
-        self._demand(right and value.flags.c_contiguous, method, allowed, _describe(value))
-
-
-class CheckedNormalizer(Checked):
-    """A normalizer that returns one text for each."""
-
-    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        """Return the normalized texts, checked."""
-        normalized, allowed = self._ask("normalize_batch", texts), f"a list of {len(texts)} str"
-        right = isinstance(normalized, list) and len(normalized) == len(texts)
-        self._demand(right, "normalize_batch", allowed, _describe(normalized))
-        wrong = [text for text in normalized if not isinstance(text, str)]
-        self._demand(not wrong, "normalize_batch", allowed, f"a list with {kind_of(next(iter(wrong), None))}")
-        return list(normalized)
-
-
-class CheckedTokenizer(Checked):
-    """A tokenizer whose tokens are slices inside their code points."""
-
-    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        """Return the tokens, checked."""
-        tokens = self._ask("tokenize_batch", texts)
-        self._demand(isinstance(tokens, Tokens), "tokenize_batch", "hybriddup.data.records.Tokens", _describe(tokens))
-        self._check_arrays(tokens, len(texts))
-        return Tokens(*tokens)
-
-    def _check_arrays(self, tokens: Tokens, n_texts: int) -> None:
-        n_tokens, n_points = len(tokens.starts), len(tokens.code_points)
-        self._demand_array(tokens.code_points, "tokenize_batch: code_points", np.uint32, (n_points,))
-        self._demand_array(tokens.starts, "tokenize_batch: starts", np.int64, (n_tokens,))
-        self._demand_array(tokens.lengths, "tokenize_batch: lengths", np.int32, (n_tokens,))
-        self._demand_array(tokens.offsets, "tokenize_batch: offsets", np.int64, (n_texts + 1,))
-        offsets, ends = tokens.offsets, tokens.starts + tokens.lengths
-        covers = offsets[0] == 0 and offsets[-1] == n_tokens and (np.diff(offsets) >= 0).all()
-        self._demand(covers, "tokenize_batch: offsets", f"numbers rising from 0 to {n_tokens}", offsets.tolist()[:8])
-        inside = n_tokens == 0 or (tokens.starts.min() >= 0 and ends.max() <= n_points and tokens.lengths.min() >= 1)
-        self._demand(inside, "tokenize_batch: starts and lengths", "tokens inside code_points", "others")
-
-
-class CheckedWeighter(Checked):
-    """A weighter that gives one weight a token, in range."""
-
-    def weigh_batch(self, tokens: Tokens) -> Float32s:
-        """Return the weights, checked."""
-        weights: Float32s = self._ask("weigh_batch", tokens)
-        self._demand_array(weights, "weigh_batch", np.float32, (len(tokens.starts),))
-        wrong = weights[~((weights > 0) & (weights <= MAX_WEIGHT))]
-        self._demand(not len(wrong), "weigh_batch", "weights above 0 and at most 1000", wrong.tolist()[:3])
-        return weights
-
-
-class CheckedHasher(Checked):
-    """A hasher that gives as many words as were asked for."""
-
-    def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return the hashes, checked."""
-        hashes: UInt64s = self._ask("hash_batch", tokens, words)
-        self._demand_array(hashes, "hash_batch", np.uint64, (len(tokens.starts), words))
-        return hashes
-
-
-class CheckedBlockIndex(Checked):
-    """A block index that gives each text as many keys, `NO_KEY` filling up."""
-
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
-        """Return the keys of each text, checked."""
-        return self._check(self._ask("keys", texts, bits), "keys", len(texts))
-
-    def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:
-        """Return the keys that texts are looked up by, checked."""
-        return self._check(self._ask("probes", keys, bits), "probes", len(bits))
-
-    def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
-        """Learn from texts of several scopes, or as if they were of one: a plugin need not know of scopes."""
-        if hasattr(self.part, "learn_within"):
-            self._ask("learn_within", texts, scopes)
-        else:
-            self._ask("learn", texts)
-
-    def _check(self, keys: Any, method: str, n_texts: int) -> UInt64s:
-        width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
-        self._demand_array(keys, method, np.uint64, (n_texts, width))
-        n_keys, key_bits = getattr(self, "n_keys", None), getattr(self, "key_bits", 64)
-        if method == "keys" and n_keys is not None:
-            self._demand(width <= n_keys, method, f"at most {n_keys} keys of a text, as n_keys says", width)
-        if key_bits < 64:
-            too_large = keys[(keys >> np.uint64(key_bits) > 0) & (keys != np.uint64(NO_KEY))].tolist()
-            self._demand(not too_large, method, f"keys below 2**{key_bits}, as key_bits says", too_large[:3])
-        return np.asarray(keys)
-
-
-class CheckedVerifier(Checked):
-    """A verifier that gives one score a pair, at most 1.0."""
-
-    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return the scores, checked."""
-        scores: Float64s = self._ask("score_pairs", pairs, thresholds)
-        self._demand_array(scores, "score_pairs", np.float64, (len(pairs.earlier),))
-        wrong = scores[~(scores <= 1.0)]
-        self._demand(not len(wrong), "score_pairs", "scores of at most 1.0", wrong.tolist()[:3])
-        return scores
-
-    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return the bounds, checked."""
-        bounds: Int32s = self._ask("max_partner_lengths", lengths, threshold)
-        self._demand_array(bounds, "max_partner_lengths", np.int32, (len(lengths),))
-        return bounds
-
-    def least_in_common(self, threshold: float) -> tuple[float, float]:
-        """Return the shares, checked; nothing where the verifier does not tell."""
-        tells = hasattr(self.part, "least_in_common")
-        shares: Any = self._ask("least_in_common", threshold) if tells else (0.0, 0.0)
-        right = isinstance(shares, tuple) and len(shares) == 2 and all(isinstance(share, float) for share in shares)
-        allowed = "two shares of 0.0 or more, at most 1.0 together"
-        self._demand(right and min(shares) >= 0.0 and sum(shares) <= 1.0, "least_in_common", allowed, shares)
-        return shares[0], shares[1]
-
-
-class CheckedGuard(Checked):
-    """A guard that answers yes or no for each pair, and gives its reasons as text."""
-
-    def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
-        """Return which pairs are kept apart, checked."""
-        refused: Bools = self._ask("refuse", posts, earlier, later)
-        self._demand_array(refused, "refuse", np.bool_, (len(earlier),))
-        return refused
-
-    def reason(self, a: str, b: str) -> str | None:
-        """Return the reason, checked."""
-        given: str | None = self._ask("reason", a, b)
-        is_reason = given is None or (isinstance(given, str) and given != "")
-        self._demand(is_reason, "reason", "a str that is not empty, or None", _describe(given))
-        return given
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Return the answer of a method, checked."""
+        with blamed_on(self.found.label, f"failed in {method}"):
+            value = getattr(self.part, method)(*arguments)
+        if method in OF_BATCHES:
+            OF_BATCHES[method](Answer(self, method, value), *arguments)
+        return value
 
 
 class CheckedReader(Checked):
-    """A reader, which fails, where it does, while its batches are being taken."""
+    """A reader, which fails, if it does, while its batches are being taken."""
 
     def read(self, *arguments: Any) -> Iterator[Any]:
         """Yield the batches."""
         batches: Iterator[Any] | None = None
         while True:
-            with blamed_on(self._label, "failed in read"):  # not around the yield, where our own side may raise
+            with blamed_on(self.found.label, "failed in read"):  # not around the yield, where our own side may raise
                 batches = iter(self.part.read(*arguments)) if batches is None else batches
                 batch = next(batches, None)
             if batch is None:
@@ -210,17 +106,87 @@ class CheckedReader(Checked):
             yield batch
 
 
-CHECKED: dict[RoleName, Callable[[Any, Registered], Any]] = {
-    "normalizer": CheckedNormalizer,
-    "tokenizer": CheckedTokenizer,
-    "weighter": CheckedWeighter,
-    "hasher": CheckedHasher,
-    "block_index": CheckedBlockIndex,
-    "verifier": CheckedVerifier,
-    "guard": CheckedGuard,
-    "reader": CheckedReader,
+def _texts(answer: Answer, texts: Sequence[str]) -> None:
+    given, allowed = answer.value, f"a list of {len(texts)} str"
+    answer.must(isinstance(given, list) and len(given) == len(texts), allowed, _describe(given))
+    wrong = [text for text in given if not isinstance(text, str)]
+    answer.must(not wrong, allowed, f"a list with {kind_of(next(iter(wrong), None))}")
+
+
+def _tokens(answer: Answer, texts: Sequence[str]) -> None:
+    """Tokens are slices inside their code points."""
+    tokens = answer.value
+    answer.must(isinstance(tokens, Tokens), "hybriddup.data.records.Tokens", _describe(tokens))
+    n_tokens, n_points = len(tokens.starts), len(tokens.code_points)
+    answer.must_be_array(np.uint32, n_points, value=tokens.code_points, of=": code_points")
+    answer.must_be_array(np.int64, n_tokens, value=tokens.starts, of=": starts")
+    answer.must_be_array(np.int32, n_tokens, value=tokens.lengths, of=": lengths")
+    answer.must_be_array(np.int64, len(texts) + 1, value=tokens.offsets, of=": offsets")
+    offsets, ends = tokens.offsets, tokens.starts + tokens.lengths
+    covers = offsets[0] == 0 and offsets[-1] == n_tokens and (np.diff(offsets) >= 0).all()
+    answer.must(covers, f"numbers rising from 0 to {n_tokens}", offsets.tolist()[:8], ": offsets")
+    inside = n_tokens == 0 or (tokens.starts.min() >= 0 and ends.max() <= n_points and tokens.lengths.min() >= 1)
+    answer.must(inside, "tokens inside code_points", "others", ": starts and lengths")
+
+
+def _weights(answer: Answer, tokens: Tokens) -> None:
+    answer.must_be_array(np.float32, len(tokens.starts))
+    wrong = answer.value[~((answer.value > 0) & (answer.value <= MAX_WEIGHT))]
+    answer.must(not len(wrong), "weights above 0 and at most 1000", wrong.tolist()[:3])
+
+
+def _keys(answer: Answer, texts: Sequence[str], bits: UInt64s) -> None:  # noqa: ARG001  the arguments of the method
+    """Each text has as many keys, `NO_KEY` filling up."""
+    keys, n_keys, key_bits = answer.value, getattr(answer.part, "n_keys", None), getattr(answer.part, "key_bits", 64)
+    width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
+    answer.must_be_array(np.uint64, len(bits), width)
+    if answer.method == "keys" and n_keys is not None:
+        answer.must(width <= n_keys, f"at most {n_keys} keys of a text, as n_keys says", width)
+    if key_bits < 64:
+        too_large = keys[(keys >> np.uint64(key_bits) > 0) & (keys != np.uint64(NO_KEY))].tolist()
+        answer.must(not too_large, f"keys below 2**{key_bits}, as key_bits says", too_large[:3])
+
+
+def _scores(answer: Answer, pairs: CandidatePairs, *_: Any) -> None:
+    answer.must_be_array(np.float64, len(pairs.earlier))
+    wrong = answer.value[~(answer.value <= 1.0)]
+    answer.must(not len(wrong), "scores of at most 1.0", wrong.tolist()[:3])
+
+
+def _shares(answer: Answer, *_: Any) -> None:
+    given = answer.value
+    right = isinstance(given, tuple) and len(given) == 2 and all(isinstance(share, float) for share in given)
+    right = right and min(given) >= 0.0 and sum(given) <= 1.0
+    answer.must(right, "two shares of 0.0 or more, at most 1.0 together", given)
+
+
+def _bounds(answer: Answer, lengths: Int32s, *_: Any) -> None:
+    answer.must_be_array(np.int32, len(lengths))
+
+
+def _refused(answer: Answer, posts: Sequence[str], earlier: Int64s, *_: Any) -> None:  # noqa: ARG001  as above
+    answer.must_be_array(np.bool_, len(earlier))
+
+
+def _reason(answer: Answer, *_: Any) -> None:
+    given = answer.value
+    answer.must(given is None or (isinstance(given, str) and given), A_REASON, _describe(given))
+
+
+OF_BATCHES: dict[str, Callable[..., None]] = {
+    "normalize_batch": _texts,
+    "tokenize_batch": _tokens,
+    "weigh_batch": _weights,
+    "hash_batch": lambda answer, tokens, words: answer.must_be_array(np.uint64, len(tokens.starts), words),
+    "keys": _keys,
+    "probes": _keys,
+    "score_pairs": _scores,
+    "max_partner_lengths": _bounds,
+    "least_in_common": _shares,
+    "refuse": _refused,
+    "reason": _reason,
 }
-"""What checks the answers of a component, by the roles that have more to check than what it raises."""
+"""What checks the answer of a batch method, given the arguments too."""
 
 
 def _describe(value: object) -> str:

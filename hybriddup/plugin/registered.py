@@ -79,27 +79,6 @@ def blamed_on(culprit: object, what: str) -> Iterator[None]:
         raise PluginError(f"{culprit} {what}: {type(error).__name__}: {error}") from error
 
 
-class PluginPart:
-    """A function or a component of a plugin, which is called with its faults blamed on it and its answers checked."""
-
-    def __init__(self, part: Any, found: Registered) -> None:
-        self.part = part
-        """What the plugin made."""
-        self._label = found.label
-        self._owner = found.owner
-
-    def recipe(self) -> dict[str, Any]:
-        """Return what the part adds to the recipe id: its own ``recipe()``, or `Owner.recipe`."""
-        own = getattr(self.part, "recipe", None)
-        return dict(own()) if callable(own) else self._owner.recipe(self.part)
-
-    def _wrong(self, method: str, allowed: str, given: object, arguments: str = "") -> PluginError:
-        """Return the error to raise where an answer is not what is allowed."""
-        who = f"{self._label}: {method}" if method else self._label
-        case = f"for {arguments} " if arguments else ""
-        return PluginError(f"{who} must return {allowed}; {case}it returned {given}.")
-
-
 def kind_of(value: object) -> str:
     """Return the type of a value with its article, such as ``an int``."""
     name = type(value).__name__

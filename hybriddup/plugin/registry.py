@@ -230,14 +230,16 @@ class Registry:
 def make_batch_component(found: Registered, component: Any) -> Any:
     """Return an instance with its role's batch methods: what a plugin made, checked, or its function, adapted."""
     from hybriddup.plugin.adapters import ADAPTERS  # these bring numpy, which listing components does without
-    from hybriddup.plugin.checked import CHECKED, Checked
+    from hybriddup.plugin.checked import Checked, CheckedReader
 
     role = ROLES[found.role]
     missing = missing_methods(component, role)
     if not missing:
         if absent := [name for name in role.attributes if not hasattr(component, name)]:
             raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(absent)}.")
-        return component if found.owner.plugin == BUILTINS else CHECKED.get(found.role, Checked)(component, found)
+        if found.owner.plugin == BUILTINS:
+            return component
+        return (CheckedReader if found.role == "reader" else Checked)(component, found)
     if not (role.per_text and callable(component)):
         raise PluginError(f"{found.label} made {component!r}, which has no {', '.join(missing)}.")
     return ADAPTERS[found.role](component, found)

@@ -141,7 +141,6 @@ class Run:
 
     def dedupe(self, corpus: Corpus, config_name: str) -> Result:
         """Return the result of all steps."""
-        self.components.fingerprinter.expect(corpus.texts)
         normalized = self.normalize(corpus.texts)
         n, looked_at = corpus.n_against, self.components.looked_at(normalized)
         if looked_at is None:
@@ -190,10 +189,8 @@ class Run:
         looked_at = self.components.looked_at(normalized)
         raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
         texts = take_texts(normalized, self.find_equal(normalized, raw).distinct)
-        maker = self.components.fingerprinter
         with self.clock.step("learn", len(texts)):
             compared = self.components.compared(texts)
-            maker.expect(compared)
             self.fit(compared)
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()

@@ -1,18 +1,19 @@
 """Connections as a hostile world opens them: too many, silent, slow to send or to read, or half closed.
 
-uvicorn ends connections that are idle between two requests. Here is what else a server needs that is reached directly.
-Each connection has a protocol of ours, which hands what comes to uvicorn's: a time for the headers of a request and for
-taking the answer, a limit of the headers, and a limit of the connections, of which the one that has been waited for
-longest makes room. `hybriddup.service.gate` has the times of bodies and answers.
+uvicorn parses requests and ends connections that are idle between two of them. A subclass of its protocol adds what
+else a server needs that is reached directly: a time for the headers of a request and for taking the answer, a limit of
+the headers, and a limit of the connections, of which the one that has been waited for longest makes room. It overrides
+only what asyncio calls in a protocol and httptools in its owner, and the answer to what is no HTTP.
+`hybriddup.service.gate` has the times of bodies and answers.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
-import httptools
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -21,6 +22,10 @@ from hybriddup.service.problems import RequestError
 
 LONGEST_BETWEEN_LOOKS = 0.5
 """Seconds after which connections are looked at again, to end the slow ones."""
+
+
+CONNECTION = "hybriddup.connection"
+"""By which the state of a request has its connection."""
 
 
 class Connections:
@@ -32,23 +37,22 @@ class Connections:
     def __init__(self, limits: Limits, note: Callable[[str], None]) -> None:
         self.limits = limits
         self.note = note
-        self.open: dict[tuple[str, int], Connection] = {}
-        """By the address of the client."""
+        self.open: set[Connection] = set()
         self.is_looking = False
 
     def protocol(self) -> type[asyncio.Protocol]:
         """Return what makes the protocol of a connection, for ``uvicorn.Config(http=...)``."""
-        return cast("type[asyncio.Protocol]", lambda **given: Connection(self, HttpToolsProtocol(**given)))
+        return cast("type[asyncio.Protocol]", partial(Connection, self))
 
     def add(self, connection: Connection) -> bool:
         """Return whether another connection may stay; where there are too many, end the one longest waited for."""
         has_room = len(self.open) < self.limits.max_connections
         if not has_room:
             self.note("too_many_connections")
-            waited_for = [one for one in self.open.values() if one.is_waited_for and not one.transport.is_closing()]
+            waited_for = [one for one in self.open if one.is_waited_for and not one.transport.is_closing()]
             if has_room := bool(waited_for):
                 min(waited_for, key=lambda one: one.since).transport.close()
-        self.open[connection.client] = connection
+        self.open.add(connection)
         if not self.is_looking:
             self.look()
         return has_room
@@ -56,42 +60,26 @@ class Connections:
     def look(self) -> None:
         """End the connections that are too slow, now and again while there are any."""
         loop = asyncio.get_running_loop()
-        for connection in list(self.open.values()):
+        for connection in list(self.open):
             connection.end_if_slow(loop.time())
         if is_looking := bool(self.open):
             shortest = min(self.limits.header_timeout, self.limits.request_timeout)
             loop.call_later(min(shortest / 8, LONGEST_BETWEEN_LOOKS), self.look)
         self.is_looking = is_looking
 
-    def of(self, scope: Scope) -> Connection | None:
-        """Return the connection of a request; None where it is gone."""
-        return self.open.get(tuple(scope["client"] or ()))
 
-    def is_open(self, scope: Scope) -> bool:
-        """Return whether the client of a request can still be told something."""
-        return (connection := self.of(scope)) is not None and not connection.transport.is_closing()
-
-    def answered(self, scope: Scope) -> None:
-        """Note that a request was answered."""
-        if connection := self.of(scope):
-            connection.answered()
+def connection_of(scope: Scope) -> Connection | None:
+    """Return the connection of a request; None if another server has it."""
+    found: Connection | None = scope.get("state", {}).get(CONNECTION)
+    return found
 
 
-class Connection(asyncio.Protocol):
-    """One connection of a client: uvicorn gets what comes, once it is seen to be allowed.
+class Connection(HttpToolsProtocol):
+    """One connection of a client: uvicorn's, with limits."""
 
-    ``server`` is what answers: told what the transport tells, and known as an `asyncio.Protocol` only.
-    """
-
-    transport: asyncio.Transport
-
-    def __init__(self, connections: Connections, server: asyncio.Protocol) -> None:
-        self.connections = connections
-        self.server = server
-        self.parser: Any = httptools.HttpRequestParser(self)
-        """Finds where requests begin and end; uvicorn's own makes them."""
-        self.client = ("", 0)
-        self.url = b""
+    def __init__(self, all_of_them: Connections, *, app_state: dict[str, Any], **given: Any) -> None:
+        super().__init__(app_state={**app_state, CONNECTION: self}, **given)
+        self.all_of_them = all_of_them
         self.in_headers = True
         """Whether no whole headers came since the last request, or since the connection was made."""
         self.n_header_bytes = self.n_chunks = 0
@@ -111,58 +99,46 @@ class Connection(asyncio.Protocol):
         """Whether the client is to send something: a request, or the rest of one."""
         return not self.n_unanswered or not self.in_headers
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse the connection."""
-        self.transport = cast("asyncio.Transport", transport)
-        address = transport.get_extra_info("peername")
-        self.client = tuple(address[:2]) if address else ("", id(self))  # none where the client has gone already
-        self.since = self.headers_since = asyncio.get_running_loop().time()
-        self.server.connection_made(transport)
-        if not self.connections.add(self):
-            allowed = f"at most {self.connections.limits.max_connections:,} connections; come back later"
+        super().connection_made(transport)
+        self.since = self.headers_since = self.loop.time()
+        if not self.all_of_them.add(self):
+            allowed = f"at most {self.all_of_them.limits.max_connections:,} connections; come back later"
             self.refuse(RequestError(503, "too_many_connections", "too many requests are being answered.", allowed))
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        if self.connections.open.get(self.client) is self:
-            del self.connections.open[self.client]
-        self.parser = None  # the two refer to each other
-        self.server.connection_lost(error)
+        self.all_of_them.open.discard(self)
+        super().connection_lost(exc)
+        self.app_state = {}  # the two refer to each other
 
     def data_received(self, data: bytes) -> None:
-        """Hand on what came, unless it is no HTTP or too much."""
+        """Parse what came, unless it is too much."""
         if self.transport.is_closing():
             return
         if self.in_headers:
             self.n_header_bytes += len(data)
             if self.headers_since is None:
-                self.headers_since = asyncio.get_running_loop().time()
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # a wish, which is not granted
-        except httptools.HttpParserError:
-            self.refuse(self.problem or RequestError(400, "not_http", "this is no HTTP request.", "HTTP/1.1"))
-            return
+                self.headers_since = self.loop.time()
+        super().data_received(data)
         if self.in_headers and self.n_header_bytes > MAX_HEADER_BYTES:
             allowed = f"at most {MAX_HEADER_BYTES:,} bytes"
             self.refuse(RequestError(431, "headers_too_large", "the headers are too large.", allowed))
-            return
-        self.server.data_received(data)
 
-    def on_url(self, url: bytes) -> None:
-        """Take a part of an address."""
-        self.url += url
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's words
+        """Refuse what the parser was stopped for, or cannot read."""
+        self.refuse(self.problem or RequestError(400, "not_http", "this is no HTTP request.", "HTTP/1.1"))
 
     def on_headers_complete(self) -> None:
-        """Check that uvicorn can make a request of the headers, and that not too many wait."""
+        """Take a request, unless too many wait."""
         if self.n_unanswered >= MAX_AHEAD:
             allowed = f"at most {MAX_AHEAD} requests before the first is answered"
             self.stop(RequestError(429, "too_many_ahead", "too many requests were sent ahead.", allowed))
-        httptools.parse_url(self.url).path.decode("ascii")  # an address that uvicorn would refuse in its own words
-        self.url, self.in_headers, self.headers_since, self.n_chunks = b"", False, None, 0
+        super().on_headers_complete()
+        self.in_headers, self.headers_since, self.n_chunks = False, None, 0
         self.n_unanswered += 1
-        self.since = asyncio.get_running_loop().time()
+        self.since = self.loop.time()
 
     def on_chunk_header(self) -> None:
         """Count the parts of a body: each is an event in Python, however small."""
@@ -173,6 +149,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """Wait for the next request."""
+        super().on_message_complete()
         self.in_headers, self.n_header_bytes = True, 0
 
     def stop(self, problem: RequestError) -> None:
@@ -183,7 +160,7 @@ class Connection(asyncio.Protocol):
     def answered(self) -> None:
         """Wait for the next request, for as long as a connection is kept."""
         self.n_unanswered -= 1
-        self.since = asyncio.get_running_loop().time()
+        self.since = self.loop.time()
         if self.headers_since is not None:
             self.headers_since = self.since
         if self.said_all and not self.n_unanswered:
@@ -191,13 +168,13 @@ class Connection(asyncio.Protocol):
 
     def end_if_slow(self, now: float) -> None:
         """End the connection of a client that takes too long to ask, or to take what was answered."""
-        limits = self.connections.limits
+        limits = self.all_of_them.limits
         if not self.transport.get_write_buffer_size():
             self.unread_since = None
         elif self.unread_since is None:
             self.unread_since = now
         elif now - self.unread_since > limits.request_timeout:
-            self.connections.note("too_slow")
+            self.all_of_them.note("too_slow")
             self.transport.abort()
             return
         if self.headers_since is None or self.n_unanswered or now - self.headers_since <= limits.header_timeout:
@@ -210,21 +187,13 @@ class Connection(asyncio.Protocol):
         """End the connection, with a problem where the client asked and nothing else is being answered."""
         if self.transport.is_closing():
             return
-        self.connections.note(counted_as or problem.error)
+        self.all_of_them.note(counted_as or problem.error)
         has_asked = self.n_header_bytes or problem.status == 503
         if has_asked and self.n_unanswered <= (not self.in_headers):
             self.transport.write(problem.as_http())
         self.transport.close()
 
-    def pause_writing(self) -> None:
-        """Have uvicorn wait until the client takes what was sent."""
-        self.server.pause_writing()
-
-    def resume_writing(self) -> None:
-        """Have uvicorn go on."""
-        self.server.resume_writing()
-
-    def eof_received(self) -> bool:
+    def eof_received(self) -> bool:  # type: ignore[override]
         """Answer a client that has said all it will say; end the connection of one that stopped halfway."""
         self.said_all = True
         return self.n_unanswered > 0 and self.in_headers

@@ -14,7 +14,7 @@ from time import perf_counter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hybriddup.service.connections import Connections
+from hybriddup.service.connections import Connection, connection_of
 from hybriddup.service.limits import SECONDS_BEFORE_429, UNREAD_BYTES, UNREAD_SECONDS
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
@@ -38,8 +38,6 @@ class Gate:
     hosts
         Names by which the service may be addressed where there is no token: a site that lets its own name lead to this
         machine could otherwise use a visitor's browser to read posts. Empty = any.
-    connections
-        Those of the server; None = another one serves.
     log
         Called with a line about each request; None = nobody wants to know.
     """
@@ -51,7 +49,6 @@ class Gate:
         room: BodyRoom,
         token: str | None,
         hosts: Iterable[str],
-        connections: Connections | None,
         log: Callable[[str], None] | None,
     ) -> None:
         self.app = app
@@ -59,7 +56,6 @@ class Gate:
         self.room = room
         self.digest = None if token is None else sha256(token.encode()).digest()
         self.hosts = frozenset(hosts)
-        self.connections = connections
         self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,7 +64,8 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        exchange = Exchange(headers, receive, send, lambda: self.connections is None or self.connections.is_open(scope))
+        connection = connection_of(scope)
+        exchange = Exchange(headers, receive, send, connection)
         try:
             problem = self.problem_of(scope["path"], headers)
             if problem is not None:
@@ -80,8 +77,8 @@ class Gate:
             labels = route_name(scope["path"]), method, str(exchange.status)
             seconds = (exchange.ended or perf_counter()) - exchange.began
             self.metrics.requests.labels(*labels).observe(seconds)
-            if self.connections is not None:
-                self.connections.answered(scope)
+            if connection is not None:
+                connection.answered()
             if self.log is not None:
                 self.log(log_line(scope, method, exchange.status, seconds))
 
@@ -107,13 +104,16 @@ class Exchange:
     Where the client may try again, a body that is not large is dropped instead, and the connection stays.
     """
 
-    def __init__(self, headers: Headers, receive: Receive, send: Send, is_open: Callable[[], bool]) -> None:
-        self._receive, self._send, self._is_open = receive, send, is_open
+    def __init__(self, headers: Headers, receive: Receive, send: Send, connection: Connection | None) -> None:
+        self._receive, self._send, self._connection = receive, send, connection
         self.status = 500
         self.began = perf_counter()
         self.ended: float | None = None
         self.is_unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
         self.is_last = False
+
+    def _is_open(self) -> bool:
+        return self._connection is None or not self._connection.transport.is_closing()
 
     async def receive(self) -> Message:
         """Return the next part of the body."""

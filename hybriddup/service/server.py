@@ -41,7 +41,6 @@ def create_app(
     *,
     token: str | None = None,
     hosts: Iterable[str] = (),
-    connections: Connections | None = None,
     log: Callable[[str], None] | None = None,
     on_ready: Callable[[WindowStats], None] = lambda _: None,
     on_failure: Callable[[], None] = lambda: None,
@@ -50,7 +49,7 @@ def create_app(
 
     Parameters
     ----------
-    token, hosts, connections, log
+    token, hosts, log
         As `Gate` takes them.
     on_ready
         Called with its counts once the window is open and posts are taken.
@@ -76,7 +75,7 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)
-    return Gate(app, service.metrics, service.room, token, hosts, connections, log)
+    return Gate(app, service.metrics, service.room, token, hosts, log)
 
 
 class Server:

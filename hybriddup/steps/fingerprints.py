@@ -18,7 +18,7 @@ from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.parallel import map_threads
 from hybriddup.steps.posts.parts import words_of
 from hybriddup.steps.tokenizers import Tokenizer
-from hybriddup.steps.tokenizers.processes import start_early, tokenize_in_processes, tokenize_together
+from hybriddup.steps.tokenizers.processes import tokenize_in_processes, tokenize_together
 from hybriddup.steps.weighters import FittedWeighter, Weighter, begin_with_keys
 
 TEXTS_A_BATCH = 1024
@@ -57,10 +57,6 @@ class Fingerprinter:
     """Whether emoji, links and mentions are left out of texts that have words."""
     notes: list[str] = field(default_factory=list)
     """Remarks for the user."""
-
-    def expect(self, texts: Sequence[str]) -> None:
-        """Get ready for these texts, or for what they will be after normalizing, without waiting for it."""
-        start_early(self.tokenizer, texts, self.workers)
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on a sample of the texts, where it needs that."""

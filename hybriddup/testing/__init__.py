@@ -10,15 +10,12 @@ contract does not hold::
 
 from hybriddup.testing.block_indexes import check_block_index
 from hybriddup.testing.contract import ContractError
-from hybriddup.testing.faults import check_shared_window
 from hybriddup.testing.formats import check_reader, check_writer
 from hybriddup.testing.guards import check_guard
-from hybriddup.testing.live_indexes import check_live_index
 from hybriddup.testing.shared_stores import check_shared_store
 from hybriddup.testing.texts import NASTY_TEXTS
 from hybriddup.testing.tokens import check_hasher, check_normalizer, check_tokenizer, check_weighter
 from hybriddup.testing.verifiers import check_verifier
-from hybriddup.testing.window_stores import check_window_store
 from hybriddup.testing.windows import check_window
 
 __all__ = [
@@ -27,15 +24,12 @@ __all__ = [
     "check_block_index",
     "check_guard",
     "check_hasher",
-    "check_live_index",
     "check_normalizer",
     "check_reader",
     "check_shared_store",
-    "check_shared_window",
     "check_tokenizer",
     "check_verifier",
     "check_weighter",
     "check_window",
-    "check_window_store",
     "check_writer",
 ]

@@ -25,11 +25,11 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks
 from hybriddup.steps.blocks.shingles import Shingles
 from hybriddup.steps.parallel import available_workers
-from hybriddup.testing.live_indexes import with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
 from hybriddup.window.index.live_indexes import make_live_index
 from tests.benchmarks.tools import memory_mb
 from tests.builders import make_limits
+from tests.window.live_indexes import with_keys
 
 FILLED_AT_ONCE = 2**14
 BATCH = 256

@@ -31,10 +31,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from hybriddup.testing.services import ask, running_service
 from hybriddup.window import Window
 from tests.benchmarks.corpora import SAMPLE_POSTS, generate, read_texts, records_of
 from tests.benchmarks.setting import milliseconds, setting
+from tests.plugin_support.services import ask, running_service
 
 N_NEW = 200_000
 """New posts that the client has at hand; then it begins again, with other ids and ends of text."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter
-from itertools import islice
 from pathlib import Path
-from random import Random
 
 import pytest
 from rapidfuzz.distance import Indel
@@ -17,7 +14,6 @@ from tests.benchmarks.corpora import (
     STREAM_EQUAL,
     STREAM_REPEATS,
     UNRELATED_SHARE,
-    Base,
     generate,
     main,
     read_texts,
@@ -49,25 +45,6 @@ def test_number_of_posts_is_exact_and_ids_differ(shape: str, n: int) -> None:
     assert len({post.id for post in posts}) == n
 
 
-def test_copies_hold_the_base_once_as_it_is() -> None:
-    """The first pass is the base's first posts, unedited; the others are copies of the same posts."""
-    posts = list(generate("copies", 1000, TEXTS, shuffled=False))
-
-    assert [post.text for post in posts[:300]] == TEXTS[:300]
-    assert Counter(post.id.split("-")[0] for post in posts) == {"original": 300, "copy": 600, "unrelated": 100}
-
-
-def test_copies_are_edited_by_no_more_than_a_fifth() -> None:
-    """No copy takes more edits than a fifth of the post's characters, and shares of 0 and nearly 20 % both occur."""
-    base = Base(TEXTS, Random(3))  # noqa: S311
-    long_texts = [text for text in TEXTS if len(text) >= 40]
-    shares = [Indel.distance(text, base.edited(text)) / 2 / len(text) for text in long_texts * 5]
-
-    assert max(shares) <= 0.2
-    assert min(shares) < 0.01
-    assert max(shares) > 0.15
-
-
 def test_unrelated_posts_match_nothing() -> None:
     """No post of random phrases reaches 0.8 with any other post."""
     posts = list(generate("copies", 1500, TEXTS, seed=4))
@@ -75,51 +52,6 @@ def test_unrelated_posts_match_nothing() -> None:
 
     assert len(unrelated) == int(1500 * UNRELATED_SHARE)
     assert max(Indel.normalized_similarity(a.text, b.text) for a in unrelated for b in posts if a.id != b.id) < 0.8
-
-
-def test_relettered_posts_repeat_each_other_as_the_originals_do() -> None:
-    """Other letters change no similarity between two posts without links, and make other posts."""
-    plain = [text for text in TEXTS if "http" not in text][:60]
-    others = Base(plain, Random(5)).relettered().texts  # noqa: S311
-    pairs = [(a, b) for a in range(60) for b in range(a)]
-
-    assert [Indel.distance(others[a], others[b]) for a, b in pairs] == [
-        Indel.distance(plain[a], plain[b]) for a, b in pairs
-    ]
-    assert sum(a == b for a, b in zip(plain, others, strict=True)) < 5
-
-
-def test_number_of_passes_stays_the_same_at_every_size() -> None:
-    """With passes given, a base too small is made longer instead of being repeated more often."""
-    posts = list(generate("copies", 3000, TEXTS, passes=3, shuffled=False))
-    kinds = Counter("-".join(post.id.split("-")[:-1]) for post in posts)
-
-    assert kinds == {"original": 900, "copy-1": 900, "copy-2": 900, "unrelated": 300}
-
-
-def test_half_of_templates_are_edits_of_ten_posts() -> None:
-    """Each template has a tenth of that half, and each edit reaches 0.8 with some post of the base."""
-    posts = list(generate("templates", 1000, TEXTS))
-    edits = [post for post in posts if post.id.startswith("template")]
-    by_template = Counter(post.id.split("-")[1] for post in edits)
-    first = next(post.text for post in edits)
-
-    assert list(by_template.values()) == [50] * 10
-    assert max(Indel.normalized_similarity(first, text) for text in TEXTS) >= 0.8
-
-
-def test_a_stream_is_made_one_by_one() -> None:
-    """The first of a billion are there at once, because the others are not made yet."""
-    assert len(list(islice(generate("stream", 10**9, TEXTS), 5))) == 5
-
-
-def test_a_stream_has_the_lengths_of_its_base() -> None:
-    """Quartiles of the lengths are those of the base, but for what edits change."""
-    posts = list(generate("stream", 4000, TEXTS))
-    ours, theirs = (sorted(map(len, texts)) for texts in ([post.text for post in posts], TEXTS))
-
-    for share in (0.25, 0.5, 0.75):
-        assert abs(ours[int(share * len(ours))] - theirs[int(share * len(theirs))]) <= 4
 
 
 def test_a_stream_repeats_a_quarter_some_of_it_as_it_was() -> None:

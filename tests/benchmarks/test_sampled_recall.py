@@ -15,7 +15,7 @@ from tests.benchmarks import sampled_recall
 from tests.benchmarks.corpora import generate, read_texts, write_posts
 from tests.benchmarks.exhaustive import rows_with_match
 from tests.benchmarks.sampled_recall import sampled_score, wilson
-from tests.benchmarks.tools import NO_KEEPER, TOOLS, Decided
+from tests.benchmarks.tools import NO_KEEPER, Decided
 
 TEXTS = [post.text for post in generate("copies", 300, read_texts(), seed=7)]
 SIMILAR = np.array([[Indel.normalized_similarity(a, b) for b in TEXTS] for a in TEXTS])
@@ -73,16 +73,6 @@ def test_intervals_hold_the_truth() -> None:
     assert all(low <= share <= high for share, low, high in found)
 
 
-def test_hybriddup_names_keepers_that_match() -> None:
-    """The named keepers of a run under the measured rule are right, every one."""
-    decided, seconds = TOOLS["hybriddup"](TEXTS, "benchmark")
-    recall, precision = brute_force(decided.removed, decided.keepers)
-
-    assert sampled_score(TEXTS, decided, sample=300).precision.share == precision == 1.0
-    assert recall > 0.9
-    assert seconds > 0
-
-
 @given(st.lists(st.text("abc好的", max_size=12), max_size=12), st.sampled_from([0.5, 0.7, 0.8, 1.0]), st.booleans())
 def test_rows_with_a_match_equal_a_plain_comparison(texts: list[str], minimum: float, earlier_only: bool) -> None:
     """Pairs exactly at the minimum count, and bounds rule out none."""
@@ -97,13 +87,6 @@ def test_rows_with_a_match_equal_a_plain_comparison(texts: list[str], minimum: f
         )
         for row, text in enumerate(texts)
     ]
-
-
-def test_texts_beyond_the_counters_are_compared() -> None:
-    """A text of more than 65,535 equal characters matches one that is a little longer."""
-    texts = ["啊" * 70_000, "啊" * 80_000, "啊" * 30_000]
-
-    assert rows_with_match(texts, np.arange(3), np.arange(3), 0.8).tolist() == [True, True, False]
 
 
 def test_wilson_interval_of_none_in_three_thousand() -> None:

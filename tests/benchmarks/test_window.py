@@ -62,12 +62,6 @@ def test_a_store_of_other_posts_is_not_measured(posts: Path, tmp_path: Path) -> 
         measured(posts, "--store", str(tmp_path / "window"))
 
 
-def test_a_file_that_is_too_short_is_an_error(posts: Path) -> None:
-    """The message says how many posts there are."""
-    with pytest.raises(SystemExit, match="ends after 8,192 posts"):
-        window.main([str(posts), "--posts", "12000", "--store", "memory"])
-
-
 @pytest.mark.parametrize(("setting", "posts", "least"), [("exact", 20_000, 1.0), ("short", 40_000, 0.98)])
 def test_the_index_finds_what_is_planted(setting: str, posts: int, least: float) -> None:
     """In a small window that went around once, which stays full."""
@@ -99,21 +93,3 @@ def test_both_parts_are_measured_also_on_a_store_that_is_there(
     assert filled["kept_in_window"] <= 600
     assert again["kept_in_window"] > filled["kept_in_window"]
     assert [part["errors"] for part in (filled, several, again, last)] == [0] * 4
-
-
-@pytest.mark.slow
-def test_clients_that_do_not_wait_are_measured(capfd: pytest.CaptureFixture[str]) -> None:
-    """So many connections, and posts a request, as are asked for."""
-    service_load.main(["--window", "50", "--seconds", "0.2", "--warm-up", "0.1", "--eager", "4x8,2x16"])
-    parts = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    assert [(part["connections"], part["posts_a_request"]) for part in parts] == [(4, 8), (2, 16)]
-    assert all(part["posts_per_second"] > 0 for part in parts)
-
-
-def test_posts_that_are_not_there_are_an_error(tmp_path: Path) -> None:
-    """The message says how many posts were left out."""
-    posts = tmp_path / "posts.jsonl"
-    write_posts(generate("stream", 60, TEXTS, seed=15), posts)
-
-    with pytest.raises(SystemExit, match="no posts after the first 60"):
-        service_load.main(["--corpus", str(posts), "--window", "60"])

@@ -109,12 +109,12 @@ try:
     main()
 except SystemExit as end:
     assert end.code == 0, end.code
-print(*sorted({name.partition(".")[0] for name in sys.modules}))
+print(*sys.modules)
 """
 
 
-def packages_loaded_by(*arguments: str) -> set[str]:
-    """Return the names of all packages that a command has imported when it ends."""
+def modules_loaded_by(*arguments: str) -> set[str]:
+    """Return the names of all modules that a command has imported when it ends."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
     command = [sys.executable, "-c", LOADED, *arguments]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

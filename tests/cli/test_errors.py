@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,7 +147,7 @@ def test_an_unexpected_error_is_one_message_too(run: Run, tmp_path: Path, monkey
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("hybriddup.cli.dedupe_job.run", fail)
+    monkeypatch.setattr("hybriddup.run.pipeline.run", fail)
     message = failed(run, "dedupe", write_posts(tmp_path / "posts.jsonl", OTHER), "--quiet")
     assert message.splitlines()[0] == "error: unexpected ZeroDivisionError: division by zero"
     assert "--debug" in message
@@ -157,15 +158,15 @@ def test_an_input_that_changes_during_the_run_is_an_error(
 ) -> None:
     """What was decided is not about the rows that are there now."""
     name = write_posts(tmp_path / "posts.jsonl", OTHER)
-    from hybriddup.cli import dedupe_job
+    from hybriddup.run import pipeline
 
-    decide = dedupe_job.decide
+    decide = pipeline.run
 
-    def decide_slowly(*arguments: object) -> object:
-        decided = decide(*arguments)  # type: ignore[arg-type]
+    def decide_slowly(*arguments: Any, **options: Any) -> object:
+        decided = decide(*arguments, **options)
         with (tmp_path / name).open("a") as posts:
             posts.write(jsonl(OTHER))
         return decided
 
-    monkeypatch.setattr(dedupe_job, "decide", decide_slowly)
+    monkeypatch.setattr(pipeline, "run", decide_slowly)
     assert "posts.jsonl changed while it was being deduplicated" in failed(run, "dedupe", name, "--quiet")

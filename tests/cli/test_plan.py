@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hybriddup.cli.options import BYTES, COUNTS, parse_number
-from hybriddup.cli.plan_view import show
+from hybriddup.cli.plan import show
 from hybriddup.errors import ConfigError
 from tests.cli.support import Run, failed
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from hybriddup.cli.watch_job import recall_line
+from hybriddup.cli.watcher import recall_line
 from hybriddup.window import AuditCounts, Window, WindowStats
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Start, distinct_texts, jsonl
 

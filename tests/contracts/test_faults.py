@@ -9,8 +9,8 @@ import pytest
 
 import hybriddup
 from hybriddup.testing import ContractError
-from hybriddup.testing.crowds import CROWD_CONFIG, check_answers, make_crowd
 from hybriddup.window.window import Window
+from tests.plugin_support.crowds import CROWD_CONFIG, check_answers, make_crowd
 
 CROWD = make_crowd(12, 1)
 

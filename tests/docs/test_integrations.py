@@ -22,8 +22,8 @@ import httpx
 import pytest
 
 import hybriddup
-from hybriddup.testing.services import running_service
 from tests.docs.markdown import block_with
+from tests.plugin_support.services import running_service
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"

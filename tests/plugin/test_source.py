@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import linecache
 import os
 import subprocess
 import sys
@@ -109,7 +110,6 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
         ("def work(text, *, n=2): return text[:n]", "def work(text, *, n=3): return text[:n]"),
         ("def work(text): return text.upper()", "def work(text): return text.lower()"),
         ("def work(text): return text in {'a', 'b'}", "def work(text): return text in {'a', 'c'}"),
-        ("work = (lambda n: lambda text: text[:n])(2)", "work = (lambda n: lambda text: text[:n])(3)"),
         ("def work(text): return [c + 'x' for c in text]", "def work(text): return [c + 'y' for c in text]"),
         (
             "class work:\n    def __call__(self, text): return text[:2]",
@@ -122,11 +122,25 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
     ],
 )
 def test_code_stands_for_a_file_that_is_not_there(code: str, edited: str) -> None:
-    """As in a notebook: code, constants, defaults and what is closed over count."""
+    """Code, constants, defaults and attributes of classes count."""
     recipe = source_recipe(typed(code))
     assert list(recipe) == ["code-sha256"]
     assert source_recipe(typed(code)) == recipe
     assert source_recipe(typed(edited)) != recipe
+
+
+def test_cell_of_a_notebook_counts_whole() -> None:
+    """With what a function in it closes over; notebooks keep the text of their cells where tracebacks find it."""
+    recipes = []
+    for number, n in enumerate((2, 2, 3)):
+        cell = f"work = (lambda n: lambda text: text[:n])({n})\n"
+        name = f"<cell {number} of a notebook>"
+        linecache.cache[name] = (len(cell), None, [cell], name)
+        namespace: dict[str, Any] = {"__name__": "typed_in"}
+        exec(compile(cell, name, "exec"), namespace)  # noqa: S102  as a notebook does
+        recipes.append(source_recipe(namespace["work"]))
+    assert recipes[0] == recipes[1] != recipes[2]
+    assert list(recipes[0]) == ["source-sha256"]
 
 
 def test_checksum_of_code_is_the_same_in_each_process() -> None:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn, TypeVar
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import httpx
 import pytest
@@ -190,7 +190,8 @@ def test_a_connection_that_is_closed_is_no_fault() -> None:
     refusing = AsyncMock(side_effect=RuntimeError("unable to perform operation; the handler is closed"))
 
     async def talk(*, is_open: bool) -> Message:
-        exchange = Exchange(Headers({"content-length": "9"}), refusing, refusing, lambda: is_open)
+        connection = Mock(**{"transport.is_closing.return_value": not is_open})
+        exchange = Exchange(Headers({"content-length": "9"}), refusing, refusing, connection)
         await exchange.send({"type": "http.response.body", "body": b""})
         return await exchange.receive()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,18 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import NO_KEY, Bools, Fingerprints, NearPairs, UInt64s
+from hybriddup.data.records import NO_KEY, Fingerprints, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.search.pair_limits import length_class
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
-from hybriddup.testing.contract import ContractError
-from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
-from tests.window.plugins import nothing, with_fault
+from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 
 Triple = tuple[int, int, int]
 
@@ -97,7 +94,7 @@ INDEXES: list[Any] = [
 def test_live_indexes_keep_their_contract(
     index: BlockIndex, kind: type[LiveIndex], distance: int, bits: int, sketched: bool
 ) -> None:
-    """The checks are those of `hybriddup.testing`."""
+    """Against an oracle of dictionaries and lists."""
     made: list[LiveIndex] = []
 
     def make(size: WindowSize) -> LiveIndex:
@@ -121,41 +118,6 @@ def test_lists_hold_keys_of_any_kind(most: int, wide: bool) -> None:
     """However many texts of a key are looked at."""
     index = ManyKeys(most, wide=wide)
     check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=20, bits=[128])
-
-
-def loses_the_oldest(look_up: Callable[..., NearPairs], *given: Any) -> NearPairs:
-    """Look at one text of a key too few."""
-    near = look_up(*given)
-    return near.take(near.depths < FewKeys.max_bucket_size)
-
-
-def finds_twice(look_up: Callable[..., NearPairs], *given: Any) -> NearPairs:
-    """Find each pair twice."""
-    return NearPairs._make(np.repeat(column, 2) for column in look_up(*given))
-
-
-def forgets_to_count(add: Any, texts: LiveTexts, is_kept: Bools) -> None:
-    """Keep quiet about crowded keys."""
-    add(texts, is_kept)
-    add.args[0].report.limits_hit.clear()
-
-
-@pytest.mark.parametrize(
-    ("method", "fault", "clause"),
-    [
-        ("forget_before", nothing, "counts the texts that can be found"),
-        ("look_up", finds_twice, "no pair is found twice"),
-        ("look_up", loses_the_oldest, "every pair within its limits is found that stands among the newest of a key"),
-        ("add", forgets_to_count, "look-ups that meet a crowded key are counted"),
-        ("depths", lambda right, *given: np.minimum(right(*given), 1), "depths"),
-        ("add", lambda right, texts, kept: right(texts, np.ones_like(kept)), "counts the texts that can be found"),
-    ],
-)
-def test_contract_check_finds_faults(method: str, fault: Callable[..., Any], clause: str) -> None:
-    """An index that breaks a clause is told which."""
-    index, broken = FewKeys(), with_fault(LiveLists, method, fault)
-    with pytest.raises(ContractError, match=clause):
-        check_live_index(lambda size: broken(size, index), index, max_hamming_distance=20, bits=[64])
 
 
 def prepared(index: BlockIndex, bits: int = 64) -> BlockIndex:

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError
-from hybriddup.testing import ContractError, check_window_store
+from hybriddup.testing import ContractError
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.plugins import nothing, with_fault
+from tests.window.store_checks import check_window_store
 from tests.window.stores import posts
 
 

@@ -67,8 +67,6 @@ class Jieba:
 
     Options = JiebaOptions
     holds_interpreter = True
-    characters_a_second = 200_000
-    """About that on one core: other processes start early where the texts of a run are many."""
 
     def __init__(self, options: JiebaOptions) -> None:
         self.options = options

@@ -1,5 +1,6 @@
 """Measures windows in HBase on posts of one's own, beside what the articles do: four scans and four puts a post.
 
+    export PYTHONPATH=tests
     python plugins/hybriddup-hbase/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
 HBase is started here, with one region server, unless --server says which Thrift server is asked; the windows that are
@@ -20,10 +21,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import happybase
+from plugin_support.rates import Rate, measure_callers, measure_senders
 from servers import serving
 
 import hybriddup
-from hybriddup.testing.rates import Rate, measure_callers, measure_senders
 
 FLAGS = b"abcd"
 """Of the four tables of the articles."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+from plugin_support.services import PROGRAM, ask, running_service, watch
 from servers import HBase
-
-from hybriddup.testing.services import PROGRAM, ask, running_service, watch
 
 pytest.importorskip("uvicorn", reason="the extra hybriddup[serve] is not installed")
 REPEATED, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"

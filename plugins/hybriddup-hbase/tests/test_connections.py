@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from hybriddup_hbase.opening import address_of, open_store
+from plugin_support.faults import Proxy, make_posts
 from servers import HBase, free_port
 
 import hybriddup
-from hybriddup.testing.faults import Proxy, make_posts
 from hybriddup.testing.shared_stores import NEEDS, keyed
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.records import StoredPost

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 import happybase
 import pytest
+from plugin_support.faults import check_shared_window, make_posts
 from servers import QUICK, HBase, serving
 
 import hybriddup
 from hybriddup.errors import StoreError
-from hybriddup.testing import check_shared_window
-from hybriddup.testing.faults import make_posts
 from hybriddup.testing.window_posts import CONFIG
 
 LEASE = 1.0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from measure import measure
+from plugin_support.faults import make_posts
 from servers import HBase
-
-from hybriddup.testing.faults import make_posts
 
 
 def test_every_measurement_tells_a_rate(servers: HBase) -> None:

@@ -1,5 +1,6 @@
 """Measures windows in Redis on posts of one's own, beside datasketch on the same server where it is installed.
 
+    export PYTHONPATH=tests
     python plugins/hybriddup-redis/tests/measure.py posts.jsonl --senders 2 --batch 256 --config weibo
 
 The server, the senders and the peer share this machine.
@@ -16,9 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from plugin_support.rates import Rate, measure_callers, measure_senders
 from servers import Server, serving
-
-from hybriddup.testing.rates import Rate, measure_callers, measure_senders
 
 
 def measure_window(server: Server, rate_of: Any, *arguments: Any) -> dict[str, float]:

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from hybriddup_redis import scripts
 from hybriddup_redis.opening import open_store, place_of
+from plugin_support.faults import check_shared_window, make_posts
 from servers import Server, serving, watching
 
 import hybriddup
 from hybriddup.errors import StoreError
-from hybriddup.testing import check_shared_window
-from hybriddup.testing.faults import make_posts
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.shared import Keyed, Needs
 from hybriddup.window.shared.store import entry_type

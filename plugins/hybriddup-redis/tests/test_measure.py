@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from measure import measure
-
-from hybriddup.testing.faults import make_posts
+from plugin_support.faults import make_posts
 
 
 def test_every_measurement_tells_a_rate() -> None:

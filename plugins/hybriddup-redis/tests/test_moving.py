@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import pytest
 from hybriddup_redis.store import tags
+from plugin_support.faults import make_posts
 from redis.crc import key_slot
 from servers import Server, cluster
 
 import hybriddup
-from hybriddup.testing.faults import make_posts
 from hybriddup.testing.window_posts import CONFIG
 
 POSTS = [post["text"] for post in make_posts(300, 5)[::4]]

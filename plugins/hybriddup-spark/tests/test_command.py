@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 from conftest import OLDEST_JAVA, java_version
-
-from hybriddup.testing.services import PROGRAM
+from plugin_support.services import PROGRAM
 
 README = Path(__file__).parents[1] / "README.md"
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"

@@ -1,4 +1,4 @@
-"""What `hybriddup explain` does: find the two texts, explain them, print it."""
+"""The two texts that `hybriddup explain` is given or finds in files, their explanation, and how it is printed."""
 
 from __future__ import annotations
 

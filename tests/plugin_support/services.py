@@ -20,7 +20,7 @@ SECONDS = 60.0
 def running_service(store: str, *arguments: str) -> Iterator[str]:
     """Run ``hybriddup serve`` over a window; yield its address when it is ready. Needs hybriddup[serve]."""
     command = [*PROGRAM, "serve", "--store", store, "--port", "0", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:  # noqa: S603
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         try:
             lines = iter(process.stderr or ())
             listening = next(line for line in lines if line.startswith("listening on "))
@@ -46,6 +46,6 @@ def watch(store: str, post: Any) -> dict[str, Any]:
     """Send a post to ``hybriddup watch`` over a window; return what it prints."""
     command = [*PROGRAM, "watch", "--store", store]
     line = json.dumps(post) + "\n"
-    done = subprocess.run(command, input=line, capture_output=True, text=True, timeout=SECONDS, check=True)  # noqa: S603
+    done = subprocess.run(command, input=line, capture_output=True, text=True, timeout=SECONDS, check=True)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from hybriddup.cli import serve_job
+from hybriddup.cli import serve
 from hybriddup.errors import ConfigError
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it."""
-    monkeypatch.setattr(serve_job, "PACKAGES", ("starlette", "no_such_package"))
+    monkeypatch.setattr(serve, "PACKAGES", ("starlette", "no_such_package"))
     with pytest.raises(ConfigError, match=r"needs no_such_package, .* pip install 'hybriddup\[serve\]'"):
-        serve_job.check_installed()
+        serve.check_installed()
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_only_loopback_is_of_this_machine_alone(host: str, is_own: bool) -> None:
     """Names are not looked up: what they lead to can change."""
-    assert serve_job.is_loopback(host) == is_own
+    assert serve.is_loopback(host) == is_own
 
 
 def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,22 +42,22 @@ def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.
     file = tmp_path / "token"
     file.write_text("from-the-file-0123\n", "utf-8")
     monkeypatch.setenv("HYBRIDDUP_TOKEN", "from-the-environment")
-    assert serve_job.find_token(str(file)) == "from-the-file-0123"
-    assert serve_job.find_token(None) == "from-the-environment"
+    assert serve.find_token(str(file)) == "from-the-file-0123"
+    assert serve.find_token(None) == "from-the-environment"
     monkeypatch.setenv("HYBRIDDUP_TOKEN", "")
     with pytest.raises(ConfigError, match="at least 16"):
-        serve_job.find_token(None)
+        serve.find_token(None)
     monkeypatch.delenv("HYBRIDDUP_TOKEN")
-    assert serve_job.find_token(None) is None
+    assert serve.find_token(None) is None
 
 
 def test_only_a_disk_of_this_machine_is_tried(tmp_path: Path) -> None:
     """A directory by its path or its URL; whether a store elsewhere has room, the next posts tell."""
     for store in (str(tmp_path), tmp_path.as_uri(), "redis://me:secret@elsewhere/0", "memory:"):
-        serve_job.try_disk(store)
+        serve.try_disk(store)
     for store in (str(tmp_path / "none"), (tmp_path / "none").as_uri()):
         with pytest.raises(OSError, match="none"):
-            serve_job.try_disk(store)
+            serve.try_disk(store)
     assert list(tmp_path.iterdir()) == []
 
 

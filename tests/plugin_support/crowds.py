@@ -48,7 +48,7 @@ class Crowd(NamedTuple):
 
 def make_crowd(n: int, seed: int) -> Crowd:
     """Return four times ``n`` posts, or one or two more."""
-    random = Random(seed)  # noqa: S311  posts, not secrets
+    random = Random(seed)
     each = 4 * n // 3
     ordinary = "".join(random.choices(HAN, k=30))
     grouped = [(place % 2, (ordinary, SHORT)[place % 2]) for place in range(each)]

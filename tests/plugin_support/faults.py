@@ -19,8 +19,9 @@ from typing import Any
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require
-from hybriddup.testing.crowds import CROWD_CONFIG, FORMS, HAN, check_answers, make_crowd
 from hybriddup.window.opened import AnyWindow
+
+from .crowds import CROWD_CONFIG, FORMS, HAN, check_answers, make_crowd
 
 N_SENDERS = 8
 SEED = 1
@@ -54,7 +55,7 @@ def check_shared_window(
     n_faults
         So many, or fewer where all is sent before.
     n_texts
-        Four times so many posts are sent: those of `hybriddup.testing.crowds`.
+        Four times so many posts are sent: those of `make_crowd`.
 
     Raises
     ------
@@ -79,7 +80,7 @@ class Faults:
         self._address, self._folder, self._between = address, folder, between
         self._lease, self._n_texts, self._random = lease, n_texts, Random(7)
         self._forks = multiprocessing.get_context("forkserver")
-        self._forks.set_forkserver_preload(["hybriddup.testing.warm"])
+        self._forks.set_forkserver_preload([f"{__package__}.warm"])
         self._stopped: list[tuple[float, Any]] = []
         """Processes that are stopped, and when each is to go on."""
 

@@ -1,21 +1,15 @@
-"""What `hybriddup watch` does: read lines as they come, decide them, answer each in its place."""
+"""Lines of posts that `hybriddup watch` reads, each answered in its place."""
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import typer
 
-from hybriddup.cli.line_feed import LineFeed
-from hybriddup.cli.options import EXIT_INTERRUPTED
-from hybriddup.cli.stopping import on_stop
 from hybriddup.cli.summary_view import MAX_BAD_SHOWN, print_bad_records
-from hybriddup.cli.windows import open_window, settle
 from hybriddup.data.corpus import BadRecord
 from hybriddup.data.fields import find_or, find_text
 from hybriddup.errors import InputError
@@ -24,7 +18,7 @@ from hybriddup.files.jsonl import parse_line
 from hybriddup.files.tables import batched, json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
-from hybriddup.window.event_time import TimeOf, event_time
+from hybriddup.window.event_time import event_time
 from hybriddup.window.records import as_post
 
 LARGEST_BATCH = 256
@@ -59,6 +53,11 @@ class Watcher:
     n_bad: int = 0
     first_bad: list[BadRecord] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+
+    def answer_all(self, lines: Iterable[bytes]) -> None:
+        """Decide lines in batches and write an answer to each."""
+        for batch in batched(lines, LARGEST_BATCH):
+            self.answer(batch)
 
     def answer(self, lines: Sequence[bytes]) -> None:
         """Decide lines and write an answer to each; those written are flushed."""
@@ -115,38 +114,14 @@ class Watcher:
         if len(self.first_bad) < MAX_BAD_SHOWN:
             self.first_bad.append(BadRecord("standard input", answer.line, answer.line - 1, answer.error))
 
-
-def perform(
-    store: str | None,
-    config: str,
-    *,
-    rewind: bool,
-    time: TimeOf,
-    text_field: str,
-    id_field: str,
-    time_field: str,
-    encoding: str,
-    max_line: int,
-    strict: bool,
-    quiet: bool,
-    **opening: Any,
-) -> int:
-    """Answer standard input line by line and return the exit code; ``opening`` is as `open_window` takes it."""
-    encoding = encoding_of_stream(encoding)
-    fields = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
-    with open_window(store, config, rewind=rewind, time=time, **opening) as window:
-        settle()
-        watcher = Watcher(window, sys.stdout.buffer, fields, encoding, max_line, strict)
-        feed = LineFeed(sys.stdin.fileno(), max_line)
-        on_stop(feed.stop)
-        for lines in feed:
-            for batch in batched(lines, LARGEST_BATCH):
-                watcher.answer(batch)
-        recall = recall_line(window.stats())
-    if not quiet:
-        report(watcher, recall)
-    code = print_bad_records(watcher.first_bad, watcher.n_bad, REMEDY)
-    return EXIT_INTERRUPTED if feed.stopped_by == signal.SIGINT else code
+    def report(self, stats: WindowStats, *, quiet: bool) -> int:
+        """Print counts, the estimated recall and the first bad lines on standard error; return the exit code."""
+        if not quiet:
+            counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(self.counts.items())) or "no posts"
+            typer.echo(f"{self.n_lines:,} {'line' if self.n_lines == 1 else 'lines'}: {counts}", err=True)
+            if recall := recall_line(stats):
+                typer.echo(recall, err=True)
+        return print_bad_records(self.first_bad, self.n_bad, REMEDY)
 
 
 def encoding_of_stream(name: str) -> str:
@@ -166,11 +141,3 @@ def recall_line(stats: WindowStats) -> str:
         f"estimated recall of near duplicates {stats.estimated_recall:.4f} (95 %: {low:.3f} to {high:.3f}), "
         f"by {n_duplicates:,} of them among {stats.audit.n_compared:,} sampled posts"
     )
-
-
-def report(watcher: Watcher, recall: str) -> None:
-    """Say on standard error what was done."""
-    counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(watcher.counts.items())) or "no posts"
-    typer.echo(f"{watcher.n_lines:,} {'line' if watcher.n_lines == 1 else 'lines'}: {counts}", err=True)
-    if recall:
-        typer.echo(recall, err=True)

@@ -1,0 +1,48 @@
+"""Labeled pairs, as `hybriddup evaluate` and `hybriddup tune` read them, and as they write those judged wrongly."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from hybriddup.data.records import Float64s, Int64s
+from hybriddup.files.inputs import ReadOptions
+from hybriddup.files.outputs import Output
+from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
+from hybriddup.plugin.registry import Registry
+from hybriddup.study.evaluate import CurvePoint, LabeledPairs, Measures, ScoredPairs
+
+
+def labeled_pairs(
+    file: str, registry: Registry, reading: ReadOptions, fields: PairFields
+) -> tuple[PairsFile, LabeledPairs]:
+    """Return what a file of pairs holds, and the pairs."""
+    read = read_pairs(file, registry, reading, fields)
+    return read, LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
+
+
+def shares(measures: Measures | CurvePoint) -> list[str]:
+    """Return precision, recall and F1 as text; a dash where nothing can be divided."""
+    values = (measures.precision, measures.recall, measures.f1)
+    return ["-" if value is None else f"{value:.3f}" for value in values]
+
+
+def write_wrong_pairs(
+    target: Output, pairs: LabeledPairs, scored: ScoredPairs, thresholds: Float64s, places: Int64s
+) -> None:
+    """Write some pairs as JSON Lines: both texts, the label, the score, and the threshold of their length band.
+
+    The score is null where stage 1 does not propose the pair, or several verifiers decide together.
+    """
+    with target.open() as stream:
+        for place in places.tolist():
+            score, threshold = float(scored.scores[place]), float(thresholds[scored.bands[place]])
+            line = {
+                "a": pairs.a[place],
+                "b": pairs.b[place],
+                "label": int(pairs.labels[place]),
+                "score": None if np.isnan(score) else score,
+                "threshold": None if np.isnan(threshold) else threshold,
+            }
+            stream.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
