@@ -137,7 +137,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
         on_stop(partial(_clear, folder))
         for first in (0, n_half):
-            state = open_state(partial(SqliteStore.open, folder), asked, Path(folder))
+            state = open_state(partial(SqliteStore.open, folder), asked)
             state.live_audit = LiveAudit(one_in=1)
             try:
                 decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])

@@ -8,19 +8,22 @@ from typing import Any
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
 from hybriddup.window.learning import (
+    Learned,
     learns,
-    missing_of_recipe,
+    pack_learned,
     pack_recipe,
     prepare_blocks,
     prepare_verifiers,
+    read_learned,
     refuse_other_recipe,
-    use_stored_weights,
+    use_weights,
+    with_given_recipe,
 )
 from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
 from hybriddup.window.shared.state import SharedState
 from hybriddup.window.shared.store import Needs, SharedStore
-from hybriddup.window.stores import RECIPE, WEIGHTS
+from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.window import Window
 
 LEASE = 10.0
@@ -52,27 +55,29 @@ def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: 
     store = open_store(Needs(words, components.block_index.max_bucket_size, asked.timing.horizon))
     try:
         steps = Steps(components, asked.workers)
+        stored = read_learned(components, store.meta)
         if is_learning:
-            use_stored_weights(components, store.meta(WEIGHTS))
+            use_weights(components, stored)
         agree_on_recipe(components.recipe(), store, read_only=asked.read_only)
-        if not asked.read_only:
-            set_values(missing_of_recipe(steps, store.meta), store)
-        prepare_blocks(steps, store.meta)
-        prepare_verifiers(steps, store.meta, [])
+        learned = stored if asked.read_only else with_given_recipe(components, stored)
+        if learned.keys() != stored.keys():
+            keep_learned(components, learned, store)
+        prepare_blocks(components, learned)
+        prepare_verifiers(steps, learned, [])
         return SharedState(steps, asked.timing, store, lease)
     except BaseException:
         store.close()
         raise
 
 
-def set_values(values: Mapping[str, bytes], store: SharedStore) -> None:
-    """Store values; WindowError where another process has stored others meanwhile."""
-    for key, value in values.items():
-        if store.set_first(key, value) != value:
-            raise WindowError(
-                f"another process has opened the window with another {key} at the same moment. Open it without "
-                "recipe:, so that it goes by what the window has, or begin a new window."
-            )
+def keep_learned(components: Components, learned: Learned, store: SharedStore) -> None:
+    """Store what a window has learned; WindowError if it has learned something else, or less."""
+    packed = pack_learned(components, learned)
+    if store.set_first(LEARNED, packed) != packed:
+        raise WindowError(
+            "the window has learned something else, or another process has opened it with another recipe at the same "
+            "moment. Open it without recipe:, so that it uses what the window has, or begin a new window."
+        )
 
 
 def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:
