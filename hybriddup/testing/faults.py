@@ -20,7 +20,7 @@ import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require
 from hybriddup.testing.crowds import CROWD_CONFIG, FORMS, HAN, check_answers, make_crowd
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 
 N_SENDERS = 8
 SEED = 1

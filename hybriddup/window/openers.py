@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from hybriddup.errors import ConfigError
 from hybriddup.window.derived.deriving import derive
-from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.state import NOTHING, WindowState
 from hybriddup.window.stores import LEARNED, deleted_positions, stored_watermark
 from hybriddup.window.stores.memory import MemoryStore
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 class MemoryWindows:
     """Opens ``memory:``: posts are gone when the window is closed."""
 
-    def open_window(self, url: str, asked: Asked) -> Window:
+    def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return a window in memory."""
-        if url.lower() not in (MEMORY, f"{MEMORY}//") or asked.read_only:
+        if url.lower() not in (MEMORY, f"{MEMORY}//") or options.read_only:
             raise ConfigError(
                 f"a window in memory is {MEMORY}, for writing; it has no name, as nobody else can open it."
             )
-        return Window(lambda: open_state(MemoryStore, asked), asked)
+        return Window(lambda: open_state(MemoryStore, options), options)
 
 
 class FileWindows:
     """Opens ``file:`` URLs: the directory of a store, which is made where there is none."""
 
-    def open_window(self, url: str, asked: Asked) -> Window:
+    def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window over a directory."""
         from hybriddup.window.stores.sqlite import SqliteStore  # not for windows in memory
 
         folder = path_of(url)
-        if asked.read_only:
-            return ReadOnlyWindow(lambda: SqliteStore.open(folder, read_only=True), asked)
-        return Window(lambda: open_state(lambda: SqliteStore.open(folder), asked), asked)
+        if options.read_only:
+            return ReadOnlyWindow(lambda: SqliteStore.open(folder, read_only=True), options)
+        return Window(lambda: open_state(lambda: SqliteStore.open(folder), options), options)
 
 
 class ReadOnlyWindow(Window):
@@ -55,9 +55,9 @@ class ReadOnlyWindow(Window):
     Counts of what was decided stay 0, as it decides nothing.
     """
 
-    def __init__(self, open_store: Callable[[], SqliteStore], asked: Asked) -> None:
-        self._open_store, self._asked = open_store, asked
-        super().__init__(self._open, asked)
+    def __init__(self, open_store: Callable[[], SqliteStore], options: WindowOptions) -> None:
+        self._open_store, self._options = open_store, options
+        super().__init__(self._open, options)
 
     @contextmanager
     def _current(self) -> Iterator[WindowState]:
@@ -77,7 +77,7 @@ class ReadOnlyWindow(Window):
         """Return the state of the store at one moment."""
         store = self._open_store()
         with store.reading():
-            state = open_state(lambda: store, self._asked)
+            state = open_state(lambda: store, self._options)
             self._learned = store.meta(LEARNED)
         self._store = store
         return state

@@ -21,30 +21,30 @@ from hybriddup.window.learning import (
     use_weights,
     with_given_recipe,
 )
-from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores import EDGES, LEARNED, RECIPE, WindowStore, stored_watermark
 
 
-def open_state(open_store: Callable[[], WindowStore], asked: Asked) -> WindowState:
+def open_state(open_store: Callable[[], WindowStore], options: WindowOptions) -> WindowState:
     """Return the state of a window over a store, opened once it is known that the components can be made."""
-    components = Components.create(asked.settings, asked.registry, asked.workers)
+    components = Components.create(options.settings, options.registry, options.workers)
     learns_weights = learns(components)
     store = open_store()
     try:
-        return fill_state(Steps(components, asked.workers), asked, store, learns_weights=learns_weights)
+        return fill_state(Steps(components, options.workers), options, store, learns_weights=learns_weights)
     except BaseException:
         store.close()
         raise
 
 
-def fill_state(steps: Steps, asked: Asked, store: WindowStore, *, learns_weights: bool) -> WindowState:
+def fill_state(steps: Steps, options: WindowOptions, store: WindowStore, *, learns_weights: bool) -> WindowState:
     """Return the state of a window over a store, with everything in memory that the store holds."""
-    components, writes = steps.components, not asked.read_only
+    components, writes = steps.components, not options.read_only
     stored = read_learned(components, store.meta)
     is_fitted = learns_weights and use_weights(components, stored)
-    check_recipe(components.recipe(), store, read_only=asked.read_only)
+    check_recipe(components.recipe(), store, read_only=options.read_only)
     learned = with_given_recipe(components, stored) if writes else stored
     if learned.keys() != stored.keys():
         store.set_meta({LEARNED: pack_learned(components, learned)})
@@ -52,12 +52,12 @@ def fill_state(steps: Steps, asked: Asked, store: WindowStore, *, learns_weights
     watermark = stored_watermark(store)
     state = WindowState(
         steps=steps,
-        timing=asked.timing,
+        timing=options.timing,
         store=store,
-        derived=build_derived_state(steps, store, asked.timing.horizon, writes=writes),
+        derived=build_derived_state(steps, store, options.timing.horizon, writes=writes),
         # without edges, the store is never told to forget
-        edges=Edges(asked.timing.horizon, store.meta(EDGES) if writes else None),
-        read_only=asked.read_only,
+        edges=Edges(options.timing.horizon, store.meta(EDGES) if writes else None),
+        read_only=options.read_only,
         weights_learn=learns_weights and not is_fitted,
         verifiers_learn=prepare_verifiers(steps, learned, sample_texts(steps, store)),
         blocks_learn=blocks_learn,
@@ -68,7 +68,7 @@ def fill_state(steps: Steps, asked: Asked, store: WindowStore, *, learns_weights
     )
     state.forget()
     if writes:
-        state.warn_if_ahead(asked.timing.now())
+        state.warn_if_ahead(options.timing.now())
         state.learn_if_due()
     return state
 

@@ -80,7 +80,7 @@ from pathlib import Path
 from numba.core.event import install_recorder
 from hybriddup.window import Window, state
 from hybriddup.window.live_audit import LiveAudit
-from tests.window.shared.plain_store import Opener
+from tests.shared_windows.plain_store import Opener
 from tests.window.stores import WITHOUT_RECORDS, change
 
 state.FIT_AT = 700  # so that few posts are enough to learn from

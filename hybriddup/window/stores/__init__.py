@@ -76,7 +76,7 @@ class WindowStore(Protocol):
     is gone.
 
     `hybriddup.window.state.WindowState` is the only writer of its store, and relies on that. For several writing
-    processes, a plugin brings windows of its own, such as those over a `hybriddup.window.shared.SharedStore`.
+    processes, a plugin brings windows of its own, such as those over a `hybriddup.shared_windows.SharedStore`.
     """
 
     keeps_derived: bool

@@ -12,11 +12,11 @@ from hybriddup_hbase.opening import address_of, open_store
 from servers import HBase, free_port
 
 import hybriddup
+from hybriddup.shared_windows import Change, Holder, Record, State
 from hybriddup.testing.faults import Proxy, make_posts
 from hybriddup.testing.shared_stores import NEEDS, keyed
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.records import StoredPost
-from hybriddup.window.shared import Change, Holder, Record, State
 
 
 class Forgetful(Proxy):

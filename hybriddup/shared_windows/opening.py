@@ -7,6 +7,8 @@ from typing import Any
 
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
+from hybriddup.shared_windows.state import SharedState
+from hybriddup.shared_windows.store import Needs, SharedStore
 from hybriddup.window.learning import (
     Learned,
     learns,
@@ -19,10 +21,8 @@ from hybriddup.window.learning import (
     use_weights,
     with_given_recipe,
 )
-from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
-from hybriddup.window.shared.state import SharedState
-from hybriddup.window.shared.store import Needs, SharedStore
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.window import Window
 
@@ -30,7 +30,7 @@ LEASE = 10.0
 """Seconds."""
 
 
-def open_shared(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: float = LEASE) -> Window:
+def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float = LEASE) -> Window:
     """Return a window over a shared store; what it promises and raises is as `hybriddup.Window.open` says.
 
     A shared window learns nothing by itself: what its configuration would learn comes with ``recipe:``, of whoever
@@ -44,27 +44,27 @@ def open_shared(open_store: Callable[[Needs], SharedStore], asked: Asked, lease:
         Seconds after which a process that shows no sign of life is not waited for. A process that was only slow begins
         anew then.
     """
-    return Window(lambda: open_state(open_store, asked, lease), asked)
+    return Window(lambda: open_state(open_store, options, lease), options)
 
 
-def open_state(open_store: Callable[[Needs], SharedStore], asked: Asked, lease: float) -> SharedState:
+def open_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
     """Return the state of a shared window; parameters are those of `open_shared`."""
-    components = Components.create(asked.settings, asked.registry, asked.workers)
+    components = Components.create(options.settings, options.registry, options.workers)
     is_learning = learns(components)
-    words = asked.settings.fingerprint.bits // 64
-    store = open_store(Needs(words, components.block_index.max_bucket_size, asked.timing.horizon))
+    words = options.settings.fingerprint.bits // 64
+    store = open_store(Needs(words, components.block_index.max_bucket_size, options.timing.horizon))
     try:
-        steps = Steps(components, asked.workers)
+        steps = Steps(components, options.workers)
         stored = read_learned(components, store.meta)
         if is_learning:
             use_weights(components, stored)
-        agree_on_recipe(components.recipe(), store, read_only=asked.read_only)
-        learned = stored if asked.read_only else with_given_recipe(components, stored)
+        agree_on_recipe(components.recipe(), store, read_only=options.read_only)
+        learned = stored if options.read_only else with_given_recipe(components, stored)
         if learned.keys() != stored.keys():
             keep_learned(components, learned, store)
         prepare_blocks(components, learned)
         prepare_verifiers(steps, learned, [])
-        return SharedState(steps, asked.timing, store, lease)
+        return SharedState(steps, options.timing, store, lease)
     except BaseException:
         store.close()
         raise
