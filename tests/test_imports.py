@@ -27,6 +27,7 @@ FLOORS = [
     {"study"},
     {"__init__", "api", "estimators"},
     {"window"},
+    {"shared_windows"},
     {"testing"},
     {"service"},
     {"cli", "__main__"},

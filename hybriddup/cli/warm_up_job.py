@@ -33,15 +33,15 @@ from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import run
+from hybriddup.shared_windows.candidates import buckets_of, near_meetings
+from hybriddup.shared_windows.store import Entries, entry_type
 from hybriddup.steps.parallel import available_workers
 from hybriddup.window.event_time import parse_timing
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.looking import similar_posts
-from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.records import Post
-from hybriddup.window.shared.candidates import buckets_of, near_meetings
-from hybriddup.window.shared.store import Entries, entry_type
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores.sqlite import SqliteStore
 
@@ -132,12 +132,12 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
     """Do all that a live window does: decide, find, learn from, audit and forget posts, and go on when opened again."""
     clock = count()
     timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
-    asked = Asked(settings, registry, timing, available_workers(), read_only=False)
+    options = WindowOptions(settings, registry, timing, available_workers(), read_only=False)
     n_half = len(texts) // 2
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
         on_stop(partial(_clear, folder))
         for first in (0, n_half):
-            state = open_state(partial(SqliteStore.open, folder), asked, Path(folder))
+            state = open_state(partial(SqliteStore.open, folder), options)
             state.live_audit = LiveAudit(one_in=1)
             try:
                 decide_in_batches(state, [Post(texts[row], row) for row in range(first, first + n_half)])

@@ -120,7 +120,7 @@ class Registry:
     def add_window(self, name: str, component: Any, *, replace: bool = False) -> None:
         """Add what opens windows, under the scheme of their URLs: a class or an instance with ``open_window``.
 
-        See `hybriddup.window.opened.WindowOpener`.
+        See `hybriddup.window.protocols.WindowOpener`.
         """
         self._add("window", name, component, replace=replace)
 

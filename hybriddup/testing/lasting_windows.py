@@ -19,7 +19,7 @@ from hybriddup.testing.window_posts import (
     right_answers,
     said,
 )
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 
 GONE = "a post that is deleted"
 OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}

@@ -9,11 +9,11 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
+from hybriddup.shared_windows.packing import id_name, text_name
+from hybriddup.shared_windows.store import Change, Holder, Keyed, Needs, Record, SharedStore, State, entry_type
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import NASTY_IDS, NASTY_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost
-from hybriddup.window.shared.packing import id_name, text_name
-from hybriddup.window.shared.store import Change, Holder, Keyed, Needs, Record, SharedStore, State, entry_type
 
 Opens = Callable[[str, Needs], SharedStore]
 NEEDS = Needs(words=2, max_bucket_size=8, horizon=1000.0)
@@ -22,7 +22,7 @@ EVIDENCE = Evidence("keeper \udc00", 3, "near", 9, "edit", 0.1 + 0.2, 0.3, "7-20
 
 
 def check_shared_store(open_store: Opens) -> None:
-    """Check that the stores of shared windows keep the contract of `hybriddup.window.shared.SharedStore`.
+    """Check that the stores of shared windows keep the contract of `hybriddup.shared_windows.SharedStore`.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Protocol, Self
 
 from hybriddup.testing.contract import ContractError, ask_elsewhere, pickled_question
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 from hybriddup.window.records import Decision
 
 CONFIG: dict[str, Any] = {

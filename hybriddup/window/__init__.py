@@ -1,6 +1,6 @@
 """The live window: posts are decided one by one, against those kept in the last days."""
 
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 from hybriddup.window.records import AuditCounts, Decision, Evidence, Match, Post, PostList, StoredPost, WindowStats
 from hybriddup.window.window import Window
 

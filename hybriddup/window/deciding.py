@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,14 +29,8 @@ from hybriddup.steps.deciding.pairs import no_verified_pairs
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts, Steps
+from hybriddup.window.protocols import KeptPostsOfBatch
 from hybriddup.window.records import Evidence, PostId
-
-if TYPE_CHECKING:
-    from hybriddup.window.derived import DerivedState
-    from hybriddup.window.shared.candidates import MetPosts
-
-    Held = DerivedState | MetPosts
-    """The kept posts that a batch is decided against: all of a window, or those that the batch met in a shared one."""
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
 """Pairs of a post that are verified first, and at a time after that: hardly more in all than if they were fewer, as in
@@ -89,7 +82,7 @@ class WindowIndex:
     What is kept of the batch comes into memory later, when it is on disk.
     """
 
-    held: Held
+    held: KeptPostsOfBatch
     prepared: PreparedTexts
     times: PostTimes
     looked_up: LiveTexts
@@ -124,7 +117,7 @@ def decide_batch(
     prepared: PreparedTexts,
     equal: Int64s,
     times: PostTimes,
-    held: Held,
+    held: KeptPostsOfBatch,
     steps: Steps,
     verify: Verify,
     report: BlockReport,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,28 @@ from numpy.typing import NDArray
 from hybriddup.data.spread import spread_rows
 from hybriddup.errors import ConfigError, WindowError
 from hybriddup.run.components import Components
-from hybriddup.run.recipe import BLOCKS as BLOCKS_PART
-from hybriddup.run.recipe import WEIGHTS as WEIGHTS_PART
-from hybriddup.run.recipe import compare_recipes, pack_arrays, unpack_arrays
+from hybriddup.run.recipe import (
+    BLOCKS,
+    WEIGHTS,
+    Arrays,
+    LearnedRecipe,
+    compare_recipes,
+    read_recipe,
+    unpack_arrays,
+    verifier_part,
+)
 from hybriddup.steps.fingerprints import FIT_SAMPLE
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
 from hybriddup.steps.weighters import FittedTable, FittedWeighter
 from hybriddup.window.preparing import Steps
-from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS, WindowStore
+from hybriddup.window.stores import LEARNED, WindowStore
 
 FIT_AT = FIT_SAMPLE
 """Posts after which a window learns."""
-META_OF_PART = {WEIGHTS_PART: WEIGHTS, BLOCKS_PART: BLOCKS}
-"""Under which name a store keeps what a part of a recipe learned; a verifier has the same name in both."""
 Meta = Callable[[str], bytes | None]
-"""Returns the value that a store has under a key, None where there is none."""
+"""Returns the value that a store has under a key, None if there is none."""
+Learned = Mapping[str, Arrays]
+"""What was learned, by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
 N_SAMPLED = 2000
 """Texts that verifiers look at where what they learn cannot be kept."""
 
@@ -53,14 +61,32 @@ def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
     return json.dumps(recipe, sort_keys=True).encode()
 
 
-def use_stored_weights(components: Components, packed: bytes | None) -> bool:
-    """Give a weighter that learns the weights of the store; return whether there are any.
+def read_learned(components: Components, meta: Meta) -> dict[str, Arrays]:
+    """Return what the window of a store has learned; empty if it is nothing yet."""
+    packed = meta(LEARNED)
+    if packed is not None:
+        return dict(read_recipe(BytesIO(packed), "of the window").learned)
+    # earlier versions stored each part under a key of its own
+    names = [WEIGHTS, BLOCKS, *(verifier_part(key) for key, _ in components.learning_verifiers())]
+    stored = {name: meta(name) for name in names}
+    return {name: unpack_arrays(packed) for name, packed in stored.items() if packed is not None}
 
-    Where there are none yet, every token weighs the most.
+
+def pack_learned(components: Components, learned: Learned) -> bytes:
+    """Return what a window has learned as bytes."""
+    file = BytesIO()
+    LearnedRecipe(components.learned_with(), dict(learned)).write(file)
+    return file.getvalue()
+
+
+def use_weights(components: Components, learned: Learned) -> bool:
+    """Give a weighter that learns the weights that were learned; return whether there are any.
+
+    If there are none yet, every token has the largest weight.
     """
     maker = components.fingerprinter
-    if packed is not None and isinstance(maker.weighter, FittedWeighter):
-        maker.weighter.use(FittedTable.from_arrays(unpack_arrays(packed)))
+    if WEIGHTS in learned and isinstance(maker.weighter, FittedWeighter):
+        maker.weighter.use(FittedTable.from_arrays(learned[WEIGHTS]))
         return True
     maker.fit([])
     return False
@@ -75,30 +101,29 @@ def refuse_other_recipe(stored: bytes, recipe: Mapping[str, Any]) -> None:
         )
 
 
-def fitted_meta(components: Components) -> dict[str, bytes]:
-    """Return what the store has to remember when the weights are fitted: the table, and the recipe with it."""
+def fitted_weights(components: Components) -> Arrays:
+    """Return the weights of tokens that were fitted."""
     weighter = components.fingerprinter.weighter
     if not isinstance(weighter, FittedWeighter):
         raise TypeError("only weights that can be kept are fitted")
-    return {WEIGHTS: pack_arrays(weighter.table.arrays()), RECIPE: pack_recipe(components.recipe())}
+    return weighter.table.arrays()
 
 
-def missing_of_recipe(steps: Steps, meta: Meta) -> dict[str, bytes]:
-    """Return what a store has yet to keep of a learned recipe; WindowError where the window goes by something else."""
-    recipe, missing = steps.components.learned, dict[str, bytes]()
+def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
+    """Return what a window has learned with the parts of the recipe that it is given, if any is.
+
+    WindowError if the window has learned something else.
+    """
+    recipe = components.learned
     if recipe is None:
-        return missing
+        return dict(learned)
     for part, arrays in recipe.learned.items():
-        key = META_OF_PART.get(part, part)
-        kept = meta(key)
-        if kept is None:
-            missing[key] = pack_arrays(arrays)
-        elif not same_arrays(unpack_arrays(kept), arrays):
+        if part in learned and not same_arrays(learned[part], arrays):
             raise WindowError(
                 f"the window goes by other {part} than the recipe {recipe.id}. Open it without recipe:, or with the "
                 "one that it was made with, or begin a new store."
             )
-    return missing
+    return {**recipe.learned, **learned}
 
 
 def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) -> bool:
@@ -106,12 +131,12 @@ def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) ->
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 
-def prepare_blocks(steps: Steps, meta: Meta) -> bool:
-    """Go on with what the block index learned and was kept with the store; return whether it is still to learn."""
-    index, kept = steps.components.block_index, meta(BLOCKS)
-    if kept is not None:
-        index.use_learned(unpack_arrays(kept))
-    return index.learns and kept is None
+def prepare_blocks(components: Components, learned: Learned) -> bool:
+    """Give the block index what it learned; return whether it is still to learn."""
+    index = components.block_index
+    if BLOCKS in learned:
+        index.use_learned(learned[BLOCKS])
+    return index.learns and BLOCKS not in learned
 
 
 def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
@@ -122,16 +147,16 @@ def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
     return [text for text in steps.normalize([post.text for post in posts]) if text]
 
 
-def prepare_verifiers(steps: Steps, meta: Meta, sample: Sequence[str]) -> bool:
+def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> bool:
     """Prepare the verifiers of a window that is opened; return whether one is still to learn what is then kept.
 
-    Verifiers go on with what was kept. Where what a verifier learns cannot be kept, it learns from a sample of
-    normalized texts now.
+    Verifiers go on with what was kept. If what a verifier learns cannot be kept, it learns from a sample of normalized
+    texts now.
     """
     plan, is_learning = steps.components.plan, False
     of_sample, of_nothing = steps.verifier_context(sample), steps.verifier_context([])
     for key, name, verifier in zip(plan.keys, plan.names, plan.verifiers, strict=True):
-        kept = meta(VERIFIER + key)
+        kept = learned.get(verifier_part(key))
         if not keeps_learning(verifier):
             verifier.prepare(of_sample)
         elif kept is None:
@@ -142,30 +167,29 @@ def prepare_verifiers(steps: Steps, meta: Meta, sample: Sequence[str]) -> bool:
     return is_learning
 
 
-def learn_from(store: WindowStore, steps: Steps, learned: dict[str, bytes]) -> None:
-    """Learn from kept posts of the store, evenly spread, and add to ``learned`` what is to be kept with it.
+def learn_from(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
+    """Learn from kept posts of the store, evenly spread, and add it to what was ``learned`` before, which stays.
 
-    What was kept before stays as it is. Where one thing cannot be learned, what was learned before it stands.
+    If one part cannot be learned, the parts that were learned before it are there.
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
-    texts = steps.normalize([post.text for post in posts if post.kept])
-    context = steps.verifier_context(texts)
+    context = steps.verifier_context(steps.normalize([post.text for post in posts if post.kept]))
     index = steps.components.block_index
-    if index.learns and store.meta(BLOCKS) is None:
+    if index.learns and BLOCKS not in learned:
         index.learn(context.texts)
-        learned[BLOCKS] = pack_arrays(index.learned())
+        learned[BLOCKS] = index.learned()
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
-        if store.meta(VERIFIER + key) is None:
+        if verifier_part(key) not in learned:
             verifier.prepare(context)
             if keeps_learning(verifier):
-                learned[VERIFIER + key] = pack_arrays(verifier.learned())
+                learned[verifier_part(key)] = verifier.learned()
 
 
-def use_kept(verifier: LearningVerifier, name: str, kept: bytes) -> None:
-    """Let a verifier go on with what it learned; WindowError where it cannot, as of another version."""
+def use_kept(verifier: LearningVerifier, name: str, kept: Arrays) -> None:
+    """Let a verifier go on with what it learned; WindowError if it cannot, for example in another version."""
     try:
-        verifier.use_learned(unpack_arrays(kept))
+        verifier.use_learned(kept)
     except Exception as error:
         raise WindowError(
             f"what verifier {name} learned in this window cannot be used: {type(error).__name__}: {error}. Open the "

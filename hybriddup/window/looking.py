@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,14 +19,8 @@ from hybriddup.study.learned import Cautions
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.learning import FIT_AT
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
+from hybriddup.window.protocols import OpenState
 from hybriddup.window.records import AuditCounts, Match, PostId, PostList, StoredPost, WindowStats
-
-if TYPE_CHECKING:
-    from hybriddup.window.shared.state import SharedState
-    from hybriddup.window.state import WindowState
-
-    OpenState = WindowState | SharedState
-    """A window that is open: of one process, or shared."""
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
 """Posts with the fewest differing bits whose texts are looked at: so few however long the text is, and so many of a

@@ -1,8 +1,7 @@
 """The windows that hybriddup brings: in memory, over a directory, and one that only looks into that.
 
-What a window that only looks holds in memory is derived from the store. Before each question it takes in what was added
-since, up to one state of the store, by which the whole question goes. So the writer never waits for it, and nothing is
-written.
+A window that only looks fills its memory from the store. Before each question it takes in what was added since, up to
+one state of the store, which the whole question uses. So the writer never waits for it, and nothing is written.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hybriddup.errors import ConfigError
-from hybriddup.steps.verifiers import keeps_learning
 from hybriddup.window.derived.deriving import derive
-from hybriddup.window.opened import Asked
 from hybriddup.window.opening import open_state
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.state import NOTHING, WindowState
-from hybriddup.window.stores import BLOCKS, VERIFIER, WEIGHTS, deleted_positions, stored_watermark
+from hybriddup.window.stores import LEARNED, deleted_positions, stored_watermark
 from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.urls import MEMORY, path_of
 from hybriddup.window.window import Window
@@ -29,26 +27,26 @@ if TYPE_CHECKING:
 class MemoryWindows:
     """Opens ``memory:``: posts are gone when the window is closed."""
 
-    def open_window(self, url: str, asked: Asked) -> Window:
+    def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return a window in memory."""
-        if url.lower() not in (MEMORY, f"{MEMORY}//") or asked.read_only:
+        if url.lower() not in (MEMORY, f"{MEMORY}//") or options.read_only:
             raise ConfigError(
                 f"a window in memory is {MEMORY}, for writing; it has no name, as nobody else can open it."
             )
-        return Window(lambda: open_state(MemoryStore, asked), asked)
+        return Window(lambda: open_state(MemoryStore, options), options)
 
 
 class FileWindows:
     """Opens ``file:`` URLs: the directory of a store, which is made where there is none."""
 
-    def open_window(self, url: str, asked: Asked) -> Window:
+    def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window over a directory."""
         from hybriddup.window.stores.sqlite import SqliteStore  # not for windows in memory
 
         folder = path_of(url)
-        if asked.read_only:
-            return ReadOnlyWindow(lambda: SqliteStore.open(folder, read_only=True), asked)
-        return Window(lambda: open_state(lambda: SqliteStore.open(folder), asked, folder), asked)
+        if options.read_only:
+            return ReadOnlyWindow(lambda: SqliteStore.open(folder, read_only=True), options)
+        return Window(lambda: open_state(lambda: SqliteStore.open(folder), options), options)
 
 
 class ReadOnlyWindow(Window):
@@ -57,17 +55,17 @@ class ReadOnlyWindow(Window):
     Counts of what was decided stay 0, as it decides nothing.
     """
 
-    def __init__(self, open_store: Callable[[], SqliteStore], asked: Asked) -> None:
-        self._open_store, self._asked = open_store, asked
-        super().__init__(self._open, asked)
+    def __init__(self, open_store: Callable[[], SqliteStore], options: WindowOptions) -> None:
+        self._open_store, self._options = open_store, options
+        super().__init__(self._open, options)
 
     @contextmanager
     def _current(self) -> Iterator[WindowState]:
         """Give the state, with all that is in the store by now; neither changes during the question."""
         state = self._open_state()
         assert isinstance(state, WindowState)  # noqa: S101  what `_open` returns
-        # the writer has learned by what it compares, or following it was broken off
-        if state.n_remembered == NOTHING or any(state.store.meta(name) is not None for name in self._awaited):
+        # the writer has learned something that this window lacks, or following it was broken off
+        if state.n_remembered == NOTHING or (state.is_learning and state.store.meta(LEARNED) != self._learned):
             current = self._state = self._open()
             state.close()
             state = current
@@ -79,18 +77,10 @@ class ReadOnlyWindow(Window):
         """Return the state of the store at one moment."""
         store = self._open_store()
         with store.reading():
-            state = open_state(lambda: store, self._asked)
-            self._awaited = not_learned_yet(state)
+            state = open_state(lambda: store, self._options)
+            self._learned = store.meta(LEARNED)
         self._store = store
         return state
-
-
-def not_learned_yet(state: WindowState) -> list[str]:
-    """Return under which names the store will have what its writer has not learned yet."""
-    plan = state.steps.components.plan
-    names = [VERIFIER + key for key, one in zip(plan.keys, plan.verifiers, strict=True) if keeps_learning(one)]
-    names += [name for name, learns in ((WEIGHTS, state.weights_learn), (BLOCKS, state.blocks_learn)) if learns]
-    return [name for name in names if state.store.meta(name) is None]
 
 
 def follow(state: WindowState) -> None:
@@ -98,7 +88,7 @@ def follow(state: WindowState) -> None:
     first, state.n_remembered = state.n_remembered, NOTHING  # until all of it is there
     end = state.store.next_position
     if first < end:
-        derive(state.derived, first, state.steps, state.store, None)
+        derive(state.derived, first, state.steps, state.store, writes=False)
     state.n_remembered = end
     state.watermark = state.last_time = stored_watermark(state.store)
     state.derived.kept.delete(deleted_positions(state.store))

@@ -3,90 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from hybriddup.errors import WindowError
 from hybriddup.run.components import Components
 from hybriddup.window.derived.deriving import build_derived_state
-from hybriddup.window.derived.file_series import FileSeries
-from hybriddup.window.derived.kept_log import FOLDER, KeptLog
-from hybriddup.window.derived.kept_records import can_be_recorded
 from hybriddup.window.event_time import Edges
 from hybriddup.window.learning import (
     learns,
-    missing_of_recipe,
+    pack_learned,
     pack_recipe,
     prepare_blocks,
     prepare_verifiers,
+    read_learned,
     refuse_other_recipe,
     sample_texts,
-    use_stored_weights,
+    use_weights,
+    with_given_recipe,
 )
-from hybriddup.window.opened import Asked
 from hybriddup.window.preparing import Steps
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.state import WindowState
-from hybriddup.window.stores import EDGES, RECIPE, WEIGHTS, WindowStore, stored_watermark
+from hybriddup.window.stores import EDGES, LEARNED, RECIPE, WindowStore, stored_watermark
 
 
-def open_state(open_store: Callable[[], WindowStore], asked: Asked, folder: Path | None = None) -> WindowState:
-    """Return the state of a window over a store, opened once it is known that the components can be made.
-
-    What is held in memory may be kept in ``folder`` for the next opening; None = nowhere.
-    """
-    components = Components.create(asked.settings, asked.registry, asked.workers)
+def open_state(open_store: Callable[[], WindowStore], options: WindowOptions) -> WindowState:
+    """Return the state of a window over a store, opened once it is known that the components can be made."""
+    components = Components.create(options.settings, options.registry, options.workers)
     learns_weights = learns(components)
     store = open_store()
-    log = log_beside(store, folder, components)
     try:
-        return fill_state(Steps(components, asked.workers), asked, store, log, learns_weights=learns_weights)
+        return fill_state(Steps(components, options.workers), options, store, learns_weights=learns_weights)
     except BaseException:
-        if log is not None:
-            log.close()
         store.close()
         raise
 
 
-def log_beside(store: WindowStore, folder: Path | None, components: Components) -> KeptLog | None:
-    """Return the log of a store in a folder; None where there can be none, and then nothing is left of an older one."""
-    if folder is None:
-        return None
-    if can_be_recorded(components.block_index):
-        return KeptLog(folder, store)
-    with suppress(OSError):
-        FileSeries(folder / FOLDER).delete_but(())
-    return None
-
-
-def fill_state(
-    steps: Steps, asked: Asked, store: WindowStore, log: KeptLog | None, *, learns_weights: bool
-) -> WindowState:
+def fill_state(steps: Steps, options: WindowOptions, store: WindowStore, *, learns_weights: bool) -> WindowState:
     """Return the state of a window over a store, with everything in memory that the store holds."""
-    is_fitted = learns_weights and use_stored_weights(steps.components, store.meta(WEIGHTS))
-    check_recipe(steps.components.recipe(), store, read_only=asked.read_only)
-    if not asked.read_only and (missing := missing_of_recipe(steps, store.meta)):
-        store.set_meta(missing)
-    blocks_learn = prepare_blocks(steps, store.meta)
+    components, writes = steps.components, not options.read_only
+    stored = read_learned(components, store.meta)
+    is_fitted = learns_weights and use_weights(components, stored)
+    check_recipe(components.recipe(), store, read_only=options.read_only)
+    learned = with_given_recipe(components, stored) if writes else stored
+    if learned.keys() != stored.keys():
+        store.set_meta({LEARNED: pack_learned(components, learned)})
+    blocks_learn = prepare_blocks(components, learned)
     watermark = stored_watermark(store)
     state = WindowState(
         steps=steps,
-        timing=asked.timing,
+        timing=options.timing,
         store=store,
-        derived=build_derived_state(steps, store, asked.timing.horizon, log),
-        log=log,
+        derived=build_derived_state(steps, store, options.timing.horizon, writes=writes),
         # without edges, the store is never told to forget
-        edges=Edges(asked.timing.horizon, None if asked.read_only else store.meta(EDGES)),
+        edges=Edges(options.timing.horizon, store.meta(EDGES) if writes else None),
+        read_only=options.read_only,
         weights_learn=learns_weights and not is_fitted,
-        verifiers_learn=prepare_verifiers(steps, store.meta, sample_texts(steps, store)),
+        verifiers_learn=prepare_verifiers(steps, learned, sample_texts(steps, store)),
         blocks_learn=blocks_learn,
+        learned=learned,
         n_remembered=store.next_position,
         watermark=watermark,
         last_time=watermark,
     )
     state.forget()
-    if not asked.read_only:
-        state.warn_if_ahead(asked.timing.now())
+    if writes:
+        state.warn_if_ahead(options.timing.now())
         state.learn_if_due()
     return state
 

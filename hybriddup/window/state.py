@@ -12,22 +12,24 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.errors import StoreError
+from hybriddup.run.recipe import WEIGHTS, Arrays
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.deriving import build_derived_state, normalized_texts, prepare_stored
-from hybriddup.window.derived.kept_log import KeptLog
-from hybriddup.window.derived.kept_posts import columns_of
+from hybriddup.window.derived.deriving import build_derived_state, kept_posts, prepare_stored
+from hybriddup.window.derived.kept_posts import KeptColumns, columns_of
 from hybriddup.window.event_time import NEVER, Edges, PostTimes, WindowTime
-from hybriddup.window.learning import FIT_AT, fitted_meta, learn_from
+from hybriddup.window.learning import FIT_AT, fitted_weights, learn_from, pack_learned, pack_recipe
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Counts, Decision, Post, PostId, PostList, StoredPost, decision_of, made_id
 from hybriddup.window.stores import (
     DELETED,
     EDGES,
-    LOG_TOKEN,
+    LEARNED,
+    RECIPE,
     WATERMARK,
+    Derived,
     WindowStore,
     deleted_positions,
     packed,
@@ -51,14 +53,16 @@ class WindowState:
     store: WindowStore
     derived: DerivedState
     edges: Edges
-    log: KeptLog | None = None
-    """Has what is in memory, so that opening looks at a few texts only; None = the store is in memory too."""
+    read_only: bool = False
+    """Whether the store is another process's to write."""
     weights_learn: bool = False
     """Whether the weights of tokens are still to be fitted."""
     verifiers_learn: bool = False
     """Whether a verifier is still to learn what is then kept."""
     blocks_learn: bool = False
     """Whether the block index is still to learn."""
+    learned: dict[str, Arrays] = field(default_factory=dict)
+    """What was learned, by part."""
     unsaved: dict[str, bytes] = field(default_factory=dict)
     """What was learned and could not be written yet."""
     n_remembered: int = 0
@@ -99,7 +103,7 @@ class WindowState:
         self.n_remembered = NOTHING  # until all of it is there again
         # no limit is forgotten with the index that is given up
         self.counts.limits_hit.update(self.derived.index.report.limits_hit)
-        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, self.log)
+        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, writes=not self.read_only)
         self.n_remembered = self.store.next_position
         self.watermark = self.last_time = stored_watermark(self.store)
 
@@ -133,13 +137,15 @@ class WindowState:
         prepared = self.prepare([post.text for post in posts])
         verdicts = self.decide_batch(prepared, times)
         stored = self.describe(posts, prepared, times, verdicts)
+        kept = np.array([post.kept for post in stored], np.bool_)
+        columns = columns_of(prepared, times, kept)
         with self.counts.timed("store"):
-            self.store.append(stored, self.meta_after(times))
+            self.store.append(stored, self.meta_after(times), self.pack(stored, prepared, columns))
         self.unsaved = {}
         self.audit(prepared, times, verdicts)
         # what is in memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
-            self.change_or_derive(partial(self.remember, prepared, times, verdicts))
+            self.change_or_derive(partial(self.remember, prepared, times, verdicts, columns))
         self.count(stored, prepared, times)
         self.warn_if_ahead(now)
         self.learn_if_due()
@@ -156,9 +162,18 @@ class WindowState:
         meta = {WATERMARK: packed(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
-        if self.log is not None:
-            meta[LOG_TOKEN] = self.log.token
         return meta
+
+    def pack(self, stored: Sequence[StoredPost], prepared: PreparedTexts, columns: KeptColumns) -> Derived | None:
+        """Return the derived data of a batch, of which the columns are of the kept posts; None = the store has none."""
+        form = self.derived.form
+        if form is None:
+            return None
+        normalized = [
+            text if post.kept and text != post.text else None
+            for post, text in zip(stored, prepared.normalized, strict=True)
+        ]
+        return form.derived(columns, stored[0].position, stored[-1].position + 1, normalized)
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Return texts ready to be looked up, at the next positions."""
@@ -194,8 +209,12 @@ class WindowState:
         return self.store.posts(positions)
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts, in the order asked: the log's, or made anew of the store's."""
-        return normalized_texts(positions, self.derived.kept, self.log, self.store, self.steps)
+        """Return the normalized texts of kept posts, in the order of their positions in the query."""
+        wanted, texts = positions.tolist(), self.store.normalized(positions)
+        missing = np.array([position for position in wanted if position not in texts], np.int64)
+        normalized = self.steps.normalize([post.text for post in self.store.posts(missing)])
+        texts.update(zip(missing.tolist(), normalized, strict=True))
+        return [texts[position] for position in wanted]
 
     def describe(
         self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
@@ -234,14 +253,11 @@ class WindowState:
             self.n_remembered = NOTHING
             self.catch_up()
 
-    def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Make posts that were kept and written findable, and those that are too old not."""
-        kept = np.fromiter(map(verdicts.keeps, range(len(prepared.positions))), np.bool_, len(prepared.positions))
-        columns, chosen = columns_of(prepared, times, kept), kept.tolist()
-        normalized = list(compress(prepared.normalized, chosen))
-        if self.log is not None:
-            columns = self.log.append(columns, normalized)
-        self.earlier.hold(columns.positions.tolist(), normalized, list(compress(prepared.compared, chosen)))
+    def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, columns: KeptColumns) -> None:
+        """Make the kept posts of a written batch findable, and forget those that are too old."""
+        chosen = np.isin(prepared.positions, columns.positions).tolist()
+        normalized, compared = (list(compress(texts, chosen)) for texts in (prepared.normalized, prepared.compared))
+        self.earlier.hold(columns.positions.tolist(), normalized, compared)
         self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
         self.watermark, self.last_time = float(times.watermarks[-1]), float(times.times[-1])
         self.n_remembered = self.store.next_position
@@ -274,11 +290,14 @@ class WindowState:
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
         try:
             if weights_learn:
-                texts = [post.text for posts in self.store.kept_since(0) for post in posts]
+                every = kept_posts(self.store, 0, self.store.next_position)
+                texts = [post.text for posts in every for post in posts]
                 self.steps.fit(self.steps.normalize(texts))
-                self.unsaved |= fitted_meta(self.steps.components)
-            learn_from(self.store, self.steps, self.unsaved)
+                self.learned[WEIGHTS] = fitted_weights(self.steps.components)
+            learn_from(self.store, self.steps, self.learned)
         finally:
+            components = self.steps.components
+            self.unsaved = {RECIPE: pack_recipe(components.recipe()), LEARNED: pack_learned(components, self.learned)}
             self.save_learned()
             self.catch_up()
 
@@ -293,8 +312,6 @@ class WindowState:
     def forget(self) -> None:
         """Forget what is older than the horizon, here and in the store."""
         self.counts.posts["expired"] += self.derived.forget(self.watermark)
-        if self.log is not None:
-            self.log.forget_before(self.derived.kept.first_position, self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             # a post may be ahead of the watermark, and matches for longer then
             self.store.forget_before(min(edge, self.derived.kept.first_position))
@@ -325,8 +342,6 @@ class WindowState:
         if post is None:
             return False
         gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
-        if post.kept and self.log is not None:  # before its text is gone from the store: else nobody tried again
-            self.log.erase(post.position)
         self.earlier.forget(post.position)
         self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
         if post.kept:
@@ -355,11 +370,9 @@ class WindowState:
         )
 
     def close(self) -> None:
-        """Let go of the store and of the log."""
-        if self.log is not None:
-            self.log.close()
+        """Close the store."""
         self.store.close()
 
     def n_stored_bytes(self) -> int:
-        """Return the bytes of the store and of the log."""
-        return self.store.n_bytes() + (0 if self.log is None else self.log.n_bytes)
+        """Return the size of the store in bytes."""
+        return self.store.n_bytes()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition, RLock
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import StoreError, WindowError
@@ -20,12 +20,9 @@ from hybriddup.study.explanation import Explanation
 from hybriddup.window.arguments import checked_after, checked_limit, checked_post_id, checked_text
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.looking import count_window, explainer_of, list_posts, similar_posts
-from hybriddup.window.opened import AnyWindow, Asked
+from hybriddup.window.protocols import AnyWindow, OpenState, WindowOptions
 from hybriddup.window.records import Decision, Match, Post, PostId, PostList, StoredPost, WindowStats, as_posts
 from hybriddup.window.urls import secrets_hidden, url_of
-
-if TYPE_CHECKING:
-    from hybriddup.window.looking import OpenState
 
 T = TypeVar("T")
 DEFAULT_HORIZON = "2d"
@@ -49,10 +46,10 @@ class Window:
     ('kept', 'duplicate', '#0')
     """
 
-    def __init__(self, open_state: Callable[[], OpenState], asked: Asked) -> None:
+    def __init__(self, open_state: Callable[[], OpenState], options: WindowOptions) -> None:
         self._state: OpenState | None = undisturbed(open_state)
-        self._timed = asked.timing.time_of == "event"
-        self._read_only = asked.read_only
+        self._timed = options.timing.time_of == "event"
+        self._read_only = options.read_only
         self._lock = RLock()
         self._process = os.getpid()
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
@@ -113,10 +110,10 @@ class Window:
         check_workers(workers)
         timing = parse_timing(time, horizon, max_step, clock)
         settings, manager = open_session(config, plugins)
-        asked = Asked(settings, manager.registry, timing, workers or available_workers(), read_only)
+        options = WindowOptions(settings, manager.registry, timing, workers or available_workers(), read_only)
         scheme, url = url_of(path)
         with secrets_hidden(url):
-            opened: AnyWindow = manager.registry.create_by_name("window", scheme).open_window(url, asked)
+            opened: AnyWindow = manager.registry.create_by_name("window", scheme).open_window(url, options)
         return opened
 
     def add(self, post: str | Mapping[str, Any] | Post) -> Decision:
@@ -170,7 +167,7 @@ class Window:
         return answer.result()
 
     def _ask(self, question: Callable[[OpenState], T]) -> T:
-        """Return the answer to a question to the state, asked while nothing else goes on."""
+        """Return the answer to a question about the state; nothing else runs meanwhile."""
 
         def answer() -> T:
             with self._lock, self._current() as state:

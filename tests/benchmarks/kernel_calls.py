@@ -31,7 +31,7 @@ from hybriddup.run.decisions import decide_all
 from hybriddup.study.evaluate import LabeledPairs, evaluate
 from hybriddup.window.derived import deriving
 from hybriddup.window.index import live_indexes
-from tests.window.shared.plain_store import Opener
+from tests.shared_windows.plain_store import Opener
 
 RUNS: Sequence[Mapping[str, Any]] = (
     {},

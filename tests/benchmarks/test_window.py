@@ -43,13 +43,13 @@ def test_a_window_that_is_full_stays_full_while_it_is_measured(posts: Path) -> N
 
 def test_a_store_that_is_full_is_measured_at_once(posts: Path, tmp_path: Path) -> None:
     """The second run finds the window of the first, whatever it was opened from, and fills nothing."""
-    first = measured(posts, "--store", str(tmp_path / "window"), "--without-log")
+    first = measured(posts, "--store", str(tmp_path / "window"), "--from-posts")
     second = measured(posts, "--store", str(tmp_path / "window"))
 
     assert (first["opened"]["kept"], second["opened"]["kept"]) == (0, first["window"]["kept"])
     assert first["filled"]["posts"] == 600
     assert second["filled"] is None
-    assert first["opened_without_log_s"] > 0
+    assert first["opened_from_posts_after_s"] > 0
     assert second["opened_again_after_s"] > 0
 
 

@@ -10,19 +10,20 @@ batches of 256, each of which pushes the oldest out: event time goes on by the s
 ``--store DIR`` keeps the window, and goes on where it ended when it is there already: the next run measures at once.
 ``--store memory`` writes nothing to a disk. Memory is what the process holds more than before the window was opened,
 its kernels being loaded by then. At the end the window is closed and opened again. Closing writes nothing, so that this
-takes as long as after a crash; with ``--without-log`` the window is also opened from the posts alone, as where the log
-of its memory is lost. Prints JSON, with the setting.
+takes as long as after a crash. Then it is opened with ``read_only=True``, and with ``--from-posts`` from the posts
+alone, as if their records were damaged. Prints JSON, with the setting.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
+import sqlite3
 import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil
@@ -31,7 +32,7 @@ from typing import Any, NamedTuple
 
 from hybriddup.cli.windows import settle
 from hybriddup.window import Window, WindowStats
-from hybriddup.window.derived.kept_log import FOLDER
+from hybriddup.window.stores.sqlite_file import FILE
 from tests.benchmarks.corpora import SAMPLE_POSTS, read_texts, records_of
 from tests.benchmarks.setting import milliseconds, setting
 from tests.benchmarks.tools import memory_mb
@@ -145,7 +146,8 @@ def benchmark(asked: argparse.Namespace, store: Path | None) -> dict[str, Any]:
         "memory": memory_of(after, held),
         "closed_after_s": closed_after,
         "opened_again_after_s": None if store is None else opening.again(after),
-        "opened_without_log_s": opening.without_log(after) if asked.without_log and store else None,
+        "opened_read_only_after_s": None if store is None else opening.again(after, read_only=True),
+        "opened_from_posts_after_s": opening.from_posts(after) if asked.from_posts and store else None,
         "setting": setting(),
     }
 
@@ -159,26 +161,27 @@ class Opening:
     workers: int | None
     clock: Clock
 
-    def open(self) -> tuple[Window, float]:
+    def open(self, *, read_only: bool = False) -> tuple[Window, float]:
         """Return the window, and the seconds that opening it took."""
         began = time.perf_counter()
         fixed: dict[str, Any] = {"horizon": HORIZON, "time": "event", "clock": self.clock}
-        window = Window.open(self.store, self.config, workers=self.workers, **fixed)
+        window = Window.open(self.store, self.config, workers=self.workers, read_only=read_only, **fixed)
         return window, round(time.perf_counter() - began, 2)
 
-    def again(self, closed: WindowStats) -> float:
+    def again(self, closed: WindowStats, *, read_only: bool = False) -> float:
         """Return the seconds that opening takes, having made sure that the window holds what it held."""
-        window, seconds = self.open()
+        window, seconds = self.open(read_only=read_only)
         n_kept = window.stats().n_kept_in_window
         window.close()
         if n_kept != closed.n_kept_in_window:
             raise SystemExit(f"opened again, the window holds {n_kept:,} kept posts, not {closed.n_kept_in_window:,}")
         return seconds
 
-    def without_log(self, closed: WindowStats) -> float:
-        """Return the same where all is derived from the posts."""
+    def from_posts(self, closed: WindowStats) -> float:
+        """Return the same if all is derived from the posts."""
         assert self.store is not None
-        shutil.rmtree(self.store / FOLDER)
+        with closing(sqlite3.connect(self.store / FILE, isolation_level=None)) as connection:
+            connection.execute("UPDATE batches SET made_with = '', records = NULL, records_checksum = NULL")
         return self.again(closed)
 
 
@@ -225,7 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--store", help=f"directory that stays; {IN_MEMORY} for none; default: a temporary one")
     parser.add_argument("--config", default="weibo")
     parser.add_argument("--workers", type=int)
-    parser.add_argument("--without-log", action="store_true", help="open the window from the posts alone, too")
+    parser.add_argument("--from-posts", action="store_true", help="open the window from the posts alone, too")
     parser.add_argument("-o", "--output", type=Path, help="results as JSON")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

@@ -74,13 +74,14 @@ def crowded_texts() -> list[str]:
 
 
 WINDOWS = """
-import json, shutil, sys
+import json, sys
 from itertools import count
 from pathlib import Path
 from numba.core.event import install_recorder
 from hybriddup.window import Window, state
 from hybriddup.window.live_audit import LiveAudit
-from tests.window.shared.plain_store import Opener
+from tests.shared_windows.plain_store import Opener
+from tests.window.stores import WITHOUT_RECORDS, change
 
 state.FIT_AT = 700  # so that few posts are enough to learn from
 folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()
@@ -98,7 +99,7 @@ with install_recorder("numba:compile") as recorder:
                 window.delete(first)
                 window.get(first), window.stats()
             if first == 800:
-                shutil.rmtree(store / "derived")  # it is made from the posts then
+                change(store, WITHOUT_RECORDS)  # they are made from the posts then
         with Opener()("shared", config=config) as window:
             for first in range(0, 800, 100):
                 window.add_many(texts[first : first + 100])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hybriddup.testing.contract import require
 from hybriddup.testing.window_posts import CONFIG
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 from hybriddup.window.records import StoredPost
 
 CROWD_CONFIG: dict[str, Any] = {

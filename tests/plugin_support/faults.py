@@ -19,7 +19,7 @@ from typing import Any
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 
 from .crowds import CROWD_CONFIG, FORMS, HAN, check_answers, make_crowd
 

@@ -20,7 +20,7 @@ from hybriddup.service.metrics import Metrics
 from hybriddup.service.openapi import openapi_schema
 from hybriddup.window import AuditCounts, Window, WindowStats
 from tests.service.support import JSON, NEARLY, OTHER, REPEATED, SHAPE, answers_to, ask, make_service, refused
-from tests.window.shared.plain_store import Opener
+from tests.shared_windows.plain_store import Opener
 
 OTHER_RAIN = "明天下雨吗，要不要去学校接孩子"
 SCHEMA = openapi_schema(with_token=False)

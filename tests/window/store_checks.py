@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hybriddup.errors import StoreError
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import ALL_TEXTS, NASTY_IDS
 from hybriddup.window.records import Evidence, PostId, StoredPost, mark_of
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores import Derived, WindowStore
 
 Maker = Callable[[], WindowStore]
 
@@ -21,6 +21,7 @@ WINDOW = 600
 """Posts that are not forgotten, more or less."""
 N_WINDOWS = 5
 N_STEPS = 60
+MADE_WITH = "one"
 SLACK = 1.15
 """So many times the bytes of a full window may be taken later."""
 
@@ -77,8 +78,19 @@ class Course:
     def append(self, n: int) -> None:
         """Append posts, some of them of forgotten ids and some duplicates."""
         batch = [self.post(len(self.posts) + place) for place in range(n)]
-        self.store.append(batch, {"n": b"%d" % (len(self.posts) + n)})
+        first, end = len(self.posts), len(self.posts) + n
+        middle = int(self.rng.integers(first, end + 1))
+        if first < middle < end:
+            parts = [(middle, _records(first, middle)), (end, _records(middle, end))]
+        else:
+            parts = [(end, _records(first, end))]
+        derived = Derived("another" if n % 5 == 0 else MADE_WITH, parts, list(map(_normalized, batch)))
+        self.store.append(batch, {"n": b"%d" % end}, derived)
         self.posts += batch
+        for span in list(self.store.spans(0, MADE_WITH)):
+            if span.records is None:
+                made_again = Derived(MADE_WITH, [(span.end, _records(span.first, span.end))])
+                self.store.put_derived(span.first, made_again)
 
     def post(self, position: int) -> StoredPost:
         """Return a post; one position in three has the id of a post that is forgotten, each of them once."""
@@ -113,12 +125,27 @@ class Course:
         given = self.store.posts(asked)
         require(given == [self.posts[each] for each in asked], "posts() returns posts as they were appended", asked)
         self.compare_ids(held)
-        start = int(self.rng.integers(0, n + 1))
-        kept = list(chain.from_iterable(self.store.kept_since(start)))
-        expected = [post for post in held if post.kept and post.position >= start]
-        require(
-            kept == expected, "kept_since() yields the kept posts in their order", f"{len(kept)} posts from {start}"
-        )
+        for position, text in self.store.normalized(asked).items():
+            expected = _normalized(self.posts[position])
+            require(text == expected, "normalized() returns normalized texts as they were appended", position)
+        self.compare_spans(int(self.rng.integers(0, n + 1)))
+
+    def compare_spans(self, start: int) -> None:
+        """Compare the spans from a position on, and their records, with what was appended or put there."""
+        spans, at = list(self.store.spans(start, MADE_WITH)), max(start, self.first)
+        clause = "spans() yields every post from a position on, in consecutive spans"
+        require(not spans or spans[0].first <= at < spans[0].end, clause, (at, spans[:1]))
+        for before, span in pairwise(spans):
+            require(before.end == span.first < span.end, clause, (before, span))
+        require((spans[-1].end if spans else at) == len(self.posts), clause, spans[-1:])
+        for span in spans:
+            expected = _records(span.first, span.end)
+            clause = "spans() yields the records that were stored last, if they were made in the same way"
+            require(span.records in {None, expected}, clause, span)
+            if self.store.keeps_derived:
+                require(span.records is not None, clause, span)
+        others = [span.records for span in self.store.spans(start, "another")]
+        require(not any(others), "records made in another way are None", start)
 
     def compare_ids(self, held: Sequence[StoredPost]) -> None:
         """Compare the posts found by ids: of posts held, of forgotten ones, and of none."""
@@ -128,6 +155,18 @@ class Course:
         given, expected = self.store.find_ids(ids), [by_id.get(each) for each in ids]
         differing = [each for each in zip(ids, given, expected, strict=True) if each[1] != each[2]][:1]
         require(not differing, "find_ids() returns the posts held, and none forgotten", differing)
+
+
+def _records(first: int, end: int) -> bytes:
+    return b"".join(map(_record, range(first, end)))
+
+
+def _record(position: int) -> bytes:
+    return position.to_bytes(8, "little")
+
+
+def _normalized(post: StoredPost) -> str | None:
+    return None if post.deleted or post.position % 4 else f"{post.text} normalized"
 
 
 def _evidence(of: StoredPost) -> Evidence:
@@ -146,7 +185,7 @@ def _positions(*positions: int) -> Int64s:
 def _check_empty(store: WindowStore) -> None:
     given = (store.first_position, store.next_position, store.find_ids(["a", 0]), store.find_ids([]))
     require(given == (0, 0, [None, None], []), "a new store has no posts", given)
-    nothing = (store.posts(_positions()), list(store.kept_since(0)))
+    nothing = (store.posts(_positions()), store.normalized(_positions()), list(store.spans(0, MADE_WITH)))
     require(not any(nothing), "a new store has no posts", nothing)
     store.append([])
     store.forget_before(0)

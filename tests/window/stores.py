@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
 from hybriddup.window.records import Evidence, PostId, StoredPost
+
+FILE = "posts.sqlite3"
+WITHOUT_RECORDS = "UPDATE batches SET made_with = '', records = NULL, records_checksum = NULL"
+"""Leaves a store with posts from which everything else has to be derived."""
 
 
 def post(position: int, post_id: PostId | None = None, text: str | None = None) -> StoredPost:
@@ -17,3 +26,11 @@ def post(position: int, post_id: PostId | None = None, text: str | None = None) 
 def posts(first: int, n: int) -> list[StoredPost]:
     """Return posts at consecutive positions."""
     return [post(position) for position in range(first, first + n)]
+
+
+def change(folder: Path, *statements: str | tuple[str, Any]) -> None:
+    """Change the file of a store from outside."""
+    with closing(sqlite3.connect(folder / FILE)) as connection:
+        for statement in statements:
+            connection.execute(*((statement,) if isinstance(statement, str) else statement))
+        connection.commit()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import chain, count
 from random import Random
 from typing import Any
@@ -15,9 +17,9 @@ from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.errors import PluginError
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.window import Decision, Post, Window
-from hybriddup.window.derived.kept_log import FOLDER
 from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
+from tests.window.stores import FILE
 
 CUTS = (1, 7, 256, 4096)
 N_POSTS = 600
@@ -168,14 +170,16 @@ def test_block_indexes_of_plugins_decide_alike_in_any_batches(component: Any) ->
     assert sum(each.evidence is not None and each.evidence.reason == "near" for each in answers[0]) > 50
 
 
-@pytest.mark.parametrize(("component", "has_log"), [(words_as_keys, False), (Thirds, True), (FewColumns, True)])
-def test_windows_with_keys_of_plugins_are_opened_again(component: Any, has_log: bool, tmp_path: Any) -> None:
-    """With a log where the number of keys is told; the answers are those of a window that was not closed."""
+@pytest.mark.parametrize(("component", "has_records"), [(words_as_keys, False), (Thirds, True), (FewColumns, True)])
+def test_windows_with_keys_of_plugins_are_opened_again(component: Any, has_records: bool, tmp_path: Any) -> None:
+    """From records if the number of keys is known; the answers are those of a window that was not closed."""
     texts, decisions = crowded_texts(400), list[Decision]()
     for first in range(0, len(texts), 50):
         with Window.open(tmp_path, OWN, plugins=[plugin(component)]) as window:
             decisions += window.add_many(texts[first : first + 50])
-    assert (tmp_path / FOLDER).exists() == has_log
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        n_records = connection.execute("SELECT count(records) FROM batches").fetchone()[0]
+    assert bool(n_records) == has_records
     assert decisions == decide(texts, 50, OWN, plugins=[plugin(component)])[0]
 
 

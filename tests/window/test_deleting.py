@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 import sqlite3
 import subprocess
@@ -17,14 +16,12 @@ import pytest
 
 from hybriddup.errors import StoreError
 from hybriddup.window import AnyWindow, Window
-from hybriddup.window.derived import file_series
-from hybriddup.window.derived.file_series import RECORDS, TEXTS, AppendedFile
-from hybriddup.window.derived.kept_log import FOLDER
 from hybriddup.window.records import StoredPost
+from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.posts import load_sample
-from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG
+from tests.window.stores import WITHOUT_RECORDS, change
 
 
 def some_posts(rng: Random, n: int, name: str) -> list[dict[str, Any]]:
@@ -92,13 +89,6 @@ def holds(folder: Path, text: str) -> bool:
     return any(form in content for form in forms for content in contents)
 
 
-def readable(window: Window) -> list[bool]:
-    """Whether the log has the text of each kept post."""
-    state = state_of(window)
-    positions = state.derived.kept.columns()[0]
-    return [text is not None for text in state.log.texts.read(positions, state.derived.kept.text_places_of(positions))]
-
-
 def check_gone(folder: Path) -> None:
     """Nothing is left of the secret in any file, whatever form it was in."""
     assert not holds(folder, "不该再看到")
@@ -117,7 +107,6 @@ def test_nothing_is_left_of_the_text_of_a_deleted_post(tmp_path: Path, n_before:
         window.add_many([*texts[:n_before], {"id": "gone", "text": unwanted}, *texts[n_before:n]])
         window.add_many(texts[n:])
         assert window.delete("gone")
-        assert readable(window) == n_before * [True] + [False] + (n + 100 - n_before) * [True]
     check_gone(tmp_path / "w")
     assert all(holds(tmp_path / "w", text) for text in texts)
 
@@ -233,21 +222,6 @@ def test_nothing_is_left_of_texts_in_pages_that_are_free(tmp_path: Path) -> None
     assert [position for position, text in enumerate(secrets) if text.encode() in content] == list(range(1910, 2000))
 
 
-@pytest.mark.parametrize("ending", ["", RECORDS, TEXTS])
-def test_a_post_can_be_deleted_when_somebody_has_removed_what_was_derived(tmp_path: Path, ending: str) -> None:
-    """All of it, or the files with one ending; what is left of it has no text of the post."""
-    with with_secret(tmp_path / "w", LONG) as window:
-        for path in (tmp_path / "w" / FOLDER).glob(f"*{ending}"):
-            path.unlink()
-        assert window.delete("gone")
-        check_gone(tmp_path / "w")
-        text = distinct(8, 100)[0]
-        assert window.match(text)[0].text == text
-        assert not window.add(text).kept
-    with Window.open(tmp_path / "w", CONFIG) as window:
-        assert not window.add(text).kept
-
-
 def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_path: Path) -> None:
     """As between two edges of the horizon, when few posts come."""
     now = [1000.0]
@@ -262,104 +236,49 @@ def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_pa
     check_gone(tmp_path / "w")
 
 
-@pytest.mark.parametrize("lost", ["the records", "the last record", "a record in the middle"])
-def test_a_text_is_erased_whose_record_was_lost(tmp_path: Path, lost: str) -> None:
-    """The process ended between the two, or a disk changed one: it is derived, and the first copy of its text goes."""
-    texts = distinct(2, 40)
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many(
-            [*texts[:20], {"id": "gone", "text": UNWANTED}, *(texts[20:] if lost != "the last record" else [])]
-        )
-    (records,) = (tmp_path / "w" / FOLDER).glob(f"*{RECORDS}")
-    content = records.read_bytes()
-    middle = len(content) // 2 - len(content) // 8
-    damaged = {
-        "the records": b"",
-        "the last record": content[:-8],
-        "a record in the middle": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
-    }
-    records.write_bytes(damaged[lost])
-    with Window.open(tmp_path / "w", "weibo") as window:
-        assert all(readable(window))
-        assert window.delete("gone")
-    check_gone(tmp_path / "w")
+def test_a_text_that_cannot_be_overwritten_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says so, and trying again deletes it."""
 
-
-def test_a_text_is_erased_whose_record_waited_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts were written and records not; meanwhile the files became so large that others would be begun."""
-    monkeypatch.setattr(file_series, "SMALLEST_FILE", 1500)
-    append, texts = AppendedFile.append, distinct(3, 60)
-
-    def no_room_for_records(file: AppendedFile, data: bytes) -> int:
-        if file.path.suffix == RECORDS:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return append(file, data)
-
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many(texts[:5])
-        with monkeypatch.context() as patched:
-            patched.setattr(AppendedFile, "append", no_room_for_records)
-            window.add_many([*texts[5:10], {"id": "gone", "text": UNWANTED}])
-            window.add_many(texts[10:30])
-            window.add_many([{"id": "too", "text": "还有一条谁也不该再看到的 secret 在这里"}])
-            assert window.delete("too")
-        window.add_many(texts[30:])
-    with Window.open(tmp_path / "w", "weibo") as window:
-        assert all(readable(window))
-        assert window.delete("gone")
-        assert readable(window).count(False) == 1
-    check_gone(tmp_path / "w")
-
-
-@pytest.mark.parametrize("is_missing", [True, False])
-def test_deleting_touches_no_other_text_where_texts_were_lost(tmp_path: Path, *, is_missing: bool) -> None:
-    """As a power failure loses them; what comes later does not stand where they stood."""
-    texts = distinct(4, 300)
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many([{"id": f"{n}", "text": text} for n, text in enumerate(texts[:50])])
-    (path,) = (tmp_path / "w" / FOLDER).glob(f"*{TEXTS}")
-    if is_missing:
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:100])
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many(texts[50:200])
-        n = sum(readable(window))
-        assert n >= 150
-        assert window.delete("20")
-        assert sum(readable(window)) == n
-    with Window.open(tmp_path / "w", "weibo") as window:
-        window.add_many(texts[200:])
-        assert sum(readable(window)) == n + 100
-
-
-@pytest.mark.parametrize("has_log", [True, False])
-def test_a_text_that_cannot_be_overwritten_is_not_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_log: bool
-) -> None:
-    """The error says so, and trying again deletes it; so too where the log is not written any more."""
-
-    def fail(*_: object, **__: object) -> None:
-        raise OSError(errno.EIO, "Input/output error")
+    def full(*_: object) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        raise error
 
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(5, 3)])
-        if not has_log:
-            state_of(window).log.close()
         with monkeypatch.context() as patched:
-            patched.setattr(AppendedFile, "erase", fail)
-            patched.setattr(Path, "unlink", fail)
-            with pytest.raises(StoreError, match="was not deleted"):
+            patched.setattr(sqlite_queries, "replace_post", full)
+            with pytest.raises(StoreError, match="reading or writing failed"):
                 window.delete("gone")
         assert window.get("gone") is not None
         assert window.delete("gone")
     check_gone(tmp_path / "w")
 
 
-def test_no_texts_stay_beside_a_window_that_keeps_no_log_any_more(tmp_path: Path) -> None:
-    """As with keys of which it is not known how many a text has: nobody would overwrite what is deleted."""
-    with Window.open(tmp_path / "w", CONFIG) as window:
-        window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(7, 3)])
-    with Window.open(tmp_path / "w", CONFIG | {"blocks": {"use": "own"}}, plugins=[plugin(lambda _: [1])]) as window:
+def test_a_normalized_text_is_deleted_with_its_post(tmp_path: Path) -> None:
+    """It is stored next to the text, and may hold what the text does not: other forms of the same words."""
+    with Window.open(tmp_path / "w", "weibo") as window:
+        window.add_many(
+            [{"id": "gone", "text": "ＳＥＣＲＥＴ ｗｏｒｄｓ ｉｎ ｗｉｄｅ ｌｅｔｔｅｒｓ"}, *distinct(6, 100)]
+        )
+        assert holds(tmp_path / "w", "secret words")
         assert window.delete("gone")
-    check_gone(tmp_path / "w")
+        assert not holds(tmp_path / "w", "secret words")
+
+
+def test_a_deleted_post_is_gone_from_records_that_are_merged_or_derived(tmp_path: Path) -> None:
+    """Merging rewrites batches with posts that were deleted since."""
+    texts = distinct(11, 150)
+    with Window.open(tmp_path / "w", CONFIG) as window:
+        for number, text in enumerate(texts[:50]):
+            window.add({"id": number, "text": text})
+        assert window.delete(7)
+        for number, text in enumerate(texts[50:], 50):
+            window.add({"id": number, "text": text})
+    for is_derived in (False, True):
+        if is_derived:
+            change(tmp_path / "w", WITHOUT_RECORDS)
+        with Window.open(tmp_path / "w", CONFIG) as window:
+            assert window.stats().n_kept_in_window == 149
+            assert not any(match.is_match for match in window.match(texts[7]))
+            assert window.match(texts[8])[0].id == 8

@@ -1,4 +1,4 @@
-"""Records of kept posts say what was written, and are believed as far as they are whole and follow one another."""
+"""Records of kept posts say what was written."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from hypothesis import strategies as st
 from hybriddup.config.load import Config, open_session
 from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Fingerprints, UInt64s
 from hybriddup.run.components import Components
+from hybriddup.window.derived import kept_records
 from hybriddup.window.derived.kept_posts import KeptColumns
-from hybriddup.window.derived.kept_records import RecordForm, Records, n_sound
-from hybriddup.window.derived.text_files import TextPlaces
+from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 from tests.window.reference_window import CONFIG
 
 BEFORE = 5
-SEED = np.uint64(77)
 
 
-def form_of(config: Config, horizon: float = 60.0, learn_from: Sequence[str] = ()) -> RecordForm:
+def form_of(config: Config, learn_from: Sequence[str] = ()) -> RecordForm:
     """The form for a configuration."""
     settings, manager = open_session(config, ())
     components = Components.create(settings, manager.registry, 1)
     components.fingerprinter.fit([])
     if learn_from:
         components.block_index.learn(learn_from)
-    return RecordForm.of(Steps(components, workers=1), horizon)
+    form = RecordForm.of(Steps(components, workers=1))
+    assert form is not None
+    return form
 
 
 EDIT = {"use": "edit", "threshold": 0.8}
@@ -61,7 +62,6 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
         np.maximum.accumulate(times),
         hashes,
         LiveTexts(prints, sketches, keys, probes),
-        TextPlaces(rng.integers(-1, 2**40, n), rng.integers(0, 2**20, n)),
     )
 
 
@@ -74,17 +74,11 @@ def some_keys(rng: np.random.Generator, bits: UInt64s, form: RecordForm) -> UInt
     return keys
 
 
-def some_records() -> tuple[Records, int]:
-    """Records, and the position after the last one."""
-    columns = some_columns(3, 50, WEIBO)
-    return WEIBO.records(columns, BEFORE, SEED), int(columns.positions[-1]) + 1
-
-
 def arrays_of(columns: KeptColumns) -> list[object]:
     """All that is remembered of posts."""
     prints, sketches = columns.texts.prints, columns.texts.sketches
     texts = (prints.positions, prints.bits, *prints.limits, sketches, columns.texts.keys, columns.texts.probes)
-    return [*columns[:4], *columns.text_places, *texts]
+    return [*columns[:4], *texts]
 
 
 def same(a: object, b: object) -> bool:
@@ -98,52 +92,35 @@ def same(a: object, b: object) -> bool:
 def test_records_say_what_was_written(seed: int, n: int, form: RecordForm) -> None:
     """Of no post too, and with and without sketches and keys."""
     columns = some_columns(seed, n, form)
-    records = form.records(columns, BEFORE, SEED)
-    read = form.columns(records)
+    read = form.columns(form.records(columns).tobytes())
 
-    assert n_sound(records, BEFORE, 10**6, SEED) == n
     assert all(map(same, arrays_of(columns), arrays_of(read)))
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_records_are_whole_words(form: RecordForm) -> None:
-    """There are no bytes between the fields, which would be anything."""
-    names = form.dtype.names or ()
-    assert form.dtype.itemsize == sum(form.dtype[name].itemsize for name in names)
-    assert form.dtype.itemsize % 8 == 0
-
-
-@pytest.mark.parametrize("bit", range(8))
-def test_records_are_believed_up_to_the_first_that_is_damaged(bit: int) -> None:
-    """Whatever byte of it is another."""
-    records, end = some_records()
-    size = records.dtype.itemsize
-    for place in np.random.default_rng(bit).integers(0, records.nbytes, 100).tolist():
-        damaged = records.copy()
-        damaged.view(np.uint8).reshape(-1)[place] ^= 1 << bit
-        assert n_sound(damaged, BEFORE, end, SEED) == place // size
-
-
-def test_records_are_believed_up_to_the_first_that_is_missing() -> None:
-    """Also where it is the first one, is empty as a power failure leaves it, or is of a later time than the store."""
-    records, end = some_records()
-    assert n_sound(records, BEFORE, end - 1, SEED) == 49
-    assert n_sound(records, BEFORE, 0, SEED) == 0
-    assert n_sound(np.delete(records, 20), BEFORE, end, SEED) == 20
-    assert n_sound(records[1:], BEFORE, end, SEED) == 0
-    assert n_sound(records[[0, 0, 1]], BEFORE, end, SEED) == 1
-    assert n_sound(records[:0], BEFORE, end, SEED) == 0
-    records[30:] = np.zeros(1, records.dtype)
-    assert n_sound(records, BEFORE, end, SEED) == 30
+@given(st.integers(0, 99), st.integers(0, 40), st.integers(1, 60))
+def test_a_batch_is_packed_in_parts(seed: int, n: int, size: int) -> None:
+    """Each of some consecutive posts, kept or not; joined, they are the records of all."""
+    columns = some_columns(seed, n, WEIBO)
+    end = int(columns.positions.max(initial=BEFORE)) + 5
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kept_records, "POSTS_PER_PART", size)
+        parts = WEIBO.derived(columns, BEFORE, end).parts
+    ends = [part_end for part_end, _ in parts]
+    assert np.diff([BEFORE, *ends]).max() <= size
+    assert ends[-1] == end
+    for first, (part_end, packed) in zip([BEFORE, *ends], parts, strict=False):
+        positions = WEIBO.columns(packed).positions
+        assert ((first <= positions) & (positions < part_end)).all()
+    assert b"".join(packed for _, packed in parts) == WEIBO.records(columns).tobytes()
 
 
 def test_what_records_depend_on_is_told_apart() -> None:
-    """The recipe, the bands, the keys, what the block index learned, and the horizon."""
+    """The recipe, the bands, the keys, and what the block index learned."""
     other_lengths = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
     other_recipe = CONFIG | {"normalizer": {"use": "microblog"}}
     other_keys = CONFIG | {"blocks": {"use": "shingles"}}
     learned = form_of(other_keys, learn_from=[f"{one}早上好各位朋友{one}" for one in "一二三四五六七八九十百千"])
-    forms = [PLAIN, form_of(CONFIG, 61.0), *map(form_of, (other_lengths, other_recipe, other_keys)), learned, WEIBO]
+    forms = [PLAIN, *map(form_of, (other_lengths, other_recipe, other_keys)), learned, WEIBO]
     assert len({form.made_with for form in forms}) == len(forms)
     assert form_of(CONFIG).made_with == PLAIN.made_with
 
@@ -153,7 +130,7 @@ def test_fewer_keys_than_there_may_be_are_filled_up() -> None:
     columns = some_columns(5, 40, WEIBO)
     texts = columns.texts
     few = columns._replace(texts=LiveTexts(texts.prints, texts.sketches, texts.keys[:, :3], texts.keys[:, :3]))
-    read = WEIBO.columns(WEIBO.records(few, BEFORE, SEED)).texts.keys
+    read = WEIBO.columns(WEIBO.records(few).tobytes()).texts.keys
 
     assert read[:, :3].tolist() == texts.keys[:, :3].tolist()
     assert (read[:, 3:] == np.uint64(NO_KEY)).all()

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError, WindowError
 from hybriddup.steps.verifiers.cosine import Cosine
 from hybriddup.window import Decision, Window
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.kept_log import FOLDER
 from hybriddup.window.derived.kept_posts import KeptColumns
-from hybriddup.window.stores import BLOCKS, RECIPE, VERIFIER, WEIGHTS
+from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG
+from tests.window.stores import WITHOUT_RECORDS, change
 
 LEARN_AT = 60
 WORDS = ["rain", "paper", "winter", "concert", "bridge", "summer", "price", "closed", "number", "open"]
-KEY = 'cosine {"features": "tokens", "idf": true, "idf_sample": 100000, "size": 2}'
 PROBE = "rain paper rain bridge price"
 
 
@@ -58,7 +57,7 @@ def scores(window: Window) -> dict[str | int, float]:
 def learned(folder: Path) -> dict[str, bytes]:
     """All that the store of a closed window has learned."""
     store = SqliteStore.open(folder)
-    names = (VERIFIER + KEY, WEIGHTS, RECIPE, BLOCKS)
+    names = (LEARNED, RECIPE)
     packed = {name: store.meta(name) for name in names}
     store.close()
     return {name: value for name, value in packed.items() if value is not None}
@@ -227,7 +226,7 @@ def is_empty(what: Mapping[str, list[int]]) -> bool:
 
 
 def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window that is opened again has the keys that it had, from the log as from the posts."""
+    """A window that is opened again has the keys that it had, from records as from the posts."""
     posts = greetings(LEARN_AT + 60)
     with Window.open(tmp_path, "weibo") as window:
         window.add_many(posts[: LEARN_AT - 1])
@@ -238,7 +237,8 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         window.add_many(posts[LEARN_AT + 30 :])
         assert common_in(window) == common
         state = state_of(window)
-        kept = state.steps.normalize([post.text for some in state.store.kept_since(0) for post in some])
+        stored = state.store.posts(np.arange(state.store.next_position))
+        kept = state.steps.normalize([post.text for post in stored if post.kept])
     held, add = list[list[int]](), DerivedState.add
 
     def noted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
@@ -246,9 +246,9 @@ def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: 
         add(derived, columns, *looked_up)
 
     monkeypatch.setattr(DerivedState, "add", noted)
-    for has_log in (True, False):
-        if not has_log:
-            shutil.rmtree(tmp_path / FOLDER)
+    for has_records in (True, False):
+        if not has_records:
+            change(tmp_path, WITHOUT_RECORDS)
         held.clear()
         with Window.open(tmp_path, "weibo") as window:
             assert common_in(window) == common

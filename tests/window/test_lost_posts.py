@@ -13,7 +13,6 @@ from random import Random
 import pytest
 
 from hybriddup.window import Window
-from hybriddup.window.derived.kept_log import FOLDER
 from tests.window.reference_window import CONFIG
 
 LOST = "has lost acknowledged posts"
@@ -95,24 +94,6 @@ def test_a_crash_alone_is_no_loss(crashed: Path, caplog: pytest.LogCaptureFixtur
         assert positions_in(copy, 200) == 200
         crashed = copy
     assert caplog.messages == []
-
-
-def test_a_session_that_could_not_write_what_it_derived_has_lost_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The next opening says that it is rebuilt, and no more."""
-    store = tmp_path / "store"
-    with Window.open(store, CONFIG) as window:
-        send(window, 0, SOURCES[:20])
-    (store / FOLDER).rename(tmp_path / "aside")
-    (store / FOLDER).write_text("no directory")
-    with Window.open(store, CONFIG) as window:
-        send(window, 20, SOURCES[20:40])
-    (store / FOLDER).unlink()
-    (tmp_path / "aside").rename(store / FOLDER)
-    caplog.clear()
-    assert positions_in(store, 40) == 40
-    assert ["rebuilt from the store" in message for message in caplog.messages] == [True]
 
 
 def test_a_window_whose_time_was_put_back_has_lost_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from hybriddup.errors import ConfigError, PluginError, StoreError, WindowError
 from hybriddup.window import Window
-from hybriddup.window.opened import Asked
+from hybriddup.window.protocols import WindowOptions
 from tests.window.plugins import plugin
 from tests.window.reference_window import CONFIG
 
@@ -126,7 +126,7 @@ def test_what_opening_says_never_repeats_a_password(
 
 def test_a_plugin_opens_windows_of_its_own() -> None:
     """It is given the URL, and what is asked for, checked."""
-    given = list[tuple[str, Asked]]()
+    given = list[tuple[str, WindowOptions]]()
     pigeons = SimpleNamespace(open_window=lambda url, asked: given.append((url, asked)) or "a window")
     options: Any = {"horizon": "3h", "time": "event", "workers": 1, "plugins": [plugin(pigeons, "window", "carrier")]}
     opened: object = Window.open("CARRIER://roof/1", CONFIG, **options)

@@ -141,7 +141,7 @@ def test_a_reader_that_was_interrupted_while_it_followed_derives_anew(
     with Window.open(tmp_path, CONFIG) as window, Window.open(tmp_path, CONFIG, read_only=True) as reader:
         window.add_many(TEXTS)
         with monkeypatch.context() as patch:
-            patch.setattr("hybriddup.window.openers.derive", lambda *_: 1 / 0)
+            patch.setattr("hybriddup.window.openers.derive", lambda *_, **__: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 reader.match(TEXTS[0])
         assert [ids_of_matches(reader.match(text)) for text in TEXTS] == [["#0"], ["#1"], ["#2"]]

@@ -24,7 +24,15 @@ from hybriddup.window.stores import checkpoints, sqlite_file
 from hybriddup.window.stores.checkpoints import MOST_BEHIND, PAGE, SMALLEST_LARGE, STEP, Checkpoints
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
-from hybriddup.window.stores.sqlite_queries import RowError, insert_posts, post_of, posts_at, row_of, text_from
+from hybriddup.window.stores.sqlite_queries import (
+    RowError,
+    insert_posts,
+    normalized_at,
+    post_of,
+    posts_at,
+    row_of,
+    text_from,
+)
 from tests.window.stores import post, posts
 
 LIMIT = 1_500_000
@@ -107,9 +115,7 @@ def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
     store = SqliteStore.open(tmp_path)
     assert store.next_position == acknowledged[-1]
     assert store.meta("n") == b"%d" % acknowledged[-1]
-    assert [post for batch in store.kept_since(0) for post in batch] == [
-        post for post in posts(0, acknowledged[-1]) if post.kept
-    ]
+    assert store.posts(np.arange(acknowledged[-1])) == posts(0, acknowledged[-1])
     store.close()
     with closing(sqlite3.connect(tmp_path / "posts.sqlite3")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -191,21 +197,23 @@ EVIDENCE = st.builds(Evidence, IDS, st.integers(0, 2**60), REASONS, DISTANCES, T
 POST = st.builds(StoredPost, st.just(0), IDS, TIMES, TEXTS, st.none() | EVIDENCE)
 
 
-def read_back(post: StoredPost) -> dict[int, StoredPost]:
+def read_back(post: StoredPost, normalized: str | None = None) -> dict[int, StoredPost]:
     """What is read of a post that was written, asked for with the one after it."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.text_factory = text_from
         for statement in TABLES:
             connection.execute(statement)
-        insert_posts(connection, [post], np.zeros(1, np.uint64))
-        return posts_at(connection, [post.position, post.position + 1])
+        insert_posts(connection, [post], [normalized])
+        wanted = [post.position, post.position + 1]
+        assert normalized_at(connection, wanted) == ({} if normalized is None else {post.position: normalized})
+        return posts_at(connection, wanted)
 
 
-@given(POST, st.integers(0, 2**60))
-def test_what_is_read_is_what_was_written(post: StoredPost, position: int) -> None:
+@given(POST, st.integers(0, 2**60), st.none() | TEXTS)
+def test_what_is_read_is_what_was_written(post: StoredPost, position: int, normalized: str | None) -> None:
     """Types too: an id that is a number stays one, and a surrogate pair written as two characters stays two."""
     post = post._replace(position=position)
-    found = read_back(post)
+    found = read_back(post, normalized)
     assert found == {position: post}
     assert [type(field) for field in found[position]] == [type(field) for field in post]
 

@@ -11,6 +11,7 @@ import pytest
 from hybriddup.errors import StoreError
 from hybriddup.testing import ContractError
 from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.stores import Derived, Span
 from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.plugins import nothing, with_fault
@@ -39,8 +40,10 @@ def test_the_store_in_a_file_keeps_the_contract(tmp_path):
 class Nameless(MemoryStore):
     """Takes ids of equal digits for one another."""
 
-    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
-        super().append(posts, meta)
+    def append(
+        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+    ) -> None:
+        super().append(posts, meta, derived)
         self._ids = {str(each): position for each, position in self._ids.items()}
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
@@ -60,16 +63,18 @@ class Remembering(MemoryStore):
 class Torn(MemoryStore):
     """Keeps the values of a batch that it refuses."""
 
-    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+    def append(
+        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+    ) -> None:
         self._meta.update(meta or {})
-        super().append(posts, meta)
+        super().append(posts, meta, derived)
 
 
-class Everything(MemoryStore):
-    """Yields duplicates too."""
+class Short(MemoryStore):
+    """Yields all spans but the last."""
 
-    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
-        yield [self._posts[each] for each in range(max(position, self._first), self._next)]
+    def spans(self, position: int, made_with: str) -> Iterator[Span]:
+        yield from list(super().spans(position, made_with))[:-1]
 
 
 class Reviving(MemoryStore):
@@ -83,7 +88,7 @@ HOARDING, DEATHLESS = with_fault(MemoryStore, "_clear", nothing), with_fault(Mem
 SORTING = with_fault(MemoryStore, "posts", lambda right, positions: right(np.sort(positions)))
 
 
-@pytest.mark.parametrize("store", [Nameless, HOARDING, Remembering, Torn, SORTING, Everything, Reviving, DEATHLESS])
+@pytest.mark.parametrize("store", [Nameless, HOARDING, Remembering, Torn, SORTING, Short, Reviving, DEATHLESS])
 def test_the_check_finds_a_store_that_breaks_the_contract(store):
     """Each of these has one fault that careless code has."""
     with pytest.raises(ContractError):
@@ -96,17 +101,18 @@ def test_the_check_finds_a_store_that_loses_posts_when_closed(tmp_path):
         check_window_store(MemoryStore, reopen=MemoryStore)
 
 
-def test_reading_back_can_be_mixed_with_appending_and_closing(tmp_path):
-    """Posts that come while others are read back in batches are yielded at the end; a closed store is an error."""
+def test_reading_spans_can_be_mixed_with_appending_and_closing(tmp_path):
+    """Posts that were there are all yielded; a closed store is an error."""
     for store in (MemoryStore(), SqliteStore.open(tmp_path)):
-        store.append(posts(0, 12000))
-        seen, others = [], store.kept_since(0)
+        for first in range(0, 12000, 3000):
+            store.append(posts(first, 3000))
+        ends, others = [], store.spans(0, "")
         next(others)
-        for batch in store.kept_since(10):
-            if not seen:
+        for span in store.spans(10, ""):
+            if not ends:
                 store.append(posts(12000, 30))
-            seen += [post.position for post in batch]
-        assert seen == [position for position in range(10, 12030) if position % 3 != 1]
+            ends.append(span.end)
+        assert ends[-1] >= 12000
         store.close()
         with pytest.raises(StoreError, match="closed"):
-            list(others)
+            list(store.spans(0, ""))

@@ -1,12 +1,9 @@
-"""The parts of a window by themselves: kept posts, exact texts, edges, texts in memory and in files, ids."""
+"""The parts of a window by themselves: kept posts, exact texts, edges, texts in memory, ids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import FileIO
 from itertools import chain
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -15,11 +12,9 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
-from hybriddup.testing import NASTY_TEXTS
 from hybriddup.window import Window, preparing
 from hybriddup.window.derived import ExactTexts
 from hybriddup.window.derived.kept_posts import KeptPosts
-from hybriddup.window.derived.text_files import HEAD, NOWHERE, READ_FIRST, TextPlaces, pack_text, read_texts
 from hybriddup.window.event_time import STEPS, Edges
 from hybriddup.window.preparing import EarlierTexts, exact_keys, hash_keys
 from hybriddup.window.records import as_post
@@ -56,7 +51,7 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
     kept = KeptPosts()
     for place in range(len(gaps)):
         where = slice(place, place + 1)
-        kept.add(positions[where], times[where], watermarks[where], 7 * positions[where])
+        kept.add(positions[where], times[where], watermarks[where])
     n_forgotten = kept.forget_until(edge)
     assert n_forgotten == int((watermarks <= edge).sum())
     assert len(kept) == len(gaps) - n_forgotten
@@ -66,8 +61,6 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
         dict(zip(positions.tolist(), expected.tolist(), strict=True)).get(position, -np.inf)
         for position in (positions + 6).tolist()
     ]
-    places = np.where(watermarks <= edge, NOWHERE, 7 * positions)
-    assert kept.text_places_of(positions).tolist() == places.tolist()
     assert kept.n_after(edge) == int(((times > edge) & (watermarks > edge)).sum())
 
 
@@ -80,7 +73,7 @@ def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], h
     kept, watermark, held = KeptPosts(), 1e9, list[tuple[float, float]]()
     for position, (step, lag) in enumerate(posts):
         watermark += step
-        kept.add(np.array([position]), np.array([watermark - lag]), np.array([watermark]), np.array([0]))
+        kept.add(np.array([position]), np.array([watermark - lag]), np.array([watermark]))
         held.append((watermark - lag, watermark))
         kept.forget_until(watermark - horizon)
         held = [(time, at) for time, at in held if at > watermark - horizon]
@@ -203,55 +196,6 @@ def test_no_more_than_so_many_characters_are_held(monkeypatch: pytest.MonkeyPatc
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
     assert reader.read == [[1, 2, 3], [3]]
-
-
-STORED_TEXTS = st.text(st.characters()) | st.sampled_from([*NASTY_TEXTS, "\ud83d\ude00", "字" * READ_FIRST, "a" * 5000])
-SEEDS = st.integers(0, 2**64 - 1)
-
-
-def written(folder: str | Path, packed: list[bytes]) -> FileIO:
-    """A file with these bytes, which the caller closes."""
-    path = Path(folder) / "a.texts"
-    path.write_bytes(b"".join(packed))
-    return FileIO(path, "r+b")
-
-
-@given(st.lists(st.tuples(STORED_TEXTS, SEEDS), max_size=8))
-def test_texts_come_back(given_texts: list[tuple[str, int]]) -> None:
-    """With any characters, from where they begin."""
-    packed = [pack_text(*each) for each in given_texts]
-    with TemporaryDirectory() as folder, written(folder, packed) as file:
-        places = TextPlaces.of(0, packed).begins.tolist()
-        found = read_texts([file] * len(places), places, [seed for _, seed in given_texts])
-        assert found == [text for text, _ in given_texts]
-
-
-@given(STORED_TEXTS, SEEDS, st.data())
-def test_a_text_that_was_changed_is_none(text: str, seed: int, data: st.DataObject) -> None:
-    """Whichever bit was flipped, and wherever the file ends."""
-    packed = pack_text(text, seed)
-    bit = data.draw(st.integers(0, 8 * len(packed) - 1))
-    flipped = bytearray(packed)
-    flipped[bit // 8] ^= 1 << bit % 8
-    cut = packed[: data.draw(st.integers(0, len(packed) - 1))]
-    for damaged in (bytes(flipped), cut, bytes(flipped) + packed):
-        with TemporaryDirectory() as folder, written(folder, [damaged]) as file:
-            assert read_texts([file], [0], [seed]) == [None]
-    with TemporaryDirectory() as folder, written(folder, [packed]) as file:
-        assert read_texts([file], [0], [seed ^ 1]) == [None]
-
-
-def test_a_head_that_lies_asks_for_no_more_than_the_file_has(tmp_path: Path) -> None:
-    """So that a flipped bit takes no memory."""
-    packed = HEAD.pack(1, 2**32 - 1) + b"short"
-    with written(tmp_path, [packed]) as file:
-        assert read_texts([file], [0], [1]) == [None]
-
-
-def test_chinese_takes_two_bytes_a_character_and_latin_one() -> None:
-    """The shorter of the two forms is taken."""
-    assert len(pack_text("早上好" * 10, 0)) == HEAD.size + 60
-    assert len(pack_text("good morning", 0)) == HEAD.size + 12
 
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8))

@@ -183,25 +183,3 @@ def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
     while last < len(lengths) and least < lengths[last] <= most:
         last += 1
     return last, most
-
-
-@njit(cache=True, nogil=True)
-def sum_records(records: UInt64s, seed: np.uint64) -> UInt64s:
-    """Return uint64[n]: the checksum of each row of uint64[n, n_words]."""
-    sums = np.empty(len(records), np.uint64)
-    for i in range(len(records)):
-        sums[i] = sum_words(records[i], seed)
-    return sums
-
-
-@njit(cache=True, nogil=True)
-def sum_words(words: UInt64s, seed: np.uint64) -> np.uint64:
-    """Return the checksum of uint64[n_words].
-
-    Every word goes into a product of 128 bits with what the words before it gave, whose halves are folded, as in XXH3's
-    short inputs.
-    """
-    mixed: np.uint64 = PRIME_1 ^ seed
-    for word in words:
-        mixed = fold_product(mixed ^ word, PRIME_MX1)
-    return mixed

@@ -9,6 +9,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Int64s, UInt64s
 from hybriddup.kernels.text.token_table import find_hashes, insert_hashes
 from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts
+from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveIndex, LiveTexts
 from hybriddup.window.preparing import PreparedTexts, TextsAt, key_as_sent
@@ -85,6 +86,8 @@ class DerivedState:
 
     index: LiveIndex
     horizon: float
+    form: RecordForm | None = None
+    """How kept posts are packed for the store; None = the store keeps no records."""
     kept: KeptPosts = field(default_factory=KeptPosts)
     exact: ExactTexts = field(default_factory=ExactTexts)
 
@@ -127,7 +130,7 @@ class DerivedState:
 
         ``is_kept`` tells which of these are the kept posts.
         """
-        self.kept.add(columns.positions, columns.times, columns.watermarks, columns.text_places.begins)
+        self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes, columns.positions, self.kept.first_position)
         if looked_up is None or is_kept is None:
             looked_up, is_kept = columns.texts, np.ones(len(columns.texts.prints), np.bool_)

@@ -1,28 +1,29 @@
-"""What a window holds in memory: read from its log as far as that can be believed, the rest derived from its posts."""
+"""Filling the memory of a window: from the records of its store if they can be used, otherwise from its posts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import logging
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hybriddup.data.records import Int64s
+from hybriddup.errors import StoreError
 from hybriddup.window.derived import DerivedState
-from hybriddup.window.derived.kept_log import KeptLog
-from hybriddup.window.derived.kept_posts import KeptPosts, columns_of, without
+from hybriddup.window.derived.kept_posts import KeptColumns, columns_of
 from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.index import WindowSize
 from hybriddup.window.index.live_indexes import FEWEST_TEXTS, make_live_index
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores import WindowStore, deleted_positions, stored_watermark
+from hybriddup.window.stores import READ_TOGETHER, Derived, Span, WindowStore, deleted_positions, stored_watermark
 
 FEWEST_IN_RING = 2**10
-"""The ring of texts begins with room for so many at least."""
+"""Texts for which the ring of texts has room at first, at least."""
 ROOM_TO_GROW = 1.5
-"""A window that is opened is laid out for so many times the posts that the store has."""
+"""A window that is opened is laid out for this many times the posts of the store."""
+
+logger = logging.getLogger("hybriddup")
 
 
 def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
@@ -31,11 +32,8 @@ def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
     return steps.prepare(texts, steps.normalize(texts), positions)
 
 
-def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: KeptLog | None = None) -> DerivedState:
-    """Return what is held in memory of the kept posts of a store, which match for so many seconds.
-
-    A log then has all of them; only the texts of those that it did not have are looked at.
-    """
+def build_derived_state(steps: Steps, store: WindowStore, horizon: float, *, writes: bool) -> DerivedState:
+    """Return the memory of a window over a store whose posts match for some seconds; see `derive`."""
     n_texts = int(ROOM_TO_GROW * (store.next_position - store.first_position))
     size = WindowSize(
         max(n_texts, FEWEST_TEXTS),
@@ -44,54 +42,52 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, log: K
         steps.counts_characters,
         n_first=max(n_texts, FEWEST_IN_RING),
     )
-    derived = DerivedState(make_live_index(steps.components.block_index, size), horizon)
-    try:
-        if log is not None:
-            read_log(derived, log, RecordForm.of(steps, horizon), store)
-        derive(derived, 0 if log is None else log.end, steps, store, log)
-    except BaseException:
-        if log is not None:  # what it lacks now would never come into it
-            log.close()
-        raise
+    form = RecordForm.of(steps) if store.keeps_derived else None
+    derived = DerivedState(make_live_index(steps.components.block_index, size), horizon, form)
+    derive(derived, 0, steps, store, writes=writes)
     return derived
 
 
-def read_log(derived: DerivedState, log: KeptLog, form: RecordForm, store: WindowStore) -> None:
-    """Fill an empty memory with the posts of a log; those that match no more are left out where many are together."""
-    edge, deleted = stored_watermark(store) - derived.horizon, deleted_positions(store)
-    for columns in log.resume(form):
-        if max(columns.watermarks[-1], columns.times.max()) > edge:
-            derived.add(without(columns, deleted) if len(deleted) else columns)
+def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStore, *, writes: bool) -> None:
+    """Add the kept posts of the store from a position on to the memory, except those that no longer match.
 
-
-def derive(derived: DerivedState, first: int, steps: Steps, store: WindowStore, log: KeptLog | None) -> None:
-    """Add the kept posts of the store from a position on, to the memory and to the log."""
-    watermark = float(derived.kept.columns()[2][-1:].max(initial=NEVER))
-    batches = store.kept_since(first)
-    with ThreadPoolExecutor(1, "reading") as reader:
-        coming = reader.submit(next, batches, None)
-        while posts := coming.result():
-            coming = reader.submit(next, batches, None)
-            prepared, times = prepare_stored(steps, posts), np.array([post.time for post in posts])
-            watermarks = np.maximum(np.maximum.accumulate(times), watermark)
-            columns = columns_of(prepared, PostTimes(times, watermarks), np.ones(len(posts), np.bool_))
-            if log is not None:
-                columns = log.append(columns, prepared.normalized)
-            derived.add(columns)
-            watermark = float(watermarks[-1])
-
-
-def normalized_texts(
-    positions: Int64s, kept: KeptPosts, log: KeptLog | None, store: WindowStore, steps: Steps
-) -> list[str]:
-    """Return the normalized texts of kept posts, in the order asked.
-
-    They are those of the log. Where it has none, or they are not as they were written, they are made anew of what the
-    store has: normalizing takes two microseconds a text.
+    Records that are missing, damaged or made with something else are made again, and stored if ``writes``.
     """
-    if log is None:
-        return steps.normalize([post.text for post in store.posts(positions)])
-    texts = log.texts.read(positions, kept.text_places_of(positions))
-    missing = [row for row, text in enumerate(texts) if text is None]
-    made = iter(steps.normalize([post.text for post in store.posts(positions[missing])]) if missing else [])
-    return [next(made) if text is None else text for text in texts]
+    form, first = derived.form, max(position, store.first_position)
+    edge, deleted = stored_watermark(store) - derived.horizon, deleted_positions(store)
+    for span in store.spans(position, "" if form is None else form.made_with):
+        if form is not None and span.records is not None:
+            columns = form.columns(span.records)
+        else:
+            columns = derive_columns(span, derived, steps, store)
+            if form is not None and writes:
+                put_derived(form.derived(columns, span.first, span.end), span.first, store)
+        stay = (columns.positions >= first) & ~np.isin(columns.positions, deleted)
+        columns = columns if stay.all() else columns.take(stay)
+        if max(columns.watermarks.max(initial=NEVER), columns.times.max(initial=NEVER)) > edge:
+            derived.add(columns)
+
+
+def derive_columns(span: Span, derived: DerivedState, steps: Steps, store: WindowStore) -> KeptColumns:
+    """Return what is kept in memory of the posts of a span, made from their texts."""
+    posts = [post for some in kept_posts(store, span.first, span.end) for post in some]
+    prepared, times = prepare_stored(steps, posts), np.array([post.time for post in posts], np.float64)
+    before = float(derived.kept.columns()[2][-1:].max(initial=NEVER))
+    watermarks = np.maximum(np.maximum.accumulate(times), before)
+    return columns_of(prepared, PostTimes(times, watermarks), np.ones(len(posts), np.bool_))
+
+
+def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[StoredPost]]:
+    """Yield the kept posts at some positions, some at a time; all posts there are read and must be sound."""
+    first = max(first, store.first_position)
+    for begin in range(first, end, READ_TOGETHER):
+        posts = store.posts(np.arange(begin, min(begin + READ_TOGETHER, end)))
+        yield [post for post in posts if post.kept]
+
+
+def put_derived(derived: Derived, first: int, store: WindowStore) -> None:
+    """Store derived data that was made again; if that fails, the next opening makes it again, too."""
+    try:
+        store.put_derived(first, derived)
+    except StoreError as error:
+        logger.warning("derived data cannot be stored; the next opening derives it again: %s", error)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
-from hybriddup.window.derived.text_files import NOWHERE, TextPlaces
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts
@@ -28,7 +27,6 @@ class KeptPosts:
     def __init__(self) -> None:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)
         self._times: Float64s = np.zeros(SMALLEST)
-        self._text_places: Int64s = np.zeros(SMALLEST, np.int64)
         self._latest: Float64s = np.zeros(SMALLEST)
         """The largest time or watermark up to each, so that they never fall."""
         self._first = self._end = 0
@@ -43,9 +41,9 @@ class KeptPosts:
     @property
     def n_bytes(self) -> int:
         """Memory of the columns."""
-        return self._positions.nbytes + self._text_places.nbytes + self._times.nbytes + self._latest.nbytes
+        return self._positions.nbytes + self._times.nbytes + self._latest.nbytes
 
-    def add(self, positions: Int64s, times: Float64s, watermarks: Float64s, text_places: Int64s) -> None:
+    def add(self, positions: Int64s, times: Float64s, watermarks: Float64s) -> None:
         """Remember kept posts; positions rise from call to call."""
         n = len(positions)
         if self._end + n > len(self._positions):
@@ -54,7 +52,6 @@ class KeptPosts:
         before = self._latest[self._end - 1] if self._end else -np.inf
         latest = np.maximum(np.maximum.accumulate(np.maximum(times, watermarks)), before)
         self._positions[where], self._times[where], self._latest[where] = positions, times, latest
-        self._text_places[where] = text_places
         self._end += n
         self._longest_lag = max(self._longest_lag, longest_lag(times, latest))
 
@@ -62,7 +59,6 @@ class KeptPosts:
         """Make room: move what is remembered to the front, of columns twice as large as it is."""
         size = max(2 * (len(self) + n_more), SMALLEST)
         self._positions = self._moved(self._positions, size)
-        self._text_places = self._moved(self._text_places, size)
         self._times = self._moved(self._times, size)
         self._latest = self._moved(self._latest, size)
         self._first, self._end = 0, len(self)
@@ -96,14 +92,6 @@ class KeptPosts:
         times = np.full(len(positions), -np.inf)
         times[known] = self._times[places]
         return times
-
-    def text_places_of(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: where the texts of kept posts begin in the log, `NOWHERE` where they are not there."""
-        known, places = self._places(positions)
-        found = np.full(len(positions), NOWHERE)
-        found[known] = self._text_places[places]
-        found[self.are_deleted(positions)] = NOWHERE
-        return found
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
         """Return bool[n], which positions are remembered, and their places in the columns."""
@@ -189,21 +177,13 @@ class KeptColumns(NamedTuple):
     """uint64[n]: of what each must be equal in to be an exact repeat."""
     texts: LiveTexts
     """Those that could have near repeats; their positions tell which they are."""
-    text_places: TextPlaces
-    """Where the normalized text of each is in the log."""
 
-
-def without(columns: KeptColumns, positions: Int64s) -> KeptColumns:
-    """Return what is to be remembered but for the posts at some positions."""
-    stay, texts = ~np.isin(columns.positions, positions), columns.texts
-    return KeptColumns(
-        columns.positions[stay],
-        columns.times[stay],
-        columns.watermarks[stay],
-        columns.hashes[stay],
-        texts.take(~np.isin(texts.prints.positions, positions)),
-        columns.text_places.take(stay),
-    )
+    def take(self, chosen: Bools) -> KeptColumns:
+        """Return some of the posts, bool[n]."""
+        texts = self.texts.take(chosen[np.searchsorted(self.positions, self.texts.prints.positions)])
+        return KeptColumns(
+            self.positions[chosen], self.times[chosen], self.watermarks[chosen], self.hashes[chosen], texts
+        )
 
 
 def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptColumns:
@@ -214,5 +194,4 @@ def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptCo
         times.watermarks[kept],
         prepared.hashes[kept],
         prepared.live.take(kept[prepared.places]),
-        TextPlaces.nowhere(int(np.count_nonzero(kept))),
     )

@@ -1,10 +1,10 @@
-"""What a window needs of the place where its posts lie, and the places there are: memory and an SQLite file."""
+"""Stores of a window: a Protocol and its two implementations, in memory and in an SQLite file."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,26 +14,40 @@ from hybriddup.window.event_time import NEVER
 from hybriddup.window.records import PostId, StoredPost
 
 RECIPE = "recipe"
-"""The recipe of the fingerprints, as JSON."""
-WEIGHTS = "weights"
-"""The table of the fitted weighter."""
-VERIFIER = "verifier "
-"""Followed by what tells a verifier from the others: what it learned."""
-BLOCKS = "blocks"
-"""What the block index learned."""
+"""Key of the recipe of the fingerprints, as JSON."""
+LEARNED = "learned"
+"""Key of what the window has learned, as `hybriddup.run.recipe.LearnedRecipe.write` writes it."""
 WATERMARK = "watermark"
 EDGES = "edges"
 """What `hybriddup.window.event_time.Edges` packs."""
-
 DELETED = "deleted"
-"""Positions of the kept posts that were deleted."""
-LOG_TOKEN = "memory log"  # noqa: S105  no secret
-"""By which `hybriddup.window.derived.kept_log` knows the store."""
+"""Key of the positions of the kept posts that were deleted."""
 
-BATCH = 4096
-"""Posts yielded together."""
+READ_TOGETHER = 4096
+"""Posts that are read together, to derive what is in memory or to learn from them."""
 FEWEST_CLEARED = 256
-"""Forgotten posts that a call clears at least, where there are as many."""
+"""Number of forgotten posts that a call clears, at least, if there are as many."""
+
+
+class Derived(NamedTuple):
+    """Derived data of consecutive posts, stored with the posts so that opening a window does not compute it again."""
+
+    made_with: str
+    """Id of everything that the records depend on; records with another id are derived again."""
+    parts: Sequence[tuple[int, bytes]]
+    """Records of the kept posts in parts, each with the position after its last post; the last part ends the batch."""
+    normalized: Sequence[str | None] = ()
+    """Normalized text of each post; None = the post's text has to be normalized when it is needed."""
+
+
+class Span(NamedTuple):
+    """Consecutive posts and the records of the kept ones."""
+
+    first: int
+    end: int
+    """The position after the last post."""
+    records: bytes | None
+    """None = the store has none that can be used."""
 
 
 def stored_watermark(store: WindowStore) -> float:
@@ -61,9 +75,12 @@ class WindowStore(Protocol):
     cannot be read or written raises `hybriddup.errors.StoreError`, and the store can be used again as soon as its cause
     is gone.
 
-    `hybriddup.window.state.WindowState` is the only writer of its store, and goes by that. Where several processes
-    write, a plugin brings windows of its own, as over a `hybriddup.window.shared.SharedStore`.
+    `hybriddup.window.state.WindowState` is the only writer of its store, and relies on that. For several writing
+    processes, a plugin brings windows of its own, such as those over a `hybriddup.shared_windows.SharedStore`.
     """
+
+    keeps_derived: bool
+    """Whether derived data is stored; if not, it need not be made."""
 
     @property
     def first_position(self) -> int:
@@ -75,8 +92,10 @@ class WindowStore(Protocol):
         """The position of the next post to append, also where all posts are forgotten; 0 in a new store."""
         ...
 
-    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
-        """Store posts and values together: all of them are safe when it returns, or none is and it raises.
+    def append(
+        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+    ) -> None:
+        """Store posts, values and derived data together: all are safe when it returns, or none is and it raises.
 
         Parameters
         ----------
@@ -84,6 +103,8 @@ class WindowStore(Protocol):
             Of consecutive positions from ``next_position``; no id twice, and none of a post that is found.
         meta
             Values that must agree with the posts, such as the watermark.
+        derived
+            Derived data of these posts; None = there is none.
 
         Raises
         ------
@@ -100,11 +121,20 @@ class WindowStore(Protocol):
         """Return the posts at these positions, in the order asked; StoreError where one is forgotten or not in use."""
         ...
 
-    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
-        """Yield the kept posts from a position on in their order, in batches; forgotten ones are left out.
+    def normalized(self, positions: Int64s) -> dict[int, str]:
+        """Return the normalized texts of posts, by position; without those that are not stored, or are damaged."""
+        ...
 
-        Other calls may come between two batches; posts appended meanwhile are yielded as well.
+    def spans(self, position: int, made_with: str) -> Iterator[Span]:
+        """Yield all posts from a position on, or from the first that is not forgotten, as consecutive spans.
+
+        Records made with anything else are None. The first span may begin before the position. Other calls may come
+        between two spans.
         """
+        ...
+
+    def put_derived(self, first: int, derived: Derived) -> None:
+        """Replace the records of the posts from ``first`` on, where a span begins, up to where a span ends."""
         ...
 
     def forget_before(self, position: int) -> None:
@@ -151,7 +181,7 @@ def check_held(positions: Int64s, first: int, end: int) -> None:
     """Raise `StoreError` unless each position is at least ``first`` and less than ``end``."""
     if len(positions) and not (first <= int(positions.min()) and int(positions.max()) < end):
         wrong = positions[(positions < first) | (positions >= end)][:3].tolist()
-        raise StoreError(f"no post at the positions {wrong}: the store holds those from {first} up to, without, {end}")
+        raise StoreError(f"positions {wrong} are outside of the store's range [{first}, {end})")
 
 
 def check_edge(position: int, next_position: int) -> None:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 
 from hybriddup.data.records import Int64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
-from hybriddup.window.stores import BATCH, FEWEST_CLEARED, check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores import (
+    FEWEST_CLEARED,
+    READ_TOGETHER,
+    Derived,
+    Span,
+    check_consecutive,
+    check_edge,
+    check_held,
+    check_ids_new,
+)
 
 BYTES_A_POST = 400
 """What the objects around the text of a post take, on average."""
@@ -19,6 +27,8 @@ BYTES_A_POST = 400
 
 class MemoryStore:
     """Holds posts in dictionaries by position and by id."""
+
+    keeps_derived = False
 
     def __init__(self) -> None:
         self._posts: dict[int, StoredPost] = {}
@@ -41,7 +51,12 @@ class MemoryStore:
         """The position of the next post to append."""
         return self._next
 
-    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
+    def append(
+        self,
+        posts: Sequence[StoredPost],
+        meta: Mapping[str, bytes] | None = None,
+        derived: Derived | None = None,  # noqa: ARG002  gone with the store
+    ) -> None:
         """Hold posts and values; see `WindowStore`."""
         self._check_open()
         check_consecutive(posts, self._next)
@@ -67,11 +82,18 @@ class MemoryStore:
         check_held(positions, self._first, self._next)
         return [self._posts[position] for position in positions.tolist()]
 
-    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
-        """Yield the kept posts from a position on, in batches."""
-        while batch := self._kept(max(position, self._first)):
-            yield batch
-            position = batch[-1].position + 1
+    def normalized(self, positions: Int64s) -> dict[int, str]:  # noqa: ARG002
+        """Return nothing: no normalized text is stored."""
+        return {}
+
+    def spans(self, position: int, made_with: str) -> Iterator[Span]:  # noqa: ARG002
+        """Yield the posts from a position on as spans without records."""
+        self._check_open()
+        for first in range(max(position, self._first), self._next, READ_TOGETHER):
+            yield Span(first, min(first + READ_TOGETHER, self._next), None)
+
+    def put_derived(self, first: int, derived: Derived) -> None:
+        """Do nothing; see `keeps_derived`."""
 
     def forget_before(self, position: int) -> None:
         """Have posts before a position found no more; see `WindowStore`."""
@@ -112,11 +134,6 @@ class MemoryStore:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("the store in memory is closed; open a new window")
-
-    def _kept(self, position: int) -> list[StoredPost]:
-        self._check_open()
-        held = (self._posts[each] for each in range(position, self._next))
-        return list(islice((post for post in held if post.kept), BATCH))
 
     def _clear(self, limit: int) -> None:
         """Let go of some of the forgotten posts."""

@@ -1,11 +1,13 @@
 """A window's posts in an SQLite file: a batch is a transaction, on disk when it is acknowledged.
 
 The file grows at its end and is cleared at its beginning, and the pages cleared are filled again. Ids are found by a
-table in memory (`IdTable`), made from hashes that the file holds besides the posts.
+table in memory (`IdTable`), made from hashes that the file holds with each batch. With them are the records of the kept
+posts, from which a window fills its memory when it is opened. Batches of few posts are merged as more of them come.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,7 +19,15 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.records import PostId, StoredPost, mark_of
-from hybriddup.window.stores import BATCH, FEWEST_CLEARED, check_consecutive, check_edge, check_held, check_ids_new
+from hybriddup.window.stores import (
+    FEWEST_CLEARED,
+    Derived,
+    Span,
+    check_consecutive,
+    check_edge,
+    check_held,
+    check_ids_new,
+)
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checkpoints import Checkpoints
 from hybriddup.window.stores.id_table import IdTable, hash_ids
@@ -35,17 +45,22 @@ from hybriddup.window.stores.sqlite_file import (
     log_of,
     make_folder,
     opened_files,
+    remove_old_files,
     snapshot,
     transaction,
     warn_of_lost_posts,
 )
 
 BYTES_A_POST = 200
-"""Besides its text, in the file."""
+"""Besides its texts and its record, in the file."""
+
+logger = logging.getLogger("hybriddup")
 
 
 class SqliteStore:
     """Holds posts in the file ``posts.sqlite3`` of a directory; see `WindowStore` and `open`."""
+
+    keeps_derived = True
 
     def __init__(self, path: Path, connection: sqlite3.Connection, files: OpenedFiles, lock: WriterLock | None) -> None:
         self._path = path
@@ -60,6 +75,8 @@ class SqliteStore:
         self._ids = IdTable(0)
         self._absent: dict[PostId, int] = {}
         """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
+        self._until_merged = 0
+        """Number of batches after which it is looked whether the latest can be merged."""
         self._agrees = False
         """Whether what is in memory is known to agree with the file: where no other process writes."""
         self._checkpoints = Checkpoints(partial(connect_again, path), BUSY_TIMEOUT)
@@ -94,6 +111,7 @@ class SqliteStore:
         if (log := log_of(self._path)).exists():  # not where the file system has no shared memory
             self._files.add(log)
         self._checkpoints.empty(connection)
+        remove_old_files(self._path.parent)
 
     @property
     def first_position(self) -> int:
@@ -109,8 +127,10 @@ class SqliteStore:
         with self.reading():
             return self._next
 
-    def append(self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None) -> None:
-        """Have posts and values on disk, all or none; see `WindowStore`."""
+    def append(
+        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+    ) -> None:
+        """Have posts, values and derived data on disk, all or none; see `WindowStore`."""
         with self._writing() as connection:
             check_consecutive(posts, self._next)
             hashes = self._hashes_of_new(posts)
@@ -118,7 +138,7 @@ class SqliteStore:
             cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
             self._agrees = False  # until the memory has followed
             with transaction(connection):
-                queries.insert_posts(connection, posts, hashes)
+                self._insert(connection, posts, hashes, derived)
                 queries.insert_meta(connection, meta or {})
                 queries.delete_posts(connection, cleared)
                 queries.write_state(connection, self._first, end)
@@ -130,7 +150,20 @@ class SqliteStore:
             self._ids.forget_before(self._first)
             self._absent = {}
             self._agrees = True
-            self._checkpoints.committed(connection, sum(BYTES_A_POST + 4 * len(post.text) for post in posts))
+            self._until_merged -= 1
+            self._checkpoints.committed(connection, size_of(posts, derived))
+
+    def _insert(
+        self, connection: sqlite3.Connection, posts: Sequence[StoredPost], hashes: UInt64s, derived: Derived | None
+    ) -> None:
+        """Insert a batch, and merge the latest batches now and then."""
+        if not posts:
+            return
+        queries.insert_posts(connection, posts, () if derived is None else derived.normalized)
+        queries.insert_batches(connection, posts[0].position, hashes.astype("<u8").tobytes(), derived)
+        if self._until_merged <= 0:
+            queries.merge_latest(connection, posts[-1].position + 1)
+            self._until_merged = queries.MERGED
 
     def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
         """Return the post of each id, or None."""
@@ -155,11 +188,33 @@ class SqliteStore:
             raise damaged(self._path, f"the post at position {missing[0]} is missing")
         return [found[position] for position in wanted]
 
-    def kept_since(self, position: int) -> Iterator[list[StoredPost]]:
-        """Yield the kept posts from a position on, in batches."""
-        while batch := self._kept(position):
-            yield batch
-            position = batch[-1].position + 1
+    def normalized(self, positions: Int64s) -> dict[int, str]:
+        """Return the normalized texts that are stored of the posts at these positions."""
+        with self.reading() as connection:
+            return queries.normalized_at(connection, positions.tolist())
+
+    def spans(self, position: int, made_with: str) -> Iterator[Span]:
+        """Yield the posts from a position on as spans; see `WindowStore`."""
+        position = max(position, self.first_position)
+        while position < self.next_position:
+            with self.reading() as connection:
+                found = queries.read_span(connection, position, made_with)
+            if found is None:
+                raise damaged(self._path, f"the batches from position {position} on are missing")
+            span, bad = found
+            if bad:
+                logger.warning(
+                    "%s: records of the posts from position %d on are damaged; they are derived from the posts",
+                    self._path,
+                    bad[0],
+                )
+            yield span
+            position = span.end
+
+    def put_derived(self, first: int, derived: Derived) -> None:
+        """Replace the records of posts; see `WindowStore`."""
+        with self._changing() as connection:
+            queries.replace_batches(connection, first, derived)
 
     def forget_before(self, position: int) -> None:
         """Have posts before a position found no more; see `WindowStore`. The next `append` clears some of them."""
@@ -267,17 +322,15 @@ class SqliteStore:
         """Enter the hashes that are not in the table yet; together they must be those of all posts."""
         if self._ids.end < self._cleared or not self._ids.end:
             self._ids = IdTable(queries.first_with_hash(connection, self._next))
-        for begin, hashes in queries.read_hashes(connection, self._ids.end):
-            if begin != self._ids.end:
+        coming = queries.read_hashes(connection, self._ids.end) if self._ids.end < self._next else ()
+        for begin, hashes in coming:
+            n_known = self._ids.end - begin  # batches may have been merged since
+            if not 0 <= n_known <= len(hashes):
                 raise damaged(self._path, f"the ids of the posts from {self._ids.end} to {begin - 1} are missing")
-            self._ids.add(hashes)
+            self._ids.add(hashes[n_known:])
         if self._ids.end != self._next or self._ids.first_position > self._first:
             raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
         self._ids.forget_before(self._first)
-
-    def _kept(self, position: int) -> list[StoredPost]:
-        with self.reading() as connection:
-            return queries.kept_from(connection, max(position, self._first), BATCH)
 
     def _find(self, ids: Sequence[PostId], hashes: UInt64s) -> list[StoredPost | None]:
         """Return the post of each id, not forgotten; the file is asked for those only whose hashes are there."""
@@ -305,3 +358,12 @@ class SqliteStore:
         check_ids_new(ids, self._find(unknown, hashes_of_unknown))
         hashes = self._absent | dict(zip(unknown, hashes_of_unknown.tolist(), strict=True))
         return np.fromiter(map(hashes.__getitem__, ids), np.uint64, len(ids))
+
+
+def size_of(posts: Sequence[StoredPost], derived: Derived | None) -> int:
+    """Return about how many bytes a batch takes in the file."""
+    size = sum(BYTES_A_POST + 4 * len(post.text) for post in posts)
+    if derived is not None:
+        size += sum(len(records) for _, records in derived.parts)
+        size += sum(4 * len(text) for text in derived.normalized if text is not None)
+    return size

@@ -13,7 +13,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.opened_files import OpenedFiles, unreachable
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
-from hybriddup.window.stores.sqlite_queries import CREATE_POSTS, RowError, text_from
+from hybriddup.window.stores.sqlite_queries import CREATE_BATCHES, CREATE_POSTS, RowError, text_from
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
@@ -21,8 +21,8 @@ BUSY_TIMEOUT = 5.0
 """Seconds for which other programs that lock the file are waited for; a process of hybriddup that writes is not."""
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 5
-"""Version of the tables; a file with another one was written by another version of hybriddup, and is refused."""
+SCHEMA = 6
+"""Version of the tables. A file of the version before is converted; with any other version it is refused."""
 
 SETTINGS = (
     "journal_mode = WAL",
@@ -35,11 +35,23 @@ SETTINGS = (
 )
 TABLES = (
     CREATE_POSTS,
-    "CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL)",
+    CREATE_BATCHES,
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {SCHEMA}",
 )
+CONVERSION = (
+    "ALTER TABLE posts ADD COLUMN normalized TEXT",
+    "ALTER TABLE posts ADD COLUMN normalized_checksum INTEGER",
+    CREATE_BATCHES,
+    "INSERT INTO batches SELECT first_position, '', hashes, checksum, NULL, NULL FROM id_hashes",
+    "DROP TABLE id_hashes",
+    "DELETE FROM meta WHERE key = 'memory log'",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+"""Turns the tables of the version before into those of this one; records are NULL, to be derived from the posts."""
+OLD_FOLDER, OLD_ENDINGS = "derived", (".kept", ".texts", ".json", ".unfinished")
+"""Directory in which the version before kept texts and records, and the endings of its files."""
 
 CAUSES = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
@@ -175,26 +187,53 @@ def connect_again(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
-    _check_kind(connection, path)
+    version = _version(connection, path)
     if read_only:
+        if version == SCHEMA - 1:
+            raise StoreError(
+                f"{path}: it was written by the version of hybriddup before this one. Open the window once for adding "
+                "posts, which converts the file; then it can be opened with read_only=True."
+            )
         return
     for setting in SETTINGS:
         connection.execute(f"PRAGMA {setting}").fetchall()
-    if not _number(connection, "user_version"):
-        with transaction(connection):
-            for statement in TABLES:
-                connection.execute(statement)
+    if version == SCHEMA:
+        return
+    with transaction(connection):
+        for statement in CONVERSION if version else TABLES:
+            connection.execute(statement)
+        if not version:
             queries.write_state(connection, 0, 0)
             queries.insert_meta(connection, {queries.ID_KEY: os.urandom(16)})
 
 
-def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a window's, or of another version."""
+def remove_old_files(folder: Path) -> None:
+    """Delete what the version before kept next to the file: it holds texts, also of posts that are deleted later."""
+    old = folder / OLD_FOLDER
+    if not old.is_dir():
+        return
+    try:
+        for path in old.iterdir():
+            if path.suffix in OLD_ENDINGS:
+                path.unlink(missing_ok=True)
+        with suppress(OSError):  # whatever else is there is not ours
+            old.rmdir()
+    except OSError as error:
+        raise StoreError(
+            f"{old} cannot be deleted: {error.strerror or error}. An earlier version of hybriddup kept texts of posts "
+            "there. They are all in the file of the store; delete the directory."
+        ) from error
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the tables, 0 = there are none; refuse a file of another program or version."""
     n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    if n_tables and _number(connection, "application_id") != APPLICATION:
+    if not n_tables:
+        return 0
+    if _number(connection, "application_id") != APPLICATION:
         raise StoreError(f"{path}: this SQLite file is not of a window of hybriddup; choose another directory")
     version = _number(connection, "user_version")
-    if n_tables and version != SCHEMA:
+    if version not in (SCHEMA, SCHEMA - 1):
         is_later = version > SCHEMA
         when = "a later" if is_later else "an earlier"
         remedy = "upgrade hybriddup to open it" if is_later else "begin a new store, or open it with that version"
@@ -202,6 +241,7 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
             f"{path}: it was written by {when} version of hybriddup (its tables have version {version}, those known "
             f"here {SCHEMA}); {remedy}"
         )
+    return version
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

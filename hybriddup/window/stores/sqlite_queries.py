@@ -1,4 +1,4 @@
-"""What is asked of the SQLite file of a window, and posts as its rows.
+"""Statements for the SQLite file of a window, and posts and batches as its rows.
 
 Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. So people can read the table, with
 SQLite's own functions too, but for surrogates and what follows a NUL. A checksum tells whether a row is as it was
@@ -18,6 +18,7 @@ import xxhash
 
 from hybriddup.data.records import UInt64s
 from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.stores import READ_TOGETHER, Derived, Span
 
 CREATE_POSTS = """
     CREATE TABLE posts (
@@ -26,25 +27,54 @@ CREATE_POSTS = """
         time REAL NOT NULL,
         text TEXT NOT NULL,
         evidence TEXT,
-        checksum INTEGER NOT NULL
+        checksum INTEGER NOT NULL,
+        normalized TEXT,
+        normalized_checksum INTEGER
     )"""
-"""``evidence`` is NULL where the post was kept."""
+"""``evidence`` is NULL if the post was kept; ``normalized`` is NULL if the text has to be normalized when needed.
+
+Verifying reads the normalized texts of a few hundred posts per batch. So they have a checksum of their own, and nothing
+else of the row is read, which takes half of the time.
+"""
+CREATE_BATCHES = """
+    CREATE TABLE batches (
+        first_position INTEGER PRIMARY KEY,
+        made_with TEXT NOT NULL,
+        hashes BLOB NOT NULL,
+        hashes_checksum INTEGER NOT NULL,
+        records BLOB,
+        records_checksum INTEGER
+    )"""
+"""Derived data of consecutive posts: hashes of their ids, and records of the kept ones, NULL = there are none."""
 POSITIVE = 2**63 - 1
 """SQLite's whole numbers have a sign."""
 STATE, ID_KEY = "state", "id key"
 """Under which the store keeps which posts it holds, and the key of the hashes of ids."""
-HASHES_TOGETHER = 1 << 16
-"""Hashes of ids that are read together, at least, where there are as many."""
-INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)"
+BATCHES_TOGETHER = 1 << 16
+"""Posts whose hashes or records are read together, at least, if there are as many."""
+MERGED, MERGED_POSTS = 64, 4096
+"""Number of the latest batches that are merged if together they have fewer posts than this."""
+INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_BYTES = """
     INSERT OR REPLACE INTO posts VALUES (
-        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6
+        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6,
+        CAST(?7 AS TEXT), ?8
     )"""
-SELECT_POSTS = "SELECT * FROM posts WHERE position IN (SELECT value FROM json_each(?))"
-SELECT_KEPT = "SELECT * FROM posts WHERE position >= ? AND evidence IS NULL ORDER BY position LIMIT ?"
+SELECT_POSTS = """
+    SELECT position, id, time, text, evidence, checksum FROM posts WHERE position IN (SELECT value FROM json_each(?))"""
+SELECT_NORMALIZED = """
+    SELECT position, CAST(normalized AS BLOB), normalized_checksum FROM posts
+    WHERE position IN (SELECT value FROM json_each(?))"""
+INSERT_BATCH = "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)"
+SELECT_BATCHES = """
+    SELECT {} FROM batches
+    WHERE first_position >= (SELECT ifnull(max(first_position), 0) FROM batches WHERE first_position <= ?)
+    ORDER BY first_position"""
+"""Those from the one with a position on."""
+SELECT_LATEST = "SELECT first_position FROM batches ORDER BY first_position DESC LIMIT ?"
 INSERT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)"
-DELETE_HASHES = (
-    "DELETE FROM id_hashes WHERE first_position < (SELECT max(first_position) FROM id_hashes WHERE first_position <= ?)"
+DELETE_BATCHES = (
+    "DELETE FROM batches WHERE first_position < (SELECT max(first_position) FROM batches WHERE first_position <= ?)"
 )
 
 Row = tuple[Any, ...]
@@ -55,21 +85,31 @@ class RowError(ValueError):
 
 
 def row_of(post: StoredPost) -> Row:
-    """Return the row of a post."""
+    """Return the row of a post, without its normalized text."""
     evidence = None if post.evidence is None else text_from(dump(tuple(post.evidence)))
     fields = (*post[:-1], evidence)
     return (*fields, checksum_of(*fields))
 
 
+def normalized_columns(position: int, text: str | None) -> Row:
+    """Return the end of a row: the normalized text of a post, None = not stored, and its checksum."""
+    return (text, None if text is None else sum_text(position, text.encode("utf-8", "surrogatepass")))
+
+
+def sum_text(position: int, data: bytes) -> int:
+    """Return a number of 63 bits that depends on the bytes of a text and on its position."""
+    return xxhash.xxh3_64_intdigest(data, position) & POSITIVE
+
+
 def post_of(row: Row) -> StoredPost:
-    """Return the post of a row; RowError where it is not as it was written."""
+    """Return the post of a row; RowError if it is not as it was written."""
     *fields, checksum = row
     try:
         is_sound = checksum_of(*fields) == checksum
     except (TypeError, ValueError, AttributeError):
         is_sound = False
     if not is_sound:
-        raise RowError(f"the post at position {row[0]!r} is not as it was written")
+        raise RowError(f"checksum mismatch for the post at position {row[0]!r}")
     position, post_id, time, text, evidence = fields
     found = None if evidence is None else Evidence(*load(evidence))
     return StoredPost(position, post_id, time, text, found)
@@ -87,10 +127,15 @@ def seal_of(name: object, data: bytes) -> int:
     return xxhash.xxh3_64_intdigest(f"{name} ".encode() + data) & POSITIVE
 
 
+def is_sealed(name: object, data: object, seal: object) -> bool:
+    """Return whether bytes are those that `seal_of` was called with."""
+    return isinstance(data, bytes) and seal_of(name, data) == seal
+
+
 def check_seal(name: object, data: object, seal: object) -> None:
-    """Raise RowError where bytes are not those that `seal_of` was asked about."""
-    if not isinstance(data, bytes) or seal_of(name, data) != seal:
-        raise RowError(f"what is kept under {name!r} is not as it was written")
+    """Raise RowError if bytes are not those that `seal_of` was called with."""
+    if not is_sealed(name, data, seal):
+        raise RowError(f"checksum mismatch for {name!r}")
 
 
 def dump(fields: tuple[Any, ...]) -> bytes:
@@ -121,25 +166,62 @@ def text_from(data: bytes) -> str:
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        raise RowError(f"a text is not as it was written: {data!r:.80}") from error
+        raise RowError(f"a text is not UTF-8: {data!r:.80}") from error
 
 
-def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], hashes: UInt64s) -> None:
-    """Insert posts and the hashes of their ids."""
-    if posts:
-        rows = list(map(row_of, posts))
-        try:
-            connection.executemany(INSERT_POST, rows)
-        except UnicodeEncodeError:  # surrogates; the rows that were inserted by then are replaced
-            connection.executemany(INSERT_BYTES, map(as_bytes, rows))
-        packed = hashes.astype("<u8").tobytes()
-        first = posts[0].position
-        connection.execute("INSERT INTO id_hashes VALUES (?, ?, ?)", (first, packed, seal_of(first, packed)))
+def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost], normalized: Sequence[str | None]) -> None:
+    """Insert posts with their normalized texts, of which there may be none."""
+    texts = normalized or len(posts) * (None,)
+    rows = [(*row_of(post), *normalized_columns(post.position, text)) for post, text in zip(posts, texts, strict=True)]
+    try:
+        connection.executemany(INSERT_POST, rows)
+    except UnicodeEncodeError:  # surrogates; the rows that were inserted by then are replaced
+        connection.executemany(INSERT_BYTES, map(as_bytes, rows))
 
 
 def replace_post(connection: sqlite3.Connection, post: StoredPost) -> None:
     """Write a post over the one at its position, nothing of which is left in the file."""
-    connection.execute(INSERT_POST, row_of(post))
+    connection.execute(INSERT_POST, (*row_of(post), None, None))
+
+
+def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
+    """Insert the hashes of the ids of posts from ``first`` on, and their records."""
+    if derived is None:
+        connection.execute(INSERT_BATCH, (first, "", hashes, seal_of(first, hashes), None, None))
+        return
+    begin = first
+    for end, records in derived.parts:
+        of_part = hashes[8 * (begin - first) : 8 * (end - first)]
+        seals = seal_of(begin, of_part), seal_of(f"{begin} {derived.made_with}", records)
+        connection.execute(INSERT_BATCH, (begin, derived.made_with, of_part, seals[0], records, seals[1]))
+        begin = end
+
+
+def replace_batches(connection: sqlite3.Connection, first: int, derived: Derived) -> None:
+    """Replace the records of the posts from ``first`` on, where a batch begins, up to where another one ends."""
+    end = derived.parts[-1][0]
+    rows = connection.execute(
+        "SELECT first_position, hashes, hashes_checksum FROM batches WHERE first_position >= ? AND first_position < ? "
+        "ORDER BY first_position",
+        (first, end),
+    ).fetchall()
+    for begin, hashes, seal in rows:
+        check_seal(begin, hashes, seal)
+    connection.execute("DELETE FROM batches WHERE first_position >= ? AND first_position < ?", (first, end))
+    insert_batches(connection, first, b"".join(row[1] for row in rows), derived)
+
+
+def merge_latest(connection: sqlite3.Connection, end: int) -> None:
+    """Merge the latest batches if they are small and alike; ``end`` is the position after the last post."""
+    latest: list[int] = [row[0] for row in connection.execute(SELECT_LATEST, (MERGED,))]
+    if len(latest) < MERGED or end - latest[-1] >= MERGED_POSTS:
+        return
+    rows = connection.execute("SELECT * FROM batches WHERE first_position >= ? ORDER BY first_position", latest[-1:])
+    firsts, made_with, _, _, records, seals = zip(*rows, strict=True)
+    names = [f"{first} {made_with[0]}" for first in firsts]
+    if len(set(made_with)) == 1 and all(map(is_sealed, names, records, seals)):
+        merged = Derived(made_with[0], [(end, b"".join(records))])
+        replace_batches(connection, firsts[0], merged)
 
 
 def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:
@@ -148,9 +230,9 @@ def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> 
 
 
 def delete_posts(connection: sqlite3.Connection, end: int) -> None:
-    """Delete the posts before ``end``, and the hashes of their ids as far as they share no row with later ones."""
+    """Delete the posts before ``end``, and the batches that have no others."""
     connection.execute("DELETE FROM posts WHERE position < ?", (end,))
-    connection.execute(DELETE_HASHES, (end,))
+    connection.execute(DELETE_BATCHES, (end,))
 
 
 def write_state(connection: sqlite3.Connection, first: int, end: int) -> None:
@@ -184,28 +266,52 @@ def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
 
 
 def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
-    """Return the first position whose hash the file holds, ``default`` where it holds none."""
-    position: int | None = connection.execute("SELECT min(first_position) FROM id_hashes").fetchone()[0]
+    """Return the first position whose hash the file holds, ``default`` if it holds none."""
+    position: int | None = connection.execute("SELECT min(first_position) FROM batches").fetchone()[0]
     return default if position is None else position
 
 
 def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple[int, UInt64s]]:
-    """Yield, from the first batch that begins at a position or later, where hashes begin, and the hashes.
+    """Yield hashes of ids, from the batch with a position on, each time with the position of the first one.
 
-    Those of batches that follow one another without a gap are yielded together.
+    Batches that follow one another without a gap are yielded together.
     """
     parts: list[bytes] = []
     first = end = position
-    for begin, packed, seal in connection.execute(
-        "SELECT * FROM id_hashes WHERE first_position >= ? ORDER BY first_position", (position,)
-    ):
+    columns = "first_position, hashes, hashes_checksum"
+    for begin, packed, seal in connection.execute(SELECT_BATCHES.format(columns), (position,)):
         check_seal(begin, packed, seal)
-        if begin != end or end - first >= HASHES_TOGETHER:
-            yield first, _unpacked(parts)
+        if begin != end or end - first >= BATCHES_TOGETHER:
+            if parts:
+                yield first, _unpacked(parts)
             parts, first, end = [], begin, begin
         parts.append(packed)
         end += len(packed) // 8
     yield first, _unpacked(parts)
+
+
+def read_span(connection: sqlite3.Connection, position: int, made_with: str) -> tuple[Span, list[int]] | None:
+    """Return the next span, from the batch with a position on, and where batches with damaged records begin.
+
+    None = there are no more batches.
+    """
+    parts: list[bytes] = []
+    first = end = position
+    is_made, damaged = True, list[int]()
+    columns = "first_position, length(hashes) / 8, made_with, records, records_checksum"
+    for begin, n, made, records, seal in connection.execute(SELECT_BATCHES.format(columns), (position,)):
+        is_sound = made == made_with and is_sealed(f"{begin} {made}", records, seal)
+        if parts and (is_sound != is_made or end - first >= (BATCHES_TOGETHER if is_made else READ_TOGETHER)):
+            break
+        if not parts:
+            first, is_made = begin, is_sound
+        if made == made_with and records is not None and not is_sound:
+            damaged.append(begin)
+        parts.append(records if is_sound else b"")
+        end = begin + n
+    if not parts:
+        return None
+    return Span(first, end, b"".join(parts) if is_made else None), damaged
 
 
 def posts_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, StoredPost]:
@@ -214,9 +320,14 @@ def posts_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[i
     return {post.position: post for post in map(post_of, rows)}
 
 
-def kept_from(connection: sqlite3.Connection, position: int, n: int) -> list[StoredPost]:
-    """Return the first ``n`` kept posts from a position on; fewer where there are no more."""
-    return list(map(post_of, connection.execute(SELECT_KEPT, (position, n))))
+def normalized_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, str]:
+    """Return the normalized texts of posts, by position; without those that are missing or damaged."""
+    rows = connection.execute(SELECT_NORMALIZED, (json.dumps(positions),))
+    return {
+        position: data.decode("utf-8", "surrogatepass")
+        for position, data, checksum in rows
+        if data is not None and sum_text(position, data) == checksum
+    }
 
 
 def _unpacked(parts: list[bytes]) -> UInt64s:

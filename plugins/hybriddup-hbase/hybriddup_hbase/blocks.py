@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hybriddup.errors import StoreError
-from hybriddup.window.shared import Block, Taken
-from hybriddup.window.shared.packing import damaged, refusing_damage
+from hybriddup.shared_windows import Block, Taken
+from hybriddup.shared_windows.packing import damaged, refusing_damage
 from hybriddup_hbase.table import Place, Row, Table
 
 GROUP = 1024

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
-from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
-from hybriddup.window.shared.packing import mix_keys, refusing_damage
-from hybriddup.window.shared.store import EntryArray
+from hybriddup.shared_windows import Entries, Keyed, Needs, entry_type
+from hybriddup.shared_windows.packing import mix_keys, refusing_damage
+from hybriddup.shared_windows.store import EntryArray
 from hybriddup_hbase.table import Place, Row, Table, size_of
 
 PACKED = 32

@@ -28,8 +28,8 @@ from random import uniform
 from time import sleep
 from typing import NamedTuple
 
-from hybriddup.window.shared import Holder
-from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.shared_windows import Holder
+from hybriddup.shared_windows.packing import refusing_damage
 from hybriddup_hbase.table import Place, Row, Table
 
 OUTCOME = b"d:o"

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from urllib.parse import SplitResult, parse_qsl
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
-from hybriddup.window.opened import Asked
-from hybriddup.window.shared import Needs, open_shared
-from hybriddup.window.shared.opening import LEASE
-from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.shared_windows import Needs, open_shared
+from hybriddup.shared_windows.opening import LEASE
+from hybriddup.shared_windows.packing import refusing_damage
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.urls import split_address
 from hybriddup.window.window import Window
 from hybriddup_hbase.store import SPARE, HBaseStore
@@ -41,10 +41,10 @@ class Address(NamedTuple):
 class HBaseWindows:
     """Opens windows in HBase."""
 
-    def open_window(self, url: str, asked: Asked) -> Window:
-        """Return the window that a URL names; see `hybriddup.window.opened.WindowOpener`."""
+    def open_window(self, url: str, options: WindowOptions) -> Window:
+        """Return the window that a URL names; see `hybriddup.window.protocols.WindowOpener`."""
         address = address_of(url)
-        return open_shared(lambda needs: open_store(address, needs), asked, address.lease)
+        return open_shared(lambda needs: open_store(address, needs), options, address.lease)
 
 
 def address_of(url: str) -> Address:

@@ -23,8 +23,8 @@ from collections.abc import Iterable, Sequence
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.window.shared import Change, Entries, Holder, Keyed, Needs, Record, State, Taken
-from hybriddup.window.shared.packing import (
+from hybriddup.shared_windows import Change, Entries, Holder, Keyed, Needs, Record, State, Taken
+from hybriddup.shared_windows.packing import (
     damaged,
     pack_evidence,
     pack_post,
@@ -50,7 +50,7 @@ POST, EVIDENCE, STATES = b"d:p", b"d:e", b"d:s"
 
 
 class HBaseStore:
-    """A `hybriddup.window.shared.SharedStore` in HBase.
+    """A `hybriddup.shared_windows.SharedStore` in HBase.
 
     Parameters
     ----------

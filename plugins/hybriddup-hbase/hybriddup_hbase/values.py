@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.shared_windows.packing import refusing_damage
 from hybriddup_hbase.table import Place, Table
 
 PART = 2**20

@@ -13,10 +13,10 @@ from plugin_support.faults import Proxy, make_posts
 from servers import HBase, free_port
 
 import hybriddup
+from hybriddup.shared_windows import Change, Holder, Record, State
 from hybriddup.testing.shared_stores import NEEDS, keyed
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.records import StoredPost
-from hybriddup.window.shared import Change, Holder, Record, State
 
 
 class Forgetful(Proxy):

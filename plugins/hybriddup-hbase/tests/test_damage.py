@@ -14,7 +14,7 @@ from servers import HBase
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing.window_posts import CONFIG
-from hybriddup.window.opened import AnyWindow
+from hybriddup.window.protocols import AnyWindow
 
 TEXT, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 FAMILIES: dict[str, dict[str, int]] = {"d": {}, "m": {"max_versions": 1}}

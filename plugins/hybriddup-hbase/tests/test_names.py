@@ -13,7 +13,7 @@ import pytest
 from hybriddup_hbase.names import OUTCOME, Names, claims_in, row_of
 from plain_table import Content, KilledError, PlainTable
 
-from hybriddup.window.shared import Holder
+from hybriddup.shared_windows import Holder
 
 NAMES = [b"a", b"b", b"c", b"d", b"e"]
 N_PROCESSES = 5

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
-from hybriddup.window.shared import Entries, Keyed, Needs, entry_type
-from hybriddup.window.shared.candidates import stable_order
-from hybriddup.window.shared.packing import mix_keys
+from hybriddup.shared_windows import Entries, Keyed, Needs, entry_type
+from hybriddup.shared_windows.candidates import stable_order
+from hybriddup.shared_windows.packing import mix_keys
 from hybriddup_redis.calls import MOST_KEYS, ByPartition, KeyedCall, Keys, RunInTurn, parts_of
 from hybriddup_redis.expiry import Expiry
 

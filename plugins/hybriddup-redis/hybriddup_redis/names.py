@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Int64s
-from hybriddup.window.shared import Holder
+from hybriddup.shared_windows import Holder
 from hybriddup_redis.calls import KeyedCall, Keys, RunInTurn, parts_of
 from hybriddup_redis.expiry import Expiry
 

@@ -15,10 +15,10 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
-from hybriddup.window.opened import Asked
-from hybriddup.window.shared import Needs, open_shared
-from hybriddup.window.shared.opening import LEASE
-from hybriddup.window.shared.packing import refusing_damage
+from hybriddup.shared_windows import Needs, open_shared
+from hybriddup.shared_windows.opening import LEASE
+from hybriddup.shared_windows.packing import refusing_damage
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.urls import split_address
 from hybriddup.window.window import Window
 from hybriddup_redis.store import Layout, RedisStore, meta_key
@@ -74,10 +74,10 @@ class Place(NamedTuple):
 class RedisWindows:
     """Opens windows in Redis."""
 
-    def open_window(self, url: str, asked: Asked) -> Window:
-        """Return the window that a URL names; see `hybriddup.window.opened.WindowOpener`."""
+    def open_window(self, url: str, options: WindowOptions) -> Window:
+        """Return the window that a URL names; see `hybriddup.window.protocols.WindowOpener`."""
         place = place_of(url)
-        return open_shared(lambda needs: open_store(place, needs), asked, place.lease)
+        return open_shared(lambda needs: open_store(place, needs), options, place.lease)
 
 
 def place_of(url: str) -> Place:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import struct
 
-from hybriddup.window.shared import Record, State
-from hybriddup.window.shared.packing import (
+from hybriddup.shared_windows import Record, State
+from hybriddup.shared_windows.packing import (
     UNREADABLE,
     pack_evidence,
     pack_post,

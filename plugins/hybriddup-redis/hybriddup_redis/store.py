@@ -23,7 +23,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.window.shared import (
+from hybriddup.shared_windows import (
     Block,
     Change,
     Entries,
@@ -34,7 +34,7 @@ from hybriddup.window.shared import (
     State,
     Taken,
 )
-from hybriddup.window.shared.packing import damaged, pack_evidence, refusing_damage
+from hybriddup.shared_windows.packing import damaged, pack_evidence, refusing_damage
 from hybriddup_redis.buckets import Buckets
 from hybriddup_redis.calls import COMMON, Calls, KeyedCall, Keys
 from hybriddup_redis.names import Names
@@ -58,7 +58,7 @@ class Layout(NamedTuple):
 
 
 class RedisStore:
-    """A `hybriddup.window.shared.SharedStore` in Redis.
+    """A `hybriddup.shared_windows.SharedStore` in Redis.
 
     Parameters
     ----------

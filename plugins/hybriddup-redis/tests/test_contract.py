@@ -17,9 +17,9 @@ from redis.connection import Connection
 from servers import Server
 
 import hybriddup
+from hybriddup.shared_windows import Entries, Keyed, Needs
+from hybriddup.shared_windows.store import entry_type
 from hybriddup.testing import check_shared_store, check_window
-from hybriddup.window.shared import Entries, Keyed, Needs
-from hybriddup.window.shared.store import entry_type
 
 SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 

@@ -12,8 +12,8 @@ from hybriddup_redis.opening import open_store, place_of
 from hybriddup_redis.store import RedisStore
 from servers import Server
 
+from hybriddup.shared_windows import Holder, Needs
 from hybriddup.testing.shared_stores import keyed
-from hybriddup.window.shared import Holder, Needs
 
 HORIZON = 4000.0
 KEYS = np.array([5, 2**63], np.uint64)

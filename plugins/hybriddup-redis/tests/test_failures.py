@@ -16,9 +16,9 @@ from servers import Server, serving, watching
 
 import hybriddup
 from hybriddup.errors import StoreError
+from hybriddup.shared_windows import Keyed, Needs
+from hybriddup.shared_windows.store import entry_type
 from hybriddup.testing.window_posts import CONFIG
-from hybriddup.window.shared import Keyed, Needs
-from hybriddup.window.shared.store import entry_type
 
 LEASE = 0.5
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
+from hybriddup.shared_windows.contestants import Contestants
+from hybriddup.shared_windows.packing import id_name
+from hybriddup.shared_windows.protocol import Call
+from hybriddup.shared_windows.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.shared.contestants import Contestants
-from hybriddup.window.shared.packing import id_name
-from hybriddup.window.shared.protocol import Call
-from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
 
 ENTRY = entry_type(1)
 KEY = np.uint64(7)

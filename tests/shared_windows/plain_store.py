@@ -13,9 +13,9 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.window.opened import Asked
-from hybriddup.window.shared.opening import LEASE, open_shared
-from hybriddup.window.shared.store import Block, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.shared_windows.opening import LEASE, open_shared
+from hybriddup.shared_windows.store import Block, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.window import Window
 from tests.window.plugins import plugin
 
@@ -164,10 +164,10 @@ class Opener:
         self.make, self.lease, self.lock = make, lease, Lock()
         self.plugin = plugin(self, "window", "plain")
 
-    def open_window(self, url: str, asked: Asked) -> Window:
+    def open_window(self, url: str, options: WindowOptions) -> Window:
         with self.lock:  # two threads that ask a defaultdict at once may get two values
             content = self.contents[url]
-        return open_shared(lambda needs: self.make(content, needs.words), asked, self.lease)
+        return open_shared(lambda needs: self.make(content, needs.words), options, self.lease)
 
     def __call__(self, name: str, **options: Any) -> Window:
         return Window.open(f"plain://{name}", plugins=[self.plugin], **options)

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
-from hybriddup.testing import NASTY_TEXTS
-from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.shared.packing import (
+from hybriddup.shared_windows.packing import (
     id_name,
     mix_keys,
     pack_evidence,
@@ -21,6 +19,8 @@ from hybriddup.window.shared.packing import (
     unpack_evidence,
     unpack_post,
 )
+from hybriddup.testing import NASTY_TEXTS
+from hybriddup.window.records import Evidence, StoredPost
 
 TEXTS = st.text(st.characters()) | st.sampled_from(NASTY_TEXTS)
 IDS = st.text(st.characters(), max_size=512) | st.integers(-(2**63), 2**63 - 1)

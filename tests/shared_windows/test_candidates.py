@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import NO_KEY
-from hybriddup.window.shared import Block, Entries, entry_type
-from hybriddup.window.shared.candidates import buckets_of, may_be_undecided, ranks_from_newest
+from hybriddup.shared_windows import Block, Entries, entry_type
+from hybriddup.shared_windows.candidates import buckets_of, may_be_undecided, ranks_from_newest
 
 BUCKETS = st.lists(st.lists(st.integers(0, 60), unique=True, max_size=9), max_size=6)
 

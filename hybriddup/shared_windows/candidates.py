@@ -21,9 +21,9 @@ from hybriddup.data.records import (
 from hybriddup.kernels.live.bucket_entries import near_entries
 from hybriddup.kernels.search.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
+from hybriddup.shared_windows.store import Block, Entries, EntryArray
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
-from hybriddup.window.shared.store import Block, Entries, EntryArray
 
 LAST = 2**63 - 1
 """After all positions."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from hybriddup.data.records import Int64s
+from hybriddup.shared_windows import protocol
+from hybriddup.shared_windows.protocol import Call, Steps, Wait, call, nothing_of
+from hybriddup.shared_windows.store import UNDECIDED, Holder, Record, State
 from hybriddup.window.records import Evidence
-from hybriddup.window.shared import protocol
-from hybriddup.window.shared.protocol import Call, Steps, Wait, call, nothing_of
-from hybriddup.window.shared.store import UNDECIDED, Holder, Record, State
-from tests.window.shared.toy_posts import ToyBatch
+from tests.shared_windows.toy_posts import ToyBatch
 
 Exchange = Generator[Call | Wait, Any, Any]
 

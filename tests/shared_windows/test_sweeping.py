@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from hybriddup.errors import StoreError
+from hybriddup.shared_windows import Change, Keyed, State, state
+from hybriddup.shared_windows.opening import LEASE
+from hybriddup.shared_windows.state import LEASES_UNTIL_SWEPT
 from hybriddup.testing.window_posts import CONFIG, distinct_texts, nearly
 from hybriddup.window import Window
-from hybriddup.window.shared import Change, Keyed, State, state
-from hybriddup.window.shared.opening import LEASE
-from hybriddup.window.shared.state import LEASES_UNTIL_SWEPT
+from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
 from tests.window.plugins import with_fault
-from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
 
 PATIENCE = LEASES_UNTIL_SWEPT * LEASE
 TEXTS = distinct_texts(12)

@@ -1,7 +1,7 @@
 """Every order in which several processes can come, stop and end, while they decide posts by the steps of the protocol.
 
 A state is what the store holds and what each process was answered so far: that fixes what it does next. The steps are
-those of `hybriddup.window.shared.protocol` themselves; here is only what they are given. Each atomic access of the
+those of `hybriddup.shared_windows.protocol` themselves; here is only what they are given. Each atomic access of the
 store is a step of its own, between which any other process may come.
 
 Processes whose posts could be exchanged without changing what matches begin in order: any other order is one of these
@@ -16,10 +16,10 @@ from itertools import combinations
 from types import GeneratorType
 from typing import Any, NamedTuple
 
-from hybriddup.window.shared import protocol
-from hybriddup.window.shared.protocol import Call, Steps, Wait
-from hybriddup.window.shared.store import UNDECIDED, Record, State
-from tests.window.shared.toy_posts import HORIZON, Content, Scene, ToyBatch, accesses_of, answer_of
+from hybriddup.shared_windows import protocol
+from hybriddup.shared_windows.protocol import Call, Steps, Wait
+from hybriddup.shared_windows.store import UNDECIDED, Record, State
+from tests.shared_windows.toy_posts import HORIZON, Content, Scene, ToyBatch, accesses_of, answer_of
 
 DECIDED = frozenset({State.KEPT, State.DUPLICATE})
 

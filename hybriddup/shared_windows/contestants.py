@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 
 from hybriddup.data.records import Int64s, UInt64s
+from hybriddup.shared_windows.packing import id_name
+from hybriddup.shared_windows.store import Entries, Holder, Keyed, Record, State, Taken
 from hybriddup.window.records import Evidence, PostId
-from hybriddup.window.shared.packing import id_name
-from hybriddup.window.shared.store import Entries, Holder, Keyed, Record, State, Taken
 
 
 class Contestants(ABC):

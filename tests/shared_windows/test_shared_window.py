@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError
+from hybriddup.shared_windows import Change, Holder, Keyed, State, Taken, state
+from hybriddup.shared_windows.opening import LEASE
 from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import CONFIG, Windows, distinct_texts, nearly, said
-from hybriddup.window.shared import Change, Holder, Keyed, State, Taken, state
-from hybriddup.window.shared.opening import LEASE
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
+from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
 from tests.window.plugins import nothing, with_fault
-from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
 
 
 def test_a_shared_window_keeps_the_contract() -> None:

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from hybriddup.errors import StoreError
+from hybriddup.shared_windows.batch import keyed_posts, no_posts
+from hybriddup.shared_windows.store import UNDECIDED, Block, Change, SharedStore, State
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.preparing import Steps
-from hybriddup.window.shared.batch import keyed_posts, no_posts
-from hybriddup.window.shared.store import UNDECIDED, Block, Change, SharedStore, State
 
 logger = logging.getLogger("hybriddup")
 

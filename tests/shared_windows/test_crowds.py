@@ -20,11 +20,11 @@ import pytest
 
 from hybriddup import Window
 from hybriddup.errors import StoreError
+from hybriddup.shared_windows import Entries, Holder, Keyed
 from hybriddup.testing import ContractError
-from hybriddup.window.shared import Entries, Holder, Keyed
 from tests.plugin_support.crowds import CROWD_CONFIG, Crowd, check_answers, make_crowd
 from tests.plugin_support.faults import answers_in, send_posts
-from tests.window.shared.plain_store import Opener, PlainContent, PlainStore
+from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
 
 N_SENDERS = 4
 LEASE = 0.05

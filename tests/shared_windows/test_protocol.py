@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from hybriddup.window.shared.protocol import Steps
-from hybriddup.window.shared.store import UNDECIDED, State
-from tests.window.shared.broken_protocols import (
+from hybriddup.shared_windows.protocol import Steps
+from hybriddup.shared_windows.store import UNDECIDED, State
+from tests.shared_windows.broken_protocols import (
     LeadsWithoutHolding,
     NeverChallenges,
     NeverWaits,
@@ -24,8 +24,8 @@ from tests.window.shared.broken_protocols import (
     sees_as_gone,
     settles_all_at_once,
 )
-from tests.window.shared.exploring import Explorer
-from tests.window.shared.toy_posts import Scene
+from tests.shared_windows.exploring import Explorer
+from tests.shared_windows.toy_posts import Scene
 
 ONE_ID = {"a": "1", "b": "1"}
 ONE_ID_EQUAL = {"a": "1", "a2": "1"}

@@ -13,18 +13,18 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, NearPairs
 from hybriddup.errors import StoreError, UnsupportedError
+from hybriddup.shared_windows.batch import SharedBatch, distinct_keys, keyed_posts, no_posts
+from hybriddup.shared_windows.candidates import buckets_of, near_meetings, near_pairs
+from hybriddup.shared_windows.packing import id_name, text_name
+from hybriddup.shared_windows.protocol import Call, Wait, decide
+from hybriddup.shared_windows.store import Keyed, Record, SharedStore, State, Taken
+from hybriddup.shared_windows.sweeping import Sweeper
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.index import LiveTexts
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, PostList, StoredPost
-from hybriddup.window.shared.batch import SharedBatch, distinct_keys, keyed_posts, no_posts
-from hybriddup.window.shared.candidates import buckets_of, near_meetings, near_pairs
-from hybriddup.window.shared.packing import id_name, text_name
-from hybriddup.window.shared.protocol import Call, Wait, decide
-from hybriddup.window.shared.store import Keyed, Record, SharedStore, State, Taken
-from hybriddup.window.shared.sweeping import Sweeper
 
 logger = logging.getLogger("hybriddup")
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.data.removed import EQUAL
+from hybriddup.shared_windows.contestants import Contestants
+from hybriddup.shared_windows.encounter import Encounter
+from hybriddup.shared_windows.packing import text_name
+from hybriddup.shared_windows.store import Block, Entries, Keyed, Record, State, Taken, entry_type
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
-from hybriddup.window.shared.contestants import Contestants
-from hybriddup.window.shared.encounter import Encounter
-from hybriddup.window.shared.packing import text_name
-from hybriddup.window.shared.store import Block, Entries, Keyed, Record, State, Taken, entry_type
 
 
 class SharedBatch(Contestants):

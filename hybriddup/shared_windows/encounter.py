@@ -16,11 +16,7 @@ from hybriddup.data.records import (
     VerifiedPairs,
 )
 from hybriddup.kernels.search.decide import may_be_verified
-from hybriddup.steps.blocks import BlockReport
-from hybriddup.window.deciding import Verdicts, decide_batch
-from hybriddup.window.event_time import PostTimes
-from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.shared.candidates import (
+from hybriddup.shared_windows.candidates import (
     MetIndex,
     MetPosts,
     buckets_of,
@@ -29,7 +25,11 @@ from hybriddup.window.shared.candidates import (
     near_meetings,
     near_pairs,
 )
-from hybriddup.window.shared.store import UNDECIDED, Block, Entries, Record, State
+from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, Record, State
+from hybriddup.steps.blocks import BlockReport
+from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.event_time import PostTimes
+from hybriddup.window.preparing import PreparedTexts, Steps
 
 
 class Encounter:
@@ -42,7 +42,7 @@ class Encounter:
     found
         The contents of the buckets of their distinct probes, in rising order.
     unfinished
-        The blocks with undecided posts, as `hybriddup.window.shared.candidates.may_be_undecided` takes them.
+        The blocks with undecided posts, as `hybriddup.shared_windows.candidates.may_be_undecided` takes them.
     steps, horizon
         Those of the window.
     """

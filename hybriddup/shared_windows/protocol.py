@@ -38,13 +38,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hybriddup.shared_windows.contestants import Contestants
+from hybriddup.shared_windows.store import UNDECIDED, Change, Entries, Keyed, Record, State, Taken
 from hybriddup.window.records import Evidence
-from hybriddup.window.shared.contestants import Contestants
-from hybriddup.window.shared.store import UNDECIDED, Change, Entries, Keyed, Record, State, Taken
 
 
 class Call(NamedTuple):
-    """A call of the store, a `hybriddup.window.shared.store.SharedStore`; its answer is sent back."""
+    """A call of the store, a `hybriddup.shared_windows.store.SharedStore`; its answer is sent back."""
 
     method: str
     arguments: tuple[Any, ...]

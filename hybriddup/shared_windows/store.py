@@ -76,7 +76,7 @@ class Holder(NamedTuple):
     """A post that claims a name."""
 
     name: bytes
-    """An id or a text, as `hybriddup.window.shared.packing` encodes it."""
+    """An id or a text, as `hybriddup.shared_windows.packing` encodes it."""
     position: int
     """The position of the claiming post."""
     instead_of: int | None

@@ -1,0 +1,89 @@
+"""Opening a shared window: whoever comes first brings what it goes by, and the others get it from the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hybriddup.errors import WindowError
+from hybriddup.run.components import Components
+from hybriddup.shared_windows.state import SharedState
+from hybriddup.shared_windows.store import Needs, SharedStore
+from hybriddup.window.learning import (
+    Learned,
+    learns,
+    pack_learned,
+    pack_recipe,
+    prepare_blocks,
+    prepare_verifiers,
+    read_learned,
+    refuse_other_recipe,
+    use_weights,
+    with_given_recipe,
+)
+from hybriddup.window.preparing import Steps
+from hybriddup.window.protocols import WindowOptions
+from hybriddup.window.stores import LEARNED, RECIPE
+from hybriddup.window.window import Window
+
+LEASE = 10.0
+"""Seconds."""
+
+
+def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float = LEASE) -> Window:
+    """Return a window over a shared store; what it promises and raises is as `hybriddup.Window.open` says.
+
+    A shared window learns nothing by itself: what its configuration would learn comes with ``recipe:``, of whoever
+    opens it first, and is kept in the store for the others. Without one, all tokens and keys count as rare.
+
+    Parameters
+    ----------
+    open_store
+        Called once it is known that the components can be made.
+    lease
+        Seconds after which a process that shows no sign of life is not waited for. A process that was only slow begins
+        anew then.
+    """
+    return Window(lambda: open_state(open_store, options, lease), options)
+
+
+def open_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
+    """Return the state of a shared window; parameters are those of `open_shared`."""
+    components = Components.create(options.settings, options.registry, options.workers)
+    is_learning = learns(components)
+    words = options.settings.fingerprint.bits // 64
+    store = open_store(Needs(words, components.block_index.max_bucket_size, options.timing.horizon))
+    try:
+        steps = Steps(components, options.workers)
+        stored = read_learned(components, store.meta)
+        if is_learning:
+            use_weights(components, stored)
+        agree_on_recipe(components.recipe(), store, read_only=options.read_only)
+        learned = stored if options.read_only else with_given_recipe(components, stored)
+        if learned.keys() != stored.keys():
+            keep_learned(components, learned, store)
+        prepare_blocks(components, learned)
+        prepare_verifiers(steps, learned, [])
+        return SharedState(steps, options.timing, store, lease)
+    except BaseException:
+        store.close()
+        raise
+
+
+def keep_learned(components: Components, learned: Learned, store: SharedStore) -> None:
+    """Store what a window has learned; WindowError if it has learned something else, or less."""
+    packed = pack_learned(components, learned)
+    if store.set_first(LEARNED, packed) != packed:
+        raise WindowError(
+            "the window has learned something else, or another process has opened it with another recipe at the same "
+            "moment. Open it without recipe:, so that it uses what the window has, or begin a new window."
+        )
+
+
+def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:
+    """Raise WindowError where the window goes by another recipe; a new window takes this one."""
+    packed = pack_recipe(recipe)
+    stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, packed)
+    if stored is None:
+        raise WindowError("the window is new and holds nothing to read yet. Open it when posts were added.")
+    refuse_other_recipe(stored, recipe)

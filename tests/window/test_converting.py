@@ -1,0 +1,130 @@
+"""A store that the version before wrote is converted when it is opened for adding posts."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybriddup.errors import StoreError
+from hybriddup.run.recipe import pack_arrays
+from hybriddup.window import Window
+from hybriddup.window.derived import deriving
+from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.stores.sqlite_queries import insert_meta, row_of, text_from
+from tests.window.plugins import state_of
+from tests.window.stores import FILE
+from tests.window.test_learning import LEARN_AT, greetings
+
+DOWNGRADE = """
+    CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL);
+    INSERT INTO id_hashes SELECT first_position, hashes, hashes_checksum FROM batches;
+    DROP TABLE batches;
+    ALTER TABLE posts DROP COLUMN normalized;
+    ALTER TABLE posts DROP COLUMN normalized_checksum;
+    DELETE FROM meta WHERE key = 'learned';
+    PRAGMA user_version = 5;
+"""
+POSTS = [{"id": place, "text": text} for place, text in enumerate(greetings(LEARN_AT + 60))]
+
+
+@pytest.fixture(autouse=True)
+def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have windows learn after a few posts."""
+    for module in ("state", "learning"):
+        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
+
+
+def answers(folder: Path) -> list[Any]:
+    """What a window decides and finds, and its recipe."""
+    with Window.open(folder, "weibo") as window:
+        decisions = window.add_many([*POSTS, *({"id": f"again {post['id']}", "text": post["text"]} for post in POSTS)])
+        found = [[(match.id, match.score) for match in window.match(str(post["text"])[:30])] for post in POSTS[::9]]
+        return [decisions, found, window.stats().recipe_id, window.stats().n_kept_in_window]
+
+
+@pytest.fixture
+def converted(tmp_path: Path) -> tuple[Path, list[Any]]:
+    """A store as the version before wrote it, and what a window over it has to answer."""
+    for name in ("store", "other"):
+        with Window.open(tmp_path / name, "weibo") as window:
+            window.add_many(POSTS)
+            assert window.delete(5)
+            learned = {part: pack_arrays(arrays) for part, arrays in state_of(window).learned.items()}
+    assert learned
+    with closing(SqliteStore.open(tmp_path / "store")) as store:
+        rows = [row_of(post) for post in store.posts(np.arange(store.next_position))]
+    with closing(sqlite3.connect(tmp_path / "store" / FILE, isolation_level=None)) as connection:
+        connection.text_factory = text_from
+        connection.executescript(DOWNGRADE)
+        connection.executemany("INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)", rows)
+        insert_meta(connection, learned | {"memory log": os.urandom(16)})
+    (tmp_path / "store" / "derived").mkdir()
+    for name in ("000001.kept", "000001.texts", "about.json"):
+        (tmp_path / "store" / "derived" / name).write_text("texts of posts")
+    return tmp_path / "store", answers(tmp_path / "other")
+
+
+def test_a_converted_store_answers_as_before(
+    converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With everything that the window had learned; nothing is derived from posts a second time."""
+    store, expected = converted
+    assert answers(store) == expected
+    assert sorted(path.name for path in store.iterdir()) == [FILE, "writer.lock"]
+    monkeypatch.setattr(deriving, "prepare_stored", None)
+    Window.open(store, "weibo").close()
+
+
+def test_a_reader_leaves_the_store_as_it_is(converted: tuple[Path, list[Any]]) -> None:
+    """The error says what converts it."""
+    store, expected = converted
+    before = (store / FILE).read_bytes()
+    with pytest.raises(StoreError, match="Open the window once for adding posts, which converts the file"):
+        Window.open(store, "weibo", read_only=True)
+    assert (store / FILE).read_bytes() == before
+    assert answers(store) == expected
+
+
+def test_a_conversion_that_is_broken_off_is_made_again(
+    converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever that happens: at once, when the tables are there, and when some posts have records."""
+    store, expected = converted
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in (
+        "hybriddup.window.stores.sqlite_file.transaction",
+        "hybriddup.window.stores.sqlite.remove_old_files",
+        "hybriddup.window.derived.deriving.put_derived",
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                Window.open(store, "weibo")
+    assert answers(store) == expected
+
+
+def test_old_texts_that_cannot_be_deleted_are_an_error(
+    converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text of a post that is deleted later would stay there. Other files in the directory are not touched."""
+    store, expected = converted
+    (store / "derived" / "notes.txt").write_text("mine")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", fail)
+        with pytest.raises(StoreError, match="derived cannot be deleted"):
+            Window.open(store, "weibo")
+    assert answers(store) == expected
+    assert [path.name for path in (store / "derived").iterdir()] == ["notes.txt"]
