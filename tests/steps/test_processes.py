@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 
 import pytest
 
@@ -13,6 +18,8 @@ from hybriddup.errors import PluginError
 from hybriddup.plugin.registry import Registry
 from hybriddup.steps.tokenizers import processes
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes, tokenize_together
+
+ROOT = Path(__file__).parents[2]
 
 
 def make_tokenizer() -> object:
@@ -109,6 +116,38 @@ def test_large_batches_are_cut_up_and_put_together_again() -> None:
     tokens = list(tokenize_in_processes(make_tokenizer(), batches, 2))  # type: ignore[arg-type]
     found = [[of_batch.strings(text)[:-1] for text in range(of_batch.n_texts)] for of_batch in tokens]
     assert found == [[text.split(" ") for text in batch] for batch in batches]
+
+
+KILLED = """
+import os, signal
+from hybriddup.steps.tokenizers import processes
+from tests.steps.test_processes import make_tokenizer
+processes.START_SECONDS, processes.PILOT_TEXTS = 0.0, 1
+pids = set()
+for tokens in processes.tokenize_in_processes(make_tokenizer(), [["text"]] * 100_000, 2):
+    pids.add(tokens.strings(0)[-1])
+    if len(pids) == 2:  # both are at work
+        print(*pids, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_no_process_outlives_the_one_that_started_it(tmp_path: Path) -> None:
+    """Though that was killed, and could end nothing."""
+    said = tmp_path / "said"
+    with said.open("w") as stdout:
+        ran = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, stdout=stdout, check=False)
+    assert ran.returncode == -signal.SIGKILL
+    deadline = monotonic() + 60
+    while any(is_running(int(pid)) for pid in said.read_text().split()):
+        assert monotonic() < deadline
+        sleep(0.1)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there that has not ended."""
+    status = Path(f"/proc/{pid}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
 
 
 @pytest.mark.parametrize(("n_batches", "workers"), [(9, 1), (9, 2)])

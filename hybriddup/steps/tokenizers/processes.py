@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice
-from time import perf_counter
+from threading import Thread
+from time import perf_counter, sleep
 
 import numpy as np
 
@@ -125,7 +127,21 @@ def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes
 
 def tokenize_pickled(pickled: bytes, texts: Sequence[str]) -> Tokens:
     """Return the tokens of each text, by a tokenizer that this process unpickles once."""
+    watch_parent()
     return unpickle(pickled).tokenize_batch(texts)
+
+
+@cache
+def watch_parent() -> None:
+    """Have this process end soon after the one that started it, which a signal may kill."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1.0)
+        os._exit(0)
+
+    Thread(target=watch, name="watching", daemon=True).start()
 
 
 @lru_cache(maxsize=4)
