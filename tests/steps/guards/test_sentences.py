@@ -145,6 +145,7 @@ TOGETHER = {
     "names": [
         ("nice work everyone and thank you", "thank you everyone and nice work"),
         ("salt and pepper on the table", "pepper and salt on the table"),
+        ("#rain the old harbour opens again", "#news the old harbour opens again"),
         ("we met at the harbour yesterday", "we met at the harbor yesterday"),
         ("你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"),
     ],
