@@ -63,7 +63,8 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
     elif compression == "zst":
         import zstandard
 
-        with zstandard.open(stream, "wb", zstandard.ZstdCompressor(level=3), closefd=False) as plain:
+        packer = zstandard.open(stream, "wb", zstandard.ZstdCompressor(level=3), closefd=False)
+        with packer as packed, io.BufferedWriter(packed, BUFFER_BYTES) as plain:  # zstandard's own has no writelines
             yield plain
     else:
         with (lzma.LZMAFile if compression == "xz" else bz2.BZ2File)(stream, "wb") as plain:

@@ -137,18 +137,17 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether what is around a run says that a name is in it; a hashtag is rather a label of the post."""
-    starts = difference.spans_a[run.a[0]][0], difference.spans_b[run.b[0]][0]
-    if "#" in (difference.a[starts[0] - 1 : starts[0]], difference.b[starts[1] - 1 : starts[1]]):
-        return False
-    before = difference.words_a[run.a[0] - 1 : run.a[0]] if run.a[0] else []
-    if before and before[0] in tables().before:
-        return True
+    """Return whether what is around a run says that a name is in it; two hashtags are rather labels of the posts."""
     sides = [
         (difference.a, difference.spans_a, run.a),
         (difference.b, difference.spans_b, run.b),
     ]
-    return all(_is_quoted(text, spans, span) for text, spans, span in sides)
+    are_quoted = [_is_quoted(*side) for side in sides]
+    are_hashtags = [text[spans[span[0]][0] - 1 : spans[span[0]][0]] == "#" for text, spans, span in sides]
+    if any(are_hashtags):
+        return any(are_quoted) and all(map(any, zip(are_quoted, are_hashtags, strict=True)))
+    before = difference.words_a[run.a[0] - 1 : run.a[0]] if run.a[0] else []
+    return bool(before and before[0] in tables().before) or all(are_quoted)
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:

@@ -98,9 +98,12 @@ def _is_place(difference: Difference, run: Run) -> bool:
 
 def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
     """Return whether a number is all that a cut at the end of a text left of another."""
-    if not other.shown.startswith(value.shown) or value.end != len(text.rstrip(" .…")):
-        return False
-    return other.end < len(other_text.rstrip(" .…"))
+    return other.shown.startswith(value.shown) and value.end == _end(text) and other.end < _end(other_text)
+
+
+def _end(text: str) -> int:
+    """Return where the last word of a text ends."""
+    return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
 
 
 def _is_in(value: Value, spans: list[tuple[int, int]], words: tuple[int, int]) -> bool:

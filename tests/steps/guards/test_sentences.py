@@ -35,6 +35,7 @@ APART = {
         ("the choir meets on monday in the hall", "the choir meets on friday in the hall", "numbers monday / friday"),
         ("group a plays in the small stadium", "group b plays in the small stadium", "numbers group a / group b"),
         ("the lost lighthouse, part i", "the lost lighthouse, part ii", "numbers part i / part ii"),
+        ("the lost lighthouse, part i", "the lost lighthouse, part ii -", "numbers part i / part ii"),
         ("the lost lighthouse (iv)", "the lost lighthouse (v)", "numbers iv / v"),
         ("doors open at 7 pm on the left", "doors open at 7 am on the left", "numbers pm / am"),
         ("书店二楼有三位客人在看书", "书店二楼有八位客人在看书", "numbers 三 / 八"),
@@ -93,6 +94,7 @@ APART = {
             "new bakery opened in cochrane last week",
             "names airdrie / cochrane",
         ),
+        ("'lindgren' is the word of the week", "#mossday is the word of the week", "names lindgren / mossday"),
         ("北京到上海的夜班火车", "上海到北京的夜班火车", "names 北京到上海 / 上海到北京"),
         ("云南的花市今天开门", "福建的花市今天开门", "names 云南 / 福建"),
         ("王老师的合唱课改到礼堂", "赵老师的合唱课改到礼堂", "names 王老师 / 赵老师"),
@@ -143,6 +145,7 @@ TOGETHER = {
     "names": [
         ("nice work everyone and thank you", "thank you everyone and nice work"),
         ("salt and pepper on the table", "pepper and salt on the table"),
+        ("#rain the old harbour opens again", "#news the old harbour opens again"),
         ("we met at the harbour yesterday", "we met at the harbor yesterday"),
         ("你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"),
     ],
