@@ -22,7 +22,7 @@ LEARNING = {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}, "finger
 """What learns weights and common shingles."""
 FIT_AT = 300
 HORIZON = 400.0
-LEARNS_SOON = [(f"hybriddup.window.{module}.FIT_AT", FIT_AT) for module in ("state", "learning")]
+LEARNS_SOON = [(f"hybriddup.window.{module}.FIT_AT", FIT_AT) for module in ("maintenance", "learning")]
 WITHOUT_END = """
 import sys
 from unittest.mock import patch
