@@ -167,7 +167,7 @@ def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> 
     return is_learning
 
 
-def learn_from(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
+def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
     """Learn from kept posts of the store, evenly spread, and add it to what was ``learned`` before, which stays.
 
     If one part cannot be learned, the parts that were learned before it are there.

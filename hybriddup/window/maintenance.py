@@ -14,7 +14,7 @@ from hybriddup.run.recipe import WEIGHTS, Arrays
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state, kept_posts, prepare_stored
 from hybriddup.window.event_time import NEVER, Edges, WindowTime
-from hybriddup.window.learning import FIT_AT, fitted_weights, learn_from, pack_learned, pack_recipe
+from hybriddup.window.learning import FIT_AT, fitted_weights, learn_parts, pack_learned, pack_recipe
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Counts, PostId, PostList, StoredPost
@@ -152,7 +152,7 @@ class MaintainedState:
                 texts = [post.text for posts in every for post in posts]
                 self.steps.fit(self.steps.normalize(texts))
                 self.learned[WEIGHTS] = fitted_weights(self.steps.components)
-            learn_from(self.store, self.steps, self.learned)
+            learn_parts(self.store, self.steps, self.learned)
         finally:
             components = self.steps.components
             self.unsaved = {RECIPE: pack_recipe(components.recipe()), LEARNED: pack_learned(components, self.learned)}
