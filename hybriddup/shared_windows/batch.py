@@ -11,7 +11,7 @@ from hybriddup.data.removed import EQUAL
 from hybriddup.shared_windows.contestants import Contestants
 from hybriddup.shared_windows.encounter import Encounter
 from hybriddup.shared_windows.packing import text_name
-from hybriddup.shared_windows.store import Block, Entries, Keyed, Record, State, Taken, entry_type
+from hybriddup.shared_windows.store import Block, Entries, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
@@ -64,7 +64,7 @@ class SharedBatch(Contestants):
         self.watermark = self.watermark_before = taken.watermark
         return super().begin(taken)
 
-    def records(self, taken: Taken) -> list[Record]:
+    def records(self, taken: Taken) -> list[PostRecord]:
         """Return the records of the open posts, and prepare their texts."""
         places = list(self.open)
         self._row_of = {place: row for row, place in enumerate(places)}
@@ -79,7 +79,7 @@ class SharedBatch(Contestants):
         self._own_bands = self._steps.components.bands.names_of(self._prepared.lengths)
         columns = positions.tolist(), self._times.times.tolist(), self._times.watermarks.tolist()
         self._records = [
-            Record(State.PENDING, StoredPost(position, self._id_of(place), time, post.text, None), watermark)
+            PostRecord(State.PENDING, StoredPost(position, self._id_of(place), time, post.text, None), watermark)
             for place, post, position, time, watermark in zip(places, posts, *columns, strict=True)
         ]
         return self._records
@@ -88,7 +88,7 @@ class SharedBatch(Contestants):
         post_id = self._ids[place]
         return made_id(self.position[place]) if post_id is None else post_id
 
-    def is_forgotten(self, record: Record) -> bool:
+    def is_forgotten(self, record: PostRecord) -> bool:
         """Return whether a post is older than the window reaches."""
         return record.watermark <= self.watermark - self._timing.horizon
 
@@ -114,7 +114,7 @@ class SharedBatch(Contestants):
         self._encounter = Encounter(texts, times, found, self._unfinished, self._steps, self._timing.horizon)
         return self._encounter.positions
 
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+    def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Note candidates; return the undecided ones of all, by position, that match one that leads."""
         self._encounter.note(positions, records)
         return self._encounter.rivals()
@@ -135,7 +135,7 @@ class SharedBatch(Contestants):
         evidence = found.evidence(dict(enumerate(keepers)), self._steps.components.bands, lengths)
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
-    def repeats(self, place: int, holder: Record, keeper: Record | None) -> Evidence | None:
+    def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
         """Return why a post repeats the decided holder of its text, or what that repeats; None if it does not."""
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:

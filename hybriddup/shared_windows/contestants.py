@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.shared_windows.packing import id_name
-from hybriddup.shared_windows.store import Entries, Holder, Keyed, Record, State, Taken
+from hybriddup.shared_windows.store import Entries, Holder, Keyed, PostRecord, State, Taken
 from hybriddup.window.records import Evidence, PostId
 
 
@@ -26,7 +26,7 @@ class Contestants(ABC):
         """The position that each post was given last, by place."""
         self.decided: dict[int, Evidence | None] = {}
         """The verdicts on posts, by place."""
-        self.answers: dict[int, Record] = {}
+        self.answers: dict[int, PostRecord] = {}
         """The records that answer posts whose ids were decided before, by place."""
         self._id_holder: dict[int, int] = {}
         """By place, the position of the other post that has the id."""
@@ -127,7 +127,7 @@ class Contestants(ABC):
     # ---- what a window brings
 
     @abstractmethod
-    def records(self, taken: Taken) -> list[Record]:
+    def records(self, taken: Taken) -> list[PostRecord]:
         """Return the records of the open posts, which have positions now, and prepare their texts."""
 
     @abstractmethod
@@ -147,7 +147,7 @@ class Contestants(ABC):
         """Return int64[n]: the positions of other posts that may match those that lead."""
 
     @abstractmethod
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+    def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Note candidates; return the undecided ones of all, by position, that match one that leads."""
 
     @abstractmethod
@@ -158,12 +158,12 @@ class Contestants(ABC):
         """
 
     @abstractmethod
-    def repeats(self, place: int, holder: Record, keeper: Record | None) -> Evidence | None:
+    def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
         """Return why a post repeats the decided holder of its text, or what that repeats; None if it does not.
 
         ``keeper`` is the post that the holder is a duplicate of; None if the holder is kept.
         """
 
     @abstractmethod
-    def is_forgotten(self, record: Record) -> bool:
+    def is_forgotten(self, record: PostRecord) -> bool:
         """Return whether a post is older than the window reaches."""

@@ -25,7 +25,7 @@ from hybriddup.shared_windows.candidates import (
     near_meetings,
     near_pairs,
 )
-from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, Record, State
+from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord, State
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.event_time import PostTimes
@@ -57,7 +57,7 @@ class Encounter:
         horizon: float,
     ) -> None:
         self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
-        self._records: dict[int, Record] = {}
+        self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
         """Whether others match, by position, once they were found undecided."""
         self._near, self._depths = self._find_near(found, unfinished)
@@ -78,7 +78,7 @@ class Encounter:
         chosen = may_be_verified(near.later, near.distances, is_sure, most)
         return near.take(chosen), depths[chosen]
 
-    def note(self, positions: Int64s, records: Sequence[Record | None]) -> None:
+    def note(self, positions: Int64s, records: Sequence[PostRecord | None]) -> None:
         """Take note of the records of some of the others, of whom some may be gone."""
         for position, record in zip(positions.tolist(), records, strict=True):
             if record is None:
@@ -103,7 +103,7 @@ class Encounter:
         accepted, _ = self._steps.verify(pairs, both.prepared, self._steps.earlier_texts(both.texts))
         return [positions[number] for number in np.unique(pairs.earlier[accepted]).tolist()]
 
-    def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[Record]]:
+    def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept ones of the others, and against each other.
 
         Keepers are numbered: first come the records, which are returned too, then the leading posts.
@@ -140,7 +140,7 @@ class Encounter:
 class Numbered:
     """Leading posts and others that they met, numbered in one row: the others from 0, then the leading ones."""
 
-    records: list[Record]
+    records: list[PostRecord]
     """Of the others, rising by position."""
     normalized: Sequence[str]
     """Their texts."""

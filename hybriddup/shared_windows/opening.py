@@ -44,10 +44,10 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
         Seconds after which a process that shows no sign of life is not waited for. A process that was only slow begins
         anew then.
     """
-    return Window(lambda: open_state(open_store, options, lease), options)
+    return Window(lambda: open_shared_state(open_store, options, lease), options)
 
 
-def open_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
+def open_shared_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
     """Return the state of a shared window; parameters are those of `open_shared`."""
     components = Components.create(options.settings, options.registry, options.workers)
     is_learning = learns(components)

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hybriddup.shared_windows.contestants import Contestants
-from hybriddup.shared_windows.store import UNDECIDED, Change, Entries, Keyed, Record, State, Taken
+from hybriddup.shared_windows.store import UNDECIDED, Change, Entries, Keyed, PostRecord, State, Taken
 from hybriddup.window.records import Evidence
 
 
@@ -213,7 +213,7 @@ def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 
 
 def why_repeated(
-    posts: Contestants, place: int, holder: Record | None, found: Mapping[int, Record | None]
+    posts: Contestants, place: int, holder: PostRecord | None, found: Mapping[int, PostRecord | None]
 ) -> Evidence | None:
     """Return why a post repeats the holder of its text, which is decided or gone; None if it does not."""
     if holder is None or holder.state is State.GONE:
@@ -222,7 +222,7 @@ def why_repeated(
     return posts.repeats(place, holder, keeper)
 
 
-def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int, Record | None]]:
+def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int, PostRecord | None]]:
     """Return records, by position."""
     if not positions:
         return {}

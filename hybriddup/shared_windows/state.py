@@ -17,7 +17,7 @@ from hybriddup.shared_windows.batch import SharedBatch, distinct_keys, keyed_pos
 from hybriddup.shared_windows.candidates import buckets_of, near_meetings, near_pairs
 from hybriddup.shared_windows.packing import id_name, text_name
 from hybriddup.shared_windows.protocol import Call, Wait, decide
-from hybriddup.shared_windows.store import Keyed, Record, SharedStore, State, Taken
+from hybriddup.shared_windows.store import Keyed, PostRecord, SharedStore, State, Taken
 from hybriddup.shared_windows.sweeping import Sweeper
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
@@ -266,7 +266,7 @@ class SharedView:
         self.kept = self
         self.index = self
         self.n_bytes = 0
-        self.records: dict[int, Record] = {}
+        self.records: dict[int, PostRecord] = {}
 
     def n_after(self, time: float) -> int:
         """Return about how many kept posts have a time after this one."""

@@ -39,7 +39,7 @@ class State(IntEnum):
 UNDECIDED = frozenset({State.PENDING, State.CHALLENGED})
 
 
-class Record(NamedTuple):
+class PostRecord(NamedTuple):
     """A post as the store holds it."""
 
     state: State
@@ -144,7 +144,7 @@ class SharedStore(Protocol):
         """Return ``n`` positions that nobody else gets, larger than all before, as a block that is not finished."""
         ...
 
-    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+    def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
         """Store new records, then claim names as `hold` does.
 
         If a store tries again by itself, it leaves the records of the first try: others may have changed them since.
@@ -172,7 +172,7 @@ class SharedStore(Protocol):
         """Remove posts from the buckets of their keys."""
         ...
 
-    def records(self, positions: Int64s) -> list[Record | None]:
+    def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions, in this order; None if there is none."""
         ...
 

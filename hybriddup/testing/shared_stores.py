@@ -10,7 +10,7 @@ import numpy as np
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.shared_windows.packing import id_name, text_name
-from hybriddup.shared_windows.store import Change, Holder, Keyed, Needs, Record, SharedStore, State, entry_type
+from hybriddup.shared_windows.store import Change, Holder, Keyed, Needs, PostRecord, SharedStore, State, entry_type
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import NASTY_IDS, NASTY_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost
@@ -64,8 +64,8 @@ def _check_positions(one: SharedStore, other: SharedStore) -> None:
     require(last.watermark == NEVER, "finishing a block need not move the time", last)
 
 
-def _record(position: int, post_id: PostId, text: str = "text") -> Record:
-    return Record(State.PENDING, StoredPost(position, post_id, -1.5, text, None), 2.5)
+def _record(position: int, post_id: PostId, text: str = "text") -> PostRecord:
+    return PostRecord(State.PENDING, StoredPost(position, post_id, -1.5, text, None), 2.5)
 
 
 def _positions(*positions: int) -> Int64s:

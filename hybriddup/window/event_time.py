@@ -134,7 +134,7 @@ def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, cloc
 
 def parse_length(name: str, length: object) -> float:
     """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0."""
-    seconds = seconds_of(length)
+    seconds = seconds_in(length)
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(
             f"{name} must be a length of time above 0: seconds, or a number with s, m, h or d such as '2d' or '90m'; "
@@ -143,7 +143,7 @@ def parse_length(name: str, length: object) -> float:
     return seconds
 
 
-def seconds_of(length: object) -> float | None:
+def seconds_in(length: object) -> float | None:
     """Return the seconds that a length of time spells; None where it spells none."""
     if isinstance(length, timedelta):
         return length.total_seconds()

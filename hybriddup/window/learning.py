@@ -63,13 +63,11 @@ def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
 
 def read_learned(components: Components, meta: Meta) -> dict[str, Arrays]:
     """Return what the window of a store has learned; empty if it is nothing yet."""
-    packed = meta(LEARNED)
-    if packed is not None:
-        return dict(read_recipe(BytesIO(packed), "of the window").learned)
     # earlier versions stored each part under a key of its own
     names = [WEIGHTS, BLOCKS, *(verifier_part(key) for key, _ in components.learning_verifiers())]
-    stored = {name: meta(name) for name in names}
-    return {name: unpack_arrays(packed) for name, packed in stored.items() if packed is not None}
+    learned: dict[str, Arrays] = {name: unpack_arrays(part) for name in names if (part := meta(name)) is not None}
+    packed = meta(LEARNED)
+    return learned if packed is None else {**learned, **read_recipe(BytesIO(packed), "of the window").learned}
 
 
 def pack_learned(components: Components, learned: Learned) -> bytes:
@@ -167,7 +165,7 @@ def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> 
     return is_learning
 
 
-def learn_from(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
+def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
     """Learn from kept posts of the store, evenly spread, and add it to what was ``learned`` before, which stays.
 
     If one part cannot be learned, the parts that were learned before it are there.

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from hybriddup.errors import ConfigError
 from hybriddup.window.derived.deriving import derive
+from hybriddup.window.maintenance import NOTHING
 from hybriddup.window.opening import open_state
 from hybriddup.window.protocols import WindowOptions
-from hybriddup.window.state import NOTHING, WindowState
+from hybriddup.window.state import WindowState
 from hybriddup.window.stores import LEARNED, deleted_positions, stored_watermark
 from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.urls import MEMORY, path_of

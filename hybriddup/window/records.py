@@ -248,7 +248,7 @@ def as_post(place: int, post: object, *, timed: bool = True) -> Post:
     if not isinstance(text, str):
         given = "it has no 'text'" if text is MISSING else f"its 'text' is {quote(text)}"
         raise InputError(f"post {place}: {WANTED}; {given}.")
-    return Post(text, checked_id(place, post_id), seconds_of(place, created_at) if timed else None)
+    return Post(text, checked_id(place, post_id), checked_time(place, created_at) if timed else None)
 
 
 def fields_of(place: int, post: object) -> tuple[object, object, object]:
@@ -287,7 +287,7 @@ def checked_id(place: int, post_id: object) -> str | int | None:
     raise InputError(f"post {place}: 'id' must be text or a whole number of 64 bits; got {quote(post_id)}.")
 
 
-def seconds_of(place: int, created_at: object) -> float | None:
+def checked_time(place: int, created_at: object) -> float | None:
     """Return a time in seconds since 1970, as `parse_time` reads it; None where there is none."""
     if created_at is None:
         return None

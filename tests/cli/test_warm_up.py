@@ -78,12 +78,12 @@ import json, sys
 from itertools import count
 from pathlib import Path
 from numba.core.event import install_recorder
-from hybriddup.window import Window, state
+from hybriddup.window import Window, maintenance
 from hybriddup.window.live_audit import LiveAudit
 from tests.shared_windows.plain_store import Opener
 from tests.window.stores import WITHOUT_RECORDS, change
 
-state.FIT_AT = 700  # so that few posts are enough to learn from
+maintenance.FIT_AT = 700  # so that few posts are enough to learn from
 folder, posts, clock = Path(sys.argv[1]), Path(sys.argv[2]), count()
 texts = [json.loads(line)["text"] for line in posts.read_text("utf-8").splitlines()]
 with install_recorder("numba:compile") as recorder:

@@ -8,7 +8,7 @@ from typing import Any
 from hybriddup.data.records import Int64s
 from hybriddup.shared_windows import protocol
 from hybriddup.shared_windows.protocol import Call, Steps, Wait, call, nothing_of
-from hybriddup.shared_windows.store import UNDECIDED, Holder, Record, State
+from hybriddup.shared_windows.store import UNDECIDED, Holder, PostRecord, State
 from hybriddup.window.records import Evidence
 from tests.shared_windows.toy_posts import ToyBatch
 
@@ -18,7 +18,7 @@ Exchange = Generator[Call | Wait, Any, Any]
 class NeverChallenges(ToyBatch):
     """Posts that leave later ones alone."""
 
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+    def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         first = min(self.position[place] for place in self.leading)
         return {one: state for one, state in super().rivals(positions, records).items() if one < first}
 
@@ -26,7 +26,7 @@ class NeverChallenges(ToyBatch):
 class NeverWaits(ToyBatch):
     """Posts that take no notice of earlier ones."""
 
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+    def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         first = min(self.position[place] for place in self.leading)
         return {one: state for one, state in super().rivals(positions, records).items() if one > first}
 
@@ -51,7 +51,7 @@ class ReplacesItsKeptPost(ToyBatch):
 class RepeatsWhatIsGone(ToyBatch):
     """Posts that repeat what the holder of their text repeats, without a look at it."""
 
-    def repeats(self, place: int, holder: Record, keeper: Record | None) -> Evidence | None:
+    def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
         return holder.post.evidence or super().repeats(place, holder, keeper)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from hybriddup.shared_windows import protocol
 from hybriddup.shared_windows.protocol import Call, Steps, Wait
-from hybriddup.shared_windows.store import UNDECIDED, Record, State
+from hybriddup.shared_windows.store import UNDECIDED, PostRecord, State
 from tests.shared_windows.toy_posts import HORIZON, Content, Scene, ToyBatch, accesses_of, answer_of
 
 DECIDED = frozenset({State.KEPT, State.DUPLICATE})
@@ -156,7 +156,7 @@ class Explorer:
             if world.events.deletions and one.state in DECIDED:
                 yield self.without(world, one)
 
-    def without(self, world: World, one: Record) -> World:
+    def without(self, world: World, one: PostRecord) -> World:
         """Return a state in which a post is deleted: it is to all as one that was given up."""
         content = world.content.written(one._replace(state=State.GONE))
         deleted = (*world.deleted, (one.post.position, content.next))
@@ -248,7 +248,7 @@ class Explorer:
             if one.state is State.DUPLICATE:
                 self.check_duplicate(one, kept, dict(world.deleted))
 
-    def check_duplicate(self, one: Record, kept: dict[int, str], deleted: dict[int, int]) -> None:
+    def check_duplicate(self, one: PostRecord, kept: dict[int, str], deleted: dict[int, int]) -> None:
         evidence, name = one.post.evidence, one.post.text
         assert evidence is not None
         if evidence.of_position in deleted:
@@ -293,7 +293,9 @@ class Explorer:
                 self.note_answer(by_id, batch, place, record)
         assert world.deleted or all(len(answers) == 1 for answers in by_id.values()), by_id
 
-    def note_answer(self, by_id: dict[str, set[tuple[int, bool]]], batch: ToyBatch, place: int, record: Record) -> None:
+    def note_answer(
+        self, by_id: dict[str, set[tuple[int, bool]]], batch: ToyBatch, place: int, record: PostRecord
+    ) -> None:
         """Note the answer that an id got."""
         post_id = self.scene.ids.get(batch.names[place])
         if post_id is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.shared_windows.opening import LEASE, open_shared
-from hybriddup.shared_windows.store import Block, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.shared_windows.store import Block, Change, Entries, Holder, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.window import Window
 from tests.window.plugins import plugin
@@ -26,7 +26,7 @@ class PlainContent:
 
     next: int = 0
     watermark: float = float("-inf")
-    records: dict[int, Record] = field(default_factory=dict)
+    records: dict[int, PostRecord] = field(default_factory=dict)
     holders: dict[bytes, int] = field(default_factory=dict)
     unfinished: dict[int, int] = field(default_factory=dict)
     buckets: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class PlainStore:
         return Taken(first, self.content.watermark, tuple(map(Block._make, self.content.unfinished.items())))
 
     @atomic
-    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+    def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
         for record in records:
             self.content.records.setdefault(record.post.position, record)
         return self.hold(holders)
@@ -103,7 +103,7 @@ class PlainStore:
                 self.content.buckets.get(key, {}).pop(int(entry["position"]), None)
 
     @atomic
-    def records(self, positions: Int64s) -> list[Record | None]:
+    def records(self, positions: Int64s) -> list[PostRecord | None]:
         return [self.content.records.get(position) for position in positions.tolist()]
 
     @atomic

@@ -16,7 +16,17 @@ from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.shared_windows.contestants import Contestants
 from hybriddup.shared_windows.packing import id_name
 from hybriddup.shared_windows.protocol import Call
-from hybriddup.shared_windows.store import UNDECIDED, Change, Entries, Holder, Keyed, Record, State, Taken, entry_type
+from hybriddup.shared_windows.store import (
+    UNDECIDED,
+    Change,
+    Entries,
+    Holder,
+    Keyed,
+    PostRecord,
+    State,
+    Taken,
+    entry_type,
+)
 from hybriddup.window.records import Evidence, StoredPost
 
 ENTRY = entry_type(1)
@@ -93,12 +103,12 @@ class ToyBatch(Contestants):
     def __init__(self, scene: Scene, number: int) -> None:
         self.names, self.scene = scene.batches[number], scene
         super().__init__([scene.ids.get(name) for name in self.names])
-        self.known: dict[int, Record] = {}
+        self.known: dict[int, PostRecord] = {}
 
     def __repr__(self) -> str:
         return repr([(key, value) for key, value in self.__dict__.items() if key not in ("scene", "names")])
 
-    def records(self, taken: Taken) -> list[Record]:  # noqa: ARG002
+    def records(self, taken: Taken) -> list[PostRecord]:  # noqa: ARG002
         return [record(State.PENDING, self.position[place], self.names[place]) for place in self.open]
 
     def text_name(self, place: int) -> bytes:
@@ -117,7 +127,7 @@ class ToyBatch(Contestants):
         self.known = {}
         return np.array(sorted(set(found.entries["position"].tolist()) - own), np.int64)
 
-    def rivals(self, positions: Int64s, records: Sequence[Record | None]) -> Mapping[int, State]:
+    def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         self.known |= {at: one for at, one in zip(positions.tolist(), records, strict=True) if one is not None}
         return {
             at: one.state
@@ -139,13 +149,13 @@ class ToyBatch(Contestants):
                 kept.append((self.position[place], name))
         return found
 
-    def repeats(self, place: int, holder: Record, keeper: Record | None) -> Evidence | None:
+    def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
         kept = keeper or holder
         if kept.state is not State.KEPT or self.scene.is_too_old(kept.post.text, self.names[place]):
             return None
         return holder.post.evidence or evidence(kept.post.position, "exact")
 
-    def is_forgotten(self, record: Record) -> bool:  # noqa: ARG002
+    def is_forgotten(self, record: PostRecord) -> bool:  # noqa: ARG002
         return False
 
 
@@ -154,9 +164,9 @@ def evidence(of: int, reason: str) -> Evidence:
     return Evidence(f"{of}", of, reason, 0, "toy", 1.0, 0.5, "0-")
 
 
-def record(state: State, position: int, name: str) -> Record:
+def record(state: State, position: int, name: str) -> PostRecord:
     """The record of a post."""
-    return Record(state, StoredPost(position, name, 0.0, name, None), 0.0)
+    return PostRecord(state, StoredPost(position, name, 0.0, name, None), 0.0)
 
 
 # ---- the store
@@ -166,12 +176,12 @@ class Content(NamedTuple):
     """What the store holds."""
 
     next: int = 0
-    records: tuple[Record, ...] = ()
+    records: tuple[PostRecord, ...] = ()
     """By position; a position that was taken and not written yet has one that is gone."""
     bucket: frozenset[int] = frozenset()
     holders: tuple[tuple[bytes, int], ...] = ()
 
-    def written(self, one: Record) -> Content:
+    def written(self, one: PostRecord) -> Content:
         """Return the content with a record."""
         at = one.post.position
         return self._replace(records=(*self.records[:at], one, *self.records[at + 1 :]))
@@ -205,7 +215,7 @@ def of_positions_of(names: Sequence[bytes]) -> list[tuple[object, Access]]:
     return [(name, lambda content, name=name: (content, dict(content.holders).get(name))) for name in names]
 
 
-def of_announce(records: Sequence[Record], holders: Sequence[Holder]) -> list[tuple[object, Access]]:
+def of_announce(records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[tuple[object, Access]]:
     written = [(one.post.position, lambda content, one=one: (content.written(one), None)) for one in records]
     return [*written, *of_hold(holders)]
 

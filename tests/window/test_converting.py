@@ -19,7 +19,7 @@ from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_queries import insert_meta, row_of, text_from
 from tests.window.plugins import state_of
 from tests.window.stores import FILE
-from tests.window.test_learning import LEARN_AT, greetings
+from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings, scores, texts
 
 DOWNGRADE = """
     CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL);
@@ -36,7 +36,7 @@ POSTS = [{"id": place, "text": text} for place, text in enumerate(greetings(LEAR
 @pytest.fixture(autouse=True)
 def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have windows learn after a few posts."""
-    for module in ("state", "learning"):
+    for module in ("maintenance", "learning"):
         monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
 
 
@@ -128,3 +128,18 @@ def test_old_texts_that_cannot_be_deleted_are_an_error(
             Window.open(store, "weibo")
     assert answers(store) == expected
     assert [path.name for path in (store / "derived").iterdir()] == ["notes.txt"]
+
+
+def test_what_verifiers_learned_before_is_kept_while_others_learn(tmp_path: Path) -> None:
+    """Each part had a key of its own; opening the store with another verifier loses none."""
+    with Window.open(tmp_path, COSINE) as window:
+        window.add_many(texts(LEARN_AT))
+        learned = {part: pack_arrays(arrays) for part, arrays in state_of(window).learned.items()}
+        expected = scores(window)
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM meta WHERE key = 'learned'")
+        insert_meta(connection, learned)
+    with Window.open(tmp_path, comparing_by("cosine", features="char_ngrams")) as window:
+        assert scores(window) != expected
+    with Window.open(tmp_path, COSINE) as window:
+        assert scores(window) == expected

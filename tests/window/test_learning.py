@@ -39,7 +39,7 @@ FITTED = COSINE | {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}}
 @pytest.fixture(autouse=True)
 def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have windows learn after a few posts."""
-    for module in ("state", "learning"):
+    for module in ("maintenance", "learning"):
         monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
 
 

@@ -22,7 +22,7 @@ LEARNING = {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}, "finger
 """What learns weights and common shingles."""
 FIT_AT = 300
 HORIZON = 400.0
-LEARNS_SOON = [(f"hybriddup.window.{module}.FIT_AT", FIT_AT) for module in ("state", "learning")]
+LEARNS_SOON = [(f"hybriddup.window.{module}.FIT_AT", FIT_AT) for module in ("maintenance", "learning")]
 WITHOUT_END = """
 import sys
 from unittest.mock import patch
@@ -149,7 +149,7 @@ def test_a_reader_that_was_interrupted_while_it_followed_derives_anew(
 
 def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that it can look for ever."""
-    monkeypatch.setattr("hybriddup.window.stores.id_table.SMALLEST_SEGMENT", 16)
+    monkeypatch.setattr("hybriddup.window.hash_table.SMALLEST_SEGMENT", 16)
     now = [0.0]
     with (
         Window.open(tmp_path, CONFIG, horizon=100, clock=lambda: now[0]) as window,
@@ -159,7 +159,7 @@ def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch
             now[0] += 1
             window.add({"id": place, "text": "ab"})
             reader.get(place)
-        assert reader._store._ids.first_position > 300  # type: ignore[attr-defined]
+        assert reader._store._ids.first > 300  # type: ignore[attr-defined]
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:

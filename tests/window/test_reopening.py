@@ -20,7 +20,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState, deriving, kept_records
 from hybriddup.window.derived.kept_posts import KeptColumns
-from hybriddup.window.state import NOTHING
+from hybriddup.window.maintenance import NOTHING
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.plugins import state_of

@@ -251,7 +251,7 @@ def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreeme
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(sqlite_module.IdTable, step, interrupted)
+        patch.setattr(sqlite_module.HashTable, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
             store.append(posts(10, 10))
     assert store.next_position == 20

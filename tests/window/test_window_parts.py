@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
-from hybriddup.window import Window, preparing
-from hybriddup.window.derived import ExactTexts
+from hybriddup.window import Window, hash_table, preparing
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import STEPS, Edges
+from hybriddup.window.hash_table import HashTable
 from hybriddup.window.preparing import EarlierTexts, exact_keys, hash_keys
 from hybriddup.window.records import as_post
-from hybriddup.window.stores import id_table
-from hybriddup.window.stores.id_table import IdTable, hash_ids, id_bytes
+from hybriddup.window.stores.ids import hash_ids, id_bytes
 from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG
 
@@ -55,13 +54,27 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
     n_forgotten = kept.forget_until(edge)
     assert n_forgotten == int((watermarks <= edge).sum())
     assert len(kept) == len(gaps) - n_forgotten
-    expected = np.where(watermarks <= edge, -np.inf, times)
+    forgotten = watermarks <= edge
+    assert kept.positions_of(np.arange(-1, len(gaps))).tolist() == [-1, *np.where(forgotten, -1, positions).tolist()]
+    expected = np.where(forgotten, -np.inf, times)
     assert kept.times_of(positions).tolist() == expected.tolist()
     assert kept.times_of(positions + 6).tolist() == [
         dict(zip(positions.tolist(), expected.tolist(), strict=True)).get(position, -np.inf)
         for position in (positions + 6).tolist()
     ]
     assert kept.n_after(edge) == int(((times > edge) & (watermarks > edge)).sum())
+
+
+def test_numbers_of_kept_posts_stay_when_columns_are_moved() -> None:
+    """A post is found by how many were added before it, however many have been forgotten."""
+    kept = KeptPosts()
+    for start in range(0, 20_000, 500):
+        positions = 3 * np.arange(start, start + 500)
+        kept.add(positions, positions.astype(float), positions.astype(float))
+        kept.forget_before(int(positions[-1]) - 3 * 1200)
+        numbers = np.arange(kept.first_number, start + 500)
+        assert kept.positions_of(numbers).tolist() == (3 * numbers).tolist()
+        assert len(numbers) == len(kept)
 
 
 @given(
@@ -82,30 +95,6 @@ def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], h
         surely = positions >= kept.first_after(watermark - horizon)
         assert (times[surely] > watermark - horizon).all()
         assert surely.sum() >= sum(at - 41 > watermark - horizon for _, at in held)
-
-
-@given(st.lists(st.text(alphabet="ab", max_size=3), max_size=60))
-def test_latest_post_with_a_text_is_found(texts: list[str]) -> None:
-    """By the hash of the text; a text that was not added is not found."""
-    exact, latest = ExactTexts(), {}
-    for position, text in enumerate(texts):
-        hashes = hash_keys([(True, text)])
-        assert exact.find(hashes).tolist() == [latest.get(text, -1)]
-        exact.add(hashes, np.array([position]), 0)
-        latest[text] = position
-
-
-def test_forgotten_texts_make_room() -> None:
-    """The table grows with the texts that are remembered."""
-    exact, sizes = ExactTexts(), []
-    for start in range(0, 100_000, 500):
-        hashes = hash_keys([(True, str(number)) for number in range(start, start + 500)])
-        exact.add(hashes, np.arange(start, start + 500), max(start - 3000, 0))
-        sizes.append(exact.n_bytes)
-    assert max(sizes[30:]) == max(sizes[:30])
-    assert exact.find(hash_keys([(True, str(number)) for number in range(97_000, 100_000)])).tolist() == list(
-        range(97_000, 100_000)
-    )
 
 
 def test_texts_without_tokens_are_known_by_what_was_sent() -> None:
@@ -203,8 +192,8 @@ def test_positions_of_a_hash_are_found_in_all_segments(batches):
     """The last one for the post that has an id now, and all of them for ids that clash."""
     hashes = range(32)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(id_table, "SMALLEST_SEGMENT", 4)
-        table = IdTable(5)
+        patched.setattr(hash_table, "SMALLEST_SEGMENT", 4)
+        table = HashTable(5)
         for batch in batches:
             table.add(np.array(batch, np.uint64))
     added = list(enumerate(chain.from_iterable(batches), 5))
@@ -216,15 +205,15 @@ def test_positions_of_a_hash_are_found_in_all_segments(batches):
 def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):
     """Five windows' worth takes no more memory than two, and what is not forgotten is found."""
     hashes = np.random.default_rng(3).integers(0, 2**64, 5000, np.uint64)
-    monkeypatch.setattr(id_table, "SMALLEST_SEGMENT", 64)
-    table, largest = IdTable(0), []
+    monkeypatch.setattr(hash_table, "SMALLEST_SEGMENT", 64)
+    table, largest = HashTable(0), []
     for first in range(0, 5000, 50):
         table.add(hashes[first : first + 50])
         table.forget_before(first + 50 - 1000)
         largest.append(table.n_bytes)
     assert max(largest[40:]) <= max(largest[:40])
     assert table.latest(hashes[4000:]).tolist() == list(range(4000, 5000))
-    assert table.first_position <= 4000
+    assert table.first <= 4000
 
 
 def test_ids_that_differ_have_bytes_that_differ():

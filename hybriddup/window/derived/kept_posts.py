@@ -30,6 +30,8 @@ class KeptPosts:
         self._latest: Float64s = np.zeros(SMALLEST)
         """The largest time or watermark up to each, so that they never fall."""
         self._first = self._end = 0
+        self._moved_out = 0
+        """Posts that were in the columns before those that are there now."""
         self._deleted: Int64s = np.zeros(0, np.int64)
         """Positions that are in the columns still."""
         self._longest_lag = 0.0
@@ -61,6 +63,7 @@ class KeptPosts:
         self._positions = self._moved(self._positions, size)
         self._times = self._moved(self._times, size)
         self._latest = self._moved(self._latest, size)
+        self._moved_out += self._first
         self._first, self._end = 0, len(self)
         self._longest_lag = longest_lag(self._times[: self._end], self._latest[: self._end])
 
@@ -92,6 +95,16 @@ class KeptPosts:
         times = np.full(len(positions), -np.inf)
         times[known] = self._times[places]
         return times
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first post that is remembered: how many were added before it."""
+        return self._moved_out + self._first
+
+    def positions_of(self, numbers: Int64s) -> Int64s:
+        """Return int64[n]: the positions of posts by their numbers, -1 for those that are not remembered."""
+        places = numbers - self._moved_out
+        return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
         """Return bool[n], which positions are remembered, and their places in the columns."""

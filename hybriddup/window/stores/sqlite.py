@@ -1,8 +1,8 @@
 """A window's posts in an SQLite file: a batch is a transaction, on disk when it is acknowledged.
 
 The file grows at its end and is cleared at its beginning, and the pages cleared are filled again. Ids are found by a
-table in memory (`IdTable`), made from hashes that the file holds with each batch. With them are the records of the kept
-posts, from which a window fills its memory when it is opened. Batches of few posts are merged as more of them come.
+table in memory, made from hashes that the file holds with each batch. With them are the records of the kept posts, from
+which a window fills its memory when it is opened. Batches of few posts are merged as more of them come.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
+from hybriddup.window.hash_table import HashTable
 from hybriddup.window.records import PostId, StoredPost, mark_of
 from hybriddup.window.stores import (
     FEWEST_CLEARED,
@@ -30,7 +31,7 @@ from hybriddup.window.stores import (
 )
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.checkpoints import Checkpoints
-from hybriddup.window.stores.id_table import IdTable, hash_ids
+from hybriddup.window.stores.ids import hash_ids
 from hybriddup.window.stores.opened_files import OpenedFiles
 from hybriddup.window.stores.private_files import WriterLock
 from hybriddup.window.stores.sqlite_file import (
@@ -72,7 +73,7 @@ class SqliteStore:
         self._cleared = 0
         """Posts before this position are no longer in the file."""
         self._id_key = b""
-        self._ids = IdTable(0)
+        self._ids = HashTable(0)
         self._absent: dict[PostId, int] = {}
         """The hashes of the ids that were looked for last and not found; forgotten when posts are appended."""
         self._until_merged = 0
@@ -321,15 +322,15 @@ class SqliteStore:
     def _read_ids(self, connection: sqlite3.Connection) -> None:
         """Enter the hashes that are not in the table yet; together they must be those of all posts."""
         if self._ids.end < self._cleared or not self._ids.end:
-            self._ids = IdTable(queries.first_with_hash(connection, self._next))
+            self._ids = HashTable(queries.first_with_hash(connection, self._next))
         coming = queries.read_hashes(connection, self._ids.end) if self._ids.end < self._next else ()
         for begin, hashes in coming:
             n_known = self._ids.end - begin  # batches may have been merged since
             if not 0 <= n_known <= len(hashes):
                 raise damaged(self._path, f"the ids of the posts from {self._ids.end} to {begin - 1} are missing")
             self._ids.add(hashes[n_known:])
-        if self._ids.end != self._next or self._ids.first_position > self._first:
-            raise damaged(self._path, f"it has the ids of the posts {self._ids.first_position} to {self._ids.end - 1}")
+        if self._ids.end != self._next or self._ids.first > self._first:
+            raise damaged(self._path, f"it has the ids of the posts {self._ids.first} to {self._ids.end - 1}")
         self._ids.forget_before(self._first)
 
     def _find(self, ids: Sequence[PostId], hashes: UInt64s) -> list[StoredPost | None]:

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.shared_windows import Change, Entries, Holder, Keyed, Needs, Record, State, Taken
+from hybriddup.shared_windows import Change, Entries, Holder, Keyed, Needs, PostRecord, State, Taken
 from hybriddup.shared_windows.packing import (
     damaged,
     pack_evidence,
@@ -81,7 +81,7 @@ class HBaseStore:
         self._settled = taken.settled
         return taken
 
-    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+    def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
         """Store new records, then claim names."""
         self._table.each(self._begin, list(by_group(one.post.position for one in records).items()))
         self._table.put({Place(row_of(b"r", one.post.position), POST): pack_post(one.post, one.watermark)
@@ -103,7 +103,7 @@ class HBaseStore:
                 return
             held = self._table.row(row).get(STATES)
 
-    def records(self, positions: Int64s) -> list[Record | None]:
+    def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions; states are read first, as they are written after evidence."""
         asked = positions.tolist()
         rows = self._table.rows(list(by_group(asked)))
@@ -236,9 +236,9 @@ def state_in(states: bytearray, position: int) -> State | None:
         return None if state == NOT_THERE else State(state)
 
 
-def record_of(state: State | None, row: Row) -> Record | None:
+def record_of(state: State | None, row: Row) -> PostRecord | None:
     """Return a record by its state and its row; None if a part of it is not there."""
     if state is None or POST not in row:
         return None
     evidence = unpack_evidence(row.get(EVIDENCE, b"")) if state is State.DUPLICATE else None
-    return Record(state, *unpack_post(row[POST], evidence))
+    return PostRecord(state, *unpack_post(row[POST], evidence))

@@ -13,7 +13,7 @@ from plugin_support.faults import Proxy, make_posts
 from servers import HBase, free_port
 
 import hybriddup
-from hybriddup.shared_windows import Change, Holder, Record, State
+from hybriddup.shared_windows import Change, Holder, PostRecord, State
 from hybriddup.testing.shared_stores import NEEDS, keyed
 from hybriddup.testing.window_posts import CONFIG
 from hybriddup.window.records import StoredPost
@@ -102,7 +102,7 @@ def test_each_call_of_a_store_has_its_effect_once_though_its_answer_is_lost(serv
         for n_answers in range(8):
             first = losing(store.take, 2).first
             post = StoredPost(first, "id", 1.0, "text", None)
-            record, holder = Record(State.PENDING, post, 1.0), Holder(b"name %d" % first, first, None)
+            record, holder = PostRecord(State.PENDING, post, 1.0), Holder(b"name %d" % first, first, None)
             assert losing(store.announce, [record], [holder]) == [first]
             assert losing(store.set_first, f"{first}", b"value") == b"value"
             change = Change(first, frozenset({State.PENDING}), State.KEPT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from hybriddup.shared_windows import Record, State
+from hybriddup.shared_windows import PostRecord, State
 from hybriddup.shared_windows.packing import (
     UNREADABLE,
     pack_evidence,
@@ -22,19 +22,19 @@ HEAD = struct.Struct("<cI")
 STATES = {b"%d" % state: state for state in State}
 
 
-def pack_record(record: Record) -> bytes:
+def pack_record(record: PostRecord) -> bytes:
     """Return a record as bytes."""
     evidence = record.post.evidence
     packed = b"" if evidence is None else pack_evidence(evidence)
     return HEAD.pack(b"%d" % record.state, len(packed)) + packed + pack_post(record.post, record.watermark)
 
 
-def unpack_record(packed: bytes) -> Record:
+def unpack_record(packed: bytes) -> PostRecord:
     """Return the record of some bytes; StoreError if they are damaged."""
     try:
         digit, n_evidence = HEAD.unpack_from(packed)
         begins = HEAD.size + n_evidence
         evidence = unpack_evidence(packed[HEAD.size : begins]) if n_evidence else None
-        return Record(STATES[digit], *unpack_post(packed[begins:], evidence))
+        return PostRecord(STATES[digit], *unpack_post(packed[begins:], evidence))
     except UNREADABLE as error:
         raise unreadable("a record", error) from error

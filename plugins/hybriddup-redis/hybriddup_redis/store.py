@@ -30,7 +30,7 @@ from hybriddup.shared_windows import (
     Holder,
     Keyed,
     Needs,
-    Record,
+    PostRecord,
     State,
     Taken,
 )
@@ -146,7 +146,7 @@ class RedisStore:
         partition = 0 if self._n_partitions == 1 else COMMON  # on one server, in order with all other calls
         return KeyedCall(kind, partition, [self._meta], [self._token, *arguments])
 
-    def announce(self, records: Sequence[Record], holders: Sequence[Holder]) -> list[int]:
+    def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
         """Store records, then claim names."""
         positions = np.array([one.post.position for one in records], np.int64)
         packed, first = list(map(pack_record, records)), (self._prefixes[0], self._ttl)
@@ -164,7 +164,7 @@ class RedisStore:
         with self._reporting():
             return self._names.holders(names, self._oldest)
 
-    def records(self, positions: Int64s) -> list[Record | None]:
+    def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions."""
         asked = self._records(positions).calls("MGET")
         with self._reporting():

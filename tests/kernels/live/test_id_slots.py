@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.kernels.live.id_slots import MOST_PLACES, fill_slots, find_latest
-from hybriddup.window.stores.id_table import LARGEST_SEGMENT
+from hybriddup.window.hash_table import LARGEST_SEGMENT
 
 NEAR = st.builds(lambda high, low: high << 57 | low, st.integers(0, 3), st.integers(0, 3))
 """Hashes that share a slot, or a tag, or both."""

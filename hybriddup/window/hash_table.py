@@ -1,0 +1,95 @@
+"""A hash table from hashes to the numbers under which they were added, which rise by one.
+
+It finds ids by number, and kept posts by their texts. Its segments are freed when all of their numbers are forgotten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybriddup.data.records import Int64s, UInt32s, UInt64s
+from hybriddup.kernels.live.id_slots import fill_slots, find_latest
+
+SMALLEST_SEGMENT = 1 << 14
+LARGEST_SEGMENT = 1 << 24
+SHARE = 4
+"""A new segment has room for a quarter of all hashes. So there are a few dozen at most, and the memory of forgotten
+hashes is freed in time."""
+
+
+class Segment:
+    """The hashes under some consecutive numbers."""
+
+    def __init__(self, first: int, capacity: int) -> None:
+        self.first = first
+        self.end = first
+        self.hashes: UInt64s = np.empty(capacity, np.uint64)
+        self.slots: UInt32s = np.zeros(2 * capacity, np.uint32)
+
+    @property
+    def room(self) -> int:
+        """How many more hashes it can hold."""
+        return self.first + len(self.hashes) - self.end
+
+    def add(self, hashes: UInt64s) -> None:
+        """Hold the hashes of the next numbers; no more than there is room for."""
+        place = self.end - self.first
+        self.hashes[place : place + len(hashes)] = hashes
+        fill_slots(self.slots, self.hashes, place, place + len(hashes))
+        self.end += len(hashes)
+
+    def all(self, wanted: np.uint64) -> Int64s:
+        """Return every number of a hash, rising; looks at all that is held."""
+        held = self.hashes[: self.end - self.first]
+        return np.flatnonzero(held == wanted).astype(np.int64) + self.first
+
+
+class HashTable:
+    """Hashes under consecutive numbers, some of which may be equal."""
+
+    def __init__(self, first: int = 0) -> None:
+        self._segments = [Segment(first, SMALLEST_SEGMENT)]
+
+    @property
+    def first(self) -> int:
+        """The first number that is held."""
+        return self._segments[0].first
+
+    @property
+    def end(self) -> int:
+        """The number after the last one that is held."""
+        return self._segments[-1].end
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the table."""
+        return sum(segment.hashes.nbytes + segment.slots.nbytes for segment in self._segments)
+
+    def add(self, hashes: UInt64s) -> None:
+        """Hold the hashes of the next numbers."""
+        while len(hashes):
+            room = self._segments[-1].room
+            self._segments[-1].add(hashes[:room])
+            hashes = hashes[room:]
+            if len(hashes):
+                self._segments.append(Segment(self.end, self._next_capacity()))
+
+    def latest(self, wanted: UInt64s) -> Int64s:
+        """Return int64[n]: the last number of each hash, -1 where it is not held."""
+        found = np.full(len(wanted), -1, np.int64)
+        for segment in self._segments:
+            find_latest(segment.slots, segment.hashes, wanted, segment.first, found)
+        return found
+
+    def all(self, wanted: np.uint64) -> Int64s:
+        """Return every number of a hash, rising; looks at all that is held."""
+        return np.concatenate([segment.all(wanted) for segment in self._segments])
+
+    def forget_before(self, number: int) -> None:
+        """Give back segments all of whose numbers are before this one."""
+        while len(self._segments) > 1 and self._segments[0].end <= number:
+            del self._segments[0]
+
+    def _next_capacity(self) -> int:
+        wanted = (self.end - self.first) // SHARE
+        return min(max(1 << wanted.bit_length(), SMALLEST_SEGMENT), LARGEST_SEGMENT)
