@@ -68,9 +68,9 @@ class Connections:
         self.is_looking = is_looking
 
 
-def connection_of(scope: Scope) -> Connection | None:
-    """Return the connection of a request; None if another server has it."""
-    found: Connection | None = scope.get("state", {}).get(CONNECTION)
+def take_connection(scope: Scope) -> Connection | None:
+    """Take the connection of a request out of its state, so that the two do not refer to each other."""
+    found: Connection | None = scope.get("state", {}).pop(CONNECTION, None)
     return found
 
 
@@ -111,7 +111,8 @@ class Connection(HttpToolsProtocol):
         """Forget the connection."""
         self.all_of_them.open.discard(self)
         super().connection_lost(exc)
-        self.app_state = {}  # the two refer to each other
+        for state in (self.app_state, (self.scope or {}).get("state", {})):  # of a request that never came whole
+            state.clear()  # they refer to each other
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, unless it is too much."""

@@ -14,7 +14,7 @@ from time import perf_counter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hybriddup.service.connections import Connection, connection_of
+from hybriddup.service.connections import Connection, take_connection
 from hybriddup.service.limits import SECONDS_BEFORE_429, UNREAD_BYTES, UNREAD_SECONDS
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
@@ -64,7 +64,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        connection = connection_of(scope)
+        connection = take_connection(scope)
         exchange = Exchange(headers, receive, send, connection)
         try:
             problem = self.problem_of(scope["path"], headers)
