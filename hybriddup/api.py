@@ -40,7 +40,7 @@ def dedupe(
     progress: bool = False,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Result:
-    """Remove near duplicates: decide which posts to keep, and name the kept post that each removed one repeats.
+    """Decide which posts to keep, and which to remove because they repeat a kept one.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def fingerprint(
     Parameters
     ----------
     texts
-        A list of str, empty or not.
+        A sequence of str, which may be empty.
     config, workers, plugins
         As for `dedupe`.
 
@@ -331,7 +331,7 @@ def tune(
     pairs
         As for `evaluate`; at least ten of either label, and a hundred are enough to start with.
     precision
-        Required precision, 0.0 to 1.0; None = maximise F1 only.
+        Required precision, 0.0 to 1.0; None = maximize F1 only.
     config, workers, plugins
         As for `dedupe`.
 

@@ -45,8 +45,8 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ----------
     settings_
         The resolved `Settings`.
-    normalizer_, fingerprinter_
-        The fitted steps.
+    components_
+        The components of the steps, with the fitted fingerprinter.
 
     Examples
     --------

@@ -256,7 +256,7 @@ class Settings(_Section):
     without_text: Literal["keep", "drop", "compare"] = Field(
         "keep",
         description="Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop "
-        "removes them, without a keeper (a window keeps them, because it must decide each post); compare removes "
+        "leaves them out, without a keeper (a window keeps them, because it must decide each post); compare removes "
         "those whose text before normalizing is the same.",
     )
     tokenizer: ComponentSettings = Field(

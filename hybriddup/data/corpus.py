@@ -1,4 +1,4 @@
-"""The posts of a run as a column store: texts, ids, rows. The source may be files, a list or a data frame."""
+"""The posts of a run as columns (texts, ids, rows), whether from files, a list or a data frame."""
 
 from __future__ import annotations
 

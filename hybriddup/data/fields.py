@@ -12,9 +12,9 @@ from operator import itemgetter, methodcaller
 from typing import Any
 
 DEFAULT_ID_FIELD = "id"
-"""The default; posts may all lack this field, but must have an id field that the caller chose."""
+"""Default id field. Posts may all lack it, whereas an id field that the caller chose must exist."""
 MISSING = object()
-"""Marks the absence of a field, where None may be a value."""
+"""Sentinel for a field that a record does not have; None may be a value."""
 _SEPARATOR = "\n"
 
 
@@ -83,7 +83,7 @@ def is_missing(value: Any) -> bool:
 
 
 def has_no_value(value: Any) -> bool:
-    """Return whether a value is too empty to order or group posts by: missing, blank, or the text "nan".
+    """Return whether a value is missing, blank or the text "nan", so that posts cannot be ordered or grouped by it.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Convert lists and data frames to a corpus, and removed posts to a data frame.
 
-Neither pandas nor polars is imported until a result is converted: input frames are recognised by their attributes.
+Neither pandas nor polars is imported until a result is converted: input frames are recognized by their attributes.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Return the type of a value, and the value if it is short, for an error message."""
+    """Describe a value for an error message: its type, and of text (up to 40 characters) and numbers the value."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -143,10 +143,10 @@ class Fingerprints:
 
 
 class PairLimits(NamedTuple):
-    """The limits a pair must meet to be verified. The limits of its shorter text apply.
+    """The limits a pair must meet to be verified; the limits of its shorter text apply.
 
-    With c and d from ``common_of_shorter`` and ``common_of_longer``, a pair must share at least
-    c * length of the shorter + d * length of the longer text in characters, in any order. Both are 0.0 if characters
+    The number of characters that both texts have, in any order, must be at least ``common_of_shorter`` times the length
+    of the shorter text plus ``common_of_longer`` times the length of the longer one. Both shares are 0.0 if characters
     alone rule nothing out.
     """
 

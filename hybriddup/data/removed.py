@@ -136,7 +136,7 @@ def removed_rows(removed: Sequence[Removed]) -> Int64s:
 
 
 def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
-    """Return int64[n] twice: input rows of removed posts and of their keepers, without keepers of other corpora."""
+    """Return int64[n] twice: input rows of removed posts and of their keepers, if these are of the same corpus."""
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against
         return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]

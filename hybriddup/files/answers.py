@@ -49,7 +49,7 @@ class AnswerFile:
 
 
 def is_answer(line: str) -> bool:
-    """Return whether a line is an answer of an earlier session."""
+    """Return whether a line is an answer of `hybriddup label`."""
     try:
         at: Any = json.loads(line)
     except ValueError:

@@ -93,14 +93,14 @@ class Choice:
         self._n_taken = 0
 
     def take(self, n_rows: int) -> Bools:
-        """Return bool[n_rows]: whether to copy each of the next rows; InputError if there were fewer rows before."""
+        """Return bool[n_rows]: whether to copy each of the next rows; InputError if the sources have grown."""
         first, self._n_taken = self._n_taken, self._n_taken + n_rows
         if self._n_taken > len(self._keep):
             raise self._changed
         return self._keep[first : self._n_taken]
 
     def check_all_taken(self) -> None:
-        """Raise InputError if the sources now have fewer rows than when they were decided."""
+        """Raise InputError if the sources have shrunk, so that some rows were not taken."""
         if self._n_taken < len(self._keep):
             raise self._changed
 

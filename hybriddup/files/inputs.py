@@ -29,7 +29,7 @@ JSON = {"json", "jsonl"}
 """JSON arrays and JSON Lines, which are distinguished by their first bytes, not by their names."""
 
 OUTPUT_PARTS = {"kept", "removed", "bad", "summary"}
-"""Parts of a file name that mark it as an output of an earlier run, such as ``posts.kept.jsonl``."""
+"""Dot-separated parts of a file name that mark a likely output of an earlier run, such as ``posts.kept.jsonl``."""
 
 SHOWN_FILES = 10
 
@@ -101,7 +101,7 @@ def find_format(name: str, registry: Registry) -> str:
 
 
 def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
-    """Return the name endings allowed for an output of the inputs' records: those of their format and of its name."""
+    """Return the name endings allowed for an output of records: of the actual format and of the first input's name."""
     names = dict.fromkeys([inputs.format, find_format(inputs.sources[0].name, registry)])
     return tuple(chain.from_iterable(_endings(registry, list(names)).values()))
 

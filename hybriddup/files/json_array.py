@@ -21,7 +21,7 @@ TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb")*+([{}\[\]])", re.DO
 TO_MARK = re.compile(rb'(?:[^"{}\[\],]++|' + STRING + rb")*+([{}\[\],])", re.DOTALL)
 """Matches up to the next bracket or comma outside strings."""
 FIRST_BYTES = 1 << 12
-"""Bytes read to recognise an array."""
+"""Bytes read to recognize an array."""
 BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
-"""Held while output files are created, renamed or deleted; never released after `Outputs.abandon`."""
+"""Held while output files are created, renamed or deleted; for good once `Outputs.abandon` has discarded them."""
 
 
 class Output:

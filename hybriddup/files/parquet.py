@@ -261,7 +261,7 @@ def _check_writable(schema: Schema, name: str) -> None:
     for field in schema:
         if types.is_nested(field.type) and NESTED_VIEW.search(str(field.type)):
             raise InputError(
-                f"{name}: column {field.name!r} holds {field.type}, and pyarrow cannot write only some of its rows; "
+                f"{name}: column {field.name!r} holds {field.type}, and pyarrow cannot write a selection of its rows; "
                 f"rewrite the file without view types inside other types."
             )
 

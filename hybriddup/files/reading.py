@@ -19,7 +19,7 @@ from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
 MIN_BROKEN = 10
-"""Undecodable rows from which on a wrong encoding is suspected; fewer count as broken lines."""
+"""Minimum number of undecodable rows to suspect a wrong encoding; fewer count as broken lines."""
 
 MAX_BAD_RECORDS = 100
 """Most bad records kept in a corpus; all are counted."""

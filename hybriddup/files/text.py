@@ -30,8 +30,8 @@ def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
     """Regroup the bytes of a stream into pieces that end at a line end.
 
-    Of a line longer than a piece, only ``max_line_bytes`` + 1 bytes and the rest of its last piece are kept: enough to
-    recognise it as too long, without an endless line filling the memory.
+    Of a line that spans pieces, at most the first ``max_line_bytes`` + 1 bytes and the line end are kept. That is
+    enough to recognize it as too long, and an endless line cannot exhaust memory.
     """
     begun: list[bytes] = []
     free = max_line_bytes + 1
@@ -80,13 +80,13 @@ def starts_with_mark(source: Source) -> bool:
 
 
 class Broken(str):
-    """The reason why a line holds nothing that can be used."""
+    """Reason why a line is unusable, for messages."""
 
     __slots__ = ()
 
 
 class BrokenText(Broken):
-    """The reason why a line is no text in the encoding of its file."""
+    """Reason why a line does not decode in the encoding of its file."""
 
     __slots__ = ()
 
@@ -131,7 +131,7 @@ class LineBlock(NamedTuple):
 
 
 def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
-    r"""Yield all lines of a stream, which end with ``\n``, without a byte order mark before the first."""
+    r"""Yield blocks with all lines of a stream, which end with ``\n``, without a byte order mark before the first."""
     is_first = True
     for data in whole_lines(pieces_of(stream, block_bytes), max_line_bytes):
         begin = len(UTF8_MARK) if is_first and data.startswith(UTF8_MARK) else 0

@@ -80,7 +80,7 @@ class Explainer:
         cautions: Cautions = NO_CAUTIONS,
         run: KnownRun | None = None,
     ) -> None:
-        """Run the steps."""
+        """Run the steps on both texts."""
         self.components, self.bands, self.run = components, components.bands, run
         self.was_compared = run is not None and run.outcome == "removed"
         self.raw = raw

@@ -1,4 +1,4 @@
-"""Learn from a corpus as a run does, and find what is uncertain in an explanation without that."""
+"""Learn from a corpus as a run does, and list the uncertainties of an explanation that did not."""
 
 from __future__ import annotations
 

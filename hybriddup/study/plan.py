@@ -257,7 +257,7 @@ def choose(fitting: Sequence[Shape]) -> Shape | None:
 
 
 def compare(shape: Shape, chosen: Shape | None) -> str:
-    """Compare the speed of a fitting shape with that of the chosen one, in a few words."""
+    """Compare the speed of a fitting shape with the chosen one, in a few words."""
     times = shape.window_ns / chosen.window_ns if chosen else 1.0
     if times >= 1:
         return f"{times:,.1f} times slower"
@@ -265,7 +265,7 @@ def compare(shape: Shape, chosen: Shape | None) -> str:
 
 
 def explain_none(shapes: Sequence[Shape], question: Question) -> str:
-    """Return a sentence that says that no shape fits, and what to change."""
+    """Return the message that no shape fits, with a remedy."""
     limit = "" if question.memory is None else f" in {question.memory / 1e9:,.3f} GB"
     able = [shape for shape in shapes if objection(shape, replace(question, memory=None), too_wide=True) == ""]
     if able:
