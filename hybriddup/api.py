@@ -1,4 +1,4 @@
-"""The Python API, from `dedupe` to `tune`. Each call makes its own components; nothing is global."""
+"""The Python API: dedupe, fingerprint, learn, explain, evaluate and tune. There is no global state."""
 
 from __future__ import annotations
 
@@ -40,42 +40,42 @@ def dedupe(
     progress: bool = False,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Result:
-    """Return which posts stay and which repeat an earlier one that stays.
+    """Decide which posts to keep, and which to remove because they repeat a kept one.
 
     Parameters
     ----------
     posts
-        A list of str, a list of dicts, a DataFrame of pandas or polars, or a data set of Hugging Face.
+        A list of str, a list of dicts, a pandas or polars DataFrame, or a Hugging Face data set.
     config
-        A shipped name (``posts``, ``weibo``, ...), the path of a YAML file, a dict that names what it changes, or
+        A shipped name (``posts``, ``weibo``, ...), the path of a YAML file, a dict of the keys to change, or
         `Settings`.
     threshold
-        The lowest score that makes two posts duplicates, 0.0 to 1.0 = same, inclusive; None = as the configuration
-        says. It is that of the verifier of each length band.
+        Lowest score that makes two posts duplicates, 0.0 to 1.0 = same, inclusive. It replaces the threshold of the
+        verifier of each length band; None = as configured.
     against
-        Other posts, in any of these forms, such as those kept before: what repeats one of them is removed. They are all
-        keepers, whatever they repeat, and in no count but ``n_against``. A post that one of them removes has
-        ``keeper_source`` "against", and ``keeper_row`` counts among them.
+        Other posts to compare with, in any of these forms, such as the posts kept by an earlier run. They are always
+        kept, and counted only in ``n_against``. A post that repeats one of them has ``keeper_source`` "against", and
+        its ``keeper_row`` is a row among them.
     text_field, id_field
-        Where dicts and data frames hold the text and the id; the row is the id of a post that has none. A path such as
-        ``user.id`` reaches into fields; ``title + body`` is the text of both, with a line end between them.
+        Fields or columns with the text and the id; a post without an id has its row as id. A path such as ``user.id``
+        reaches into nested fields; ``title + body`` joins two texts with a newline.
     per
-        A field, or a path: a post repeats only posts with the same value of it. None = any post.
+        A field or path: posts are compared only if they have the same value in it. None = compare all posts.
     workers
-        Threads, and processes where a tokenizer needs them, 1 or more; None = one for each core. Never changes the
+        Number of threads, and of processes if a tokenizer needs them, 1 or more; None = one per core. Never changes the
         result.
     progress
         Whether to show progress on standard error.
     plugins
-        Modules to load as plugins besides the installed ones, by name or as objects.
+        Modules to load as plugins in addition to the installed ones, by name or as objects.
 
     Raises
     ------
     InputError
-        Posts that are not what is described above; the message names the first one's position.
+        The posts are not of a form described above; the message names the position of the first such post.
     ConfigError
-        The configuration cannot be used, and the message names every fault; or ``workers`` is no number of workers; or
-        there is no one threshold to set, where several verifiers judge together.
+        The configuration is invalid (the message lists every fault), ``workers`` is out of range, or ``threshold`` does
+        not apply because several verifiers judge together.
     PluginError
         A plugin cannot be loaded, or breaks the contract of its role.
 
@@ -117,24 +117,24 @@ def fingerprint(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> UInt64s:
-    """Return uint64[n_texts, words]: the simhash of each text, bit ``b`` being bit ``b % 64`` of word ``b // 64``.
+    """Return uint64[n_texts, words]: the simhash of each text; bit ``b`` is bit ``b % 64`` of word ``b // 64``.
 
-    A weighter that learns from a corpus learns from these texts. A text without tokens has fingerprint 0, which says
-    nothing about it.
+    A weighter that learns from a corpus learns from these texts. A text without tokens has the fingerprint 0, which is
+    meaningless.
 
     Parameters
     ----------
     texts
-        Any number of them.
+        A sequence of str, which may be empty.
     config, workers, plugins
         As for `dedupe`.
 
     Raises
     ------
     ConfigError
-        The configuration cannot be used.
+        The configuration is invalid.
     InputError
-        Something among the texts is none.
+        One of the texts is not a string.
 
     Examples
     --------
@@ -166,23 +166,23 @@ def learn(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> LearnedRecipe:
-    """Return what a configuration learns from posts, and save it to a file.
+    """Learn a recipe from posts and save it to a file: token weights, common shingles, and what verifiers learn.
 
-    That is the weights of tokens, the common shingles, and what verifiers learn. Runs and windows whose configuration
-    names the file (``recipe: FILE``) go by it instead of learning from their own posts, so that they make the same
-    fingerprints and keys, and in the same order remove the same posts with the same keepers.
+    Runs and windows whose configuration names the file (``recipe: FILE``) use it instead of learning from their own
+    posts. They then make the same fingerprints and keys, and for posts in the same order, remove the same posts with
+    the same keepers.
 
     Parameters
     ----------
     posts
-        As for `dedupe`; a few thousand that are like those to come are enough.
+        As for `dedupe`; a few thousand typical posts are enough.
     path
-        The file, which appears whole or not at all; None = nothing is written.
+        The file, which is written atomically; None = no file.
 
     Raises
     ------
     InputError, ConfigError, PluginError
-        As for `dedupe`; and there are no posts.
+        As for `dedupe`; also if there are no posts.
     OutputError
         The file could not be written.
 
@@ -226,30 +226,30 @@ def explain(
     recipe: LearnedRecipe | str | Path | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Explanation:
-    """Return each step for two texts, or for two posts of a run, and the verdict.
+    """Explain why two texts, or two posts of a run, match or not: every step and the verdict.
 
     Parameters
     ----------
     a, b
-        The earlier text and the later one; or, with ``run``, two rows of it.
+        The earlier and the later text; or, with ``run``, two rows of the run.
     run
-        What `dedupe` returned. Its settings, its plugins and what it learned are used, so that the other options must
-        be left out, and the verdict says what it did with the two rows. A row that it kept becomes A.
+        A result of `dedupe`. Its settings, plugins and recipe are used, so the other options must be left out. The
+        verdict includes what the run did with the two rows. If it kept one of them, that row becomes A.
     corpus
-        The texts of a run, in the order in which they were decided.
+        The texts of a run, in the order of deciding.
     recipe
-        What a run learned, or a file with it: `Result.recipe`, or what `learn` returned or saved. Without run, corpus
-        and recipe, distances and keys can differ from those of a run, which may not look at the pair; the verdict says
-        so where it matters, and `Explanation.is_certain` is False.
+        What a run learned, as an object or a file: `Result.recipe`, or the result of `learn`. Without run, corpus and
+        recipe, distances and keys can differ from those in a run, which might not compare the pair. If that matters,
+        the verdict includes a caution, and `Explanation.is_certain` is False.
     config, plugins
         As for `dedupe`.
 
     Raises
     ------
     ConfigError
-        The configuration cannot be used.
+        The configuration is invalid.
     InputError
-        Something among the texts is none; a row is not one of the run; or options are given that do not go together.
+        A text is not a string, a row does not exist, or options are given that cannot be combined.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def evaluate(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Evaluation:
-    """Return how well a configuration decides about labeled pairs: precision, recall, F1, and the pairs judged wrongly.
+    """Evaluate a configuration on labeled pairs: precision, recall, F1, and the pairs it misjudges.
 
     Parameters
     ----------
@@ -296,9 +296,9 @@ def evaluate(
     Raises
     ------
     ConfigError
-        The configuration cannot be used.
+        The configuration is invalid.
     InputError
-        There are no pairs, or one of them is none.
+        There are no pairs, or an item is not a labeled pair.
 
     Examples
     --------
@@ -324,23 +324,23 @@ def tune(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Tuned:
-    """Return a configuration that was fitted to labeled pairs (``settings``), and what it reaches.
+    """Fit a configuration to labeled pairs; the result has the ``settings`` and their measures.
 
     Parameters
     ----------
     pairs
-        As for `evaluate`; at least ten of either label, and a hundred are enough to begin with.
+        As for `evaluate`; at least ten of either label, and a hundred are enough to start with.
     precision
-        0.0 to 1.0: share of the pairs called duplicates that should be; None = the best F1 is taken.
+        Required precision, 0.0 to 1.0; None = maximize F1 only.
     config, workers, plugins
         As for `dedupe`.
 
     Raises
     ------
     ConfigError
-        The configuration cannot be used.
+        The configuration is invalid.
     InputError
-        There are too few pairs, or one of them is none.
+        There are too few pairs, or an item is not a labeled pair.
     """
     from hybriddup.study.evaluate import label_pairs
     from hybriddup.study.tune import tune as tune_pairs
@@ -352,7 +352,7 @@ def tune(
 
 
 def config_name(config: Config) -> str:
-    """Return how a summary names a configuration: its name or path, or what kind of object it was."""
+    """Return the name of a configuration for summaries: its shipped name or path, or the kind of object."""
     if isinstance(config, (str, Path)):
         return str(config)
     return "Settings" if isinstance(config, Settings) else "a mapping"

@@ -1,6 +1,6 @@
-"""scikit-learn estimators over texts: fingerprints as features, near duplicates as clusters.
+"""scikit-learn estimators for texts: fingerprints as features, near duplicates as clusters.
 
-Import this module only where scikit-learn is wanted: nothing else in the package loads it.
+Importing this module loads scikit-learn, which `import hybriddup` alone does not.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ OUTPUTS = ("words", "bits")
 
 
 class TextInputError(InputError, ValueError):
-    """An ``X`` that holds no texts; a ValueError too, as scikit-learn's own estimators raise."""
+    """``X`` is not an array of texts; also a ValueError, like the errors of scikit-learn's own estimators."""
 
 
 class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turns texts into simhash fingerprints; `fit` learns the weights of tokens where the weighter has any to learn.
+    """Turns texts into simhash fingerprints; `fit` learns the weights of tokens if the weighter learns any.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ``words``: uint64[n_texts, words], compact, for `hybriddup` itself and other code that counts bits.
         ``bits``: uint8[n_texts, bits] of 0 and 1, for scikit-learn metrics such as ``hamming``.
     workers
-        Threads or processes; None for all cores. The fingerprints do not depend on it.
+        Number of threads or processes; None = one per core. The fingerprints do not depend on it.
 
     Attributes
     ----------
     settings_
         The resolved `Settings`.
-    normalizer_, fingerprinter_
-        The fitted steps.
+    components_
+        The components of the steps, with the fitted fingerprinter.
 
     Examples
     --------
@@ -67,19 +67,19 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X
             List, array or single column of strings, at least one.
         y
-            Not used.
+            Ignored.
 
         Returns
         -------
         SimhashVectorizer
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         TextInputError
             ``X`` is not a list, array or single column of strings, or is empty.
         ConfigError
-            The configuration cannot be used.
+            The configuration is invalid.
         """
         if self.output not in OUTPUTS:
             raise ValueError(f"output must be one of {OUTPUTS}; got {self.output!r}.")
@@ -123,25 +123,25 @@ LEFT_OUT = -1
 
 
 class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Puts each text that `hybriddup.dedupe` removes into the cluster of the kept text that it matches.
+    """Clusters texts by `hybriddup.dedupe`: each removed text joins the cluster of its keeper.
 
     Parameters
     ----------
     config
         Name of a shipped configuration, path of a YAML file, dict, or `Settings`.
     workers
-        Threads or processes; None for all cores. The labels do not depend on it.
+        Number of threads or processes; None = one per core. The labels do not depend on it.
 
     Attributes
     ----------
     labels_
-        int64[n_texts]: the cluster of each text. Clusters are numbered in the order of their keepers, so with
-        ``keep: first`` the first text of each is its keeper; a text that repeats no other is a cluster by itself, and
-        one that ``without_text: drop`` leaves out is in none: -1, as scikit-learn calls noise.
+        int64[n_texts]: cluster of each text. Clusters are numbered in the order of their keepers, so with
+        ``keep: first`` the first text of each is its keeper. A text without duplicates is a cluster of its own. Texts
+        that ``without_text: drop`` leaves out are labeled -1, like noise in scikit-learn.
     keeper_indices_
-        int64[n_clusters]: the kept text of each cluster, rising.
+        int64[n_clusters]: index of the kept text of each cluster, ascending.
     result_
-        The `Result` behind them, with the evidence for each removed text.
+        The `Result`, with the evidence for each removed text.
 
     Examples
     --------
@@ -154,26 +154,26 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.workers = workers
 
     def fit(self, X: Any, y: Any = None) -> NearDuplicates:  # noqa: ARG002, N803 - scikit-learn's names
-        """Decide which of these texts to keep, and cluster the others with them.
+        """Decide which of these texts to keep, and assign the others to their clusters.
 
         Parameters
         ----------
         X
             List, array or single column of strings, at least one, in the order of deciding.
         y
-            Not used.
+            Ignored.
 
         Returns
         -------
         NearDuplicates
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         TextInputError
             ``X`` is not a list, array or single column of strings, or is empty.
         ConfigError
-            The configuration cannot be used.
+            The configuration is invalid.
         """
         texts = read_texts(X)
         if not texts:
@@ -194,7 +194,7 @@ def read_texts(X: Any) -> list[str]:  # noqa: N803 - scikit-learn's name
     Raises
     ------
     TextInputError
-        It is something else, or a text is not a string; names the first position.
+        ``X`` is of another type, or a text is not a string; the message names the first such position.
     """
     if isinstance(X, (str, bytes)):
         raise TextInputError(

@@ -1,4 +1,4 @@
-"""Configuration: the declared keys (`settings`), reading them from YAML (`load`), their JSON Schema (`schema`)."""
+"""Configuration: declared keys (`settings`), loading from YAML (`load`), JSON Schema for editors (`schema`)."""
 
 from hybriddup.config.load import load_settings, open_session
 from hybriddup.config.settings import Settings

@@ -1,4 +1,4 @@
-"""The key `must_agree` as people write it: names, mappings, and lists of words; and the key that it replaced."""
+"""Expand the short forms of `must_agree` (names and lists of words), and translate the deprecated key it replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hybriddup.steps.options import Fault, Path, quote, spell
 
 MUST_AGREE = "must_agree"
 OLD_KEY = "numbers_must_match"
-"""Read for one version more; true stands for `STRICT_NUMBERS`, false for no guard."""
+"""Deprecated, accepted for one more version; true means `STRICT_NUMBERS`, false means no guard."""
 STRICT_NUMBERS = {"use": "numbers", "strict": True}
 
 BLINDED_BY = {
@@ -18,22 +18,22 @@ BLINDED_BY = {
     "mentions": ("mentions", {"mask"}),
     "emoji": ("emoji", {"mask", "drop"}),
 }
-"""Guards with the option of the normalizer, and its values, that leave them nothing to compare."""
+"""Normalizer option, and its values, that remove everything a guard compares; by guard."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Guards with the option of the normalizer that, where it is drop, leaves them only what is part of the sentence."""
+"""Normalizer option that, if set to drop, leaves a guard only links or mentions within a sentence; by guard."""
 
 
 class SpelledOut(NamedTuple):
-    """What a user wrote, with guards as mappings that name their component."""
+    """A configuration as written, but with each guard as a mapping ``{use: NAME, ...}``."""
 
     data: dict[str, Any]
     faults: list[Fault]
     remarks: list[str]
-    """What the user should change, a sentence each."""
+    """Deprecation warnings, one sentence each."""
 
 
 def spell_out_guards(data: Mapping[str, Any]) -> SpelledOut:
-    """Return a configuration with the guards of the top and of each length band spelled out.
+    """Expand the guards of a configuration, at the top level and in each length band.
 
     Examples
     --------
@@ -41,26 +41,26 @@ def spell_out_guards(data: Mapping[str, Any]) -> SpelledOut:
     {'must_agree': [{'use': 'numbers'}, {'use': 'words', 'words': ['buy', 'sell']}]}
     """
     spelled = SpelledOut(dict(data), [], [])
-    spelled.data.update(_of_holder(data, (), spelled))
+    spelled.data.update(_guards_of(data, (), spelled))
     spelled.data.pop(OLD_KEY, None)
     bands = data.get("lengths")
     if isinstance(bands, list):
         spelled.data["lengths"] = [
-            _of_band(band, ("lengths", number), spelled) if isinstance(band, Mapping) else band
+            _spell_out_band(band, ("lengths", number), spelled) if isinstance(band, Mapping) else band
             for number, band in enumerate(bands)
         ]
     return spelled
 
 
-def _of_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
+def _spell_out_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
     kept = {key: value for key, value in band.items() if key != OLD_KEY}
-    return {**kept, **_of_holder(band, path, spelled)}
+    return {**kept, **_guards_of(band, path, spelled)}
 
 
-def _of_holder(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    """Return the guards that the top or a band names, by the key; nothing where it names none."""
+def _guards_of(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
+    """Return ``{must_agree: guards}`` for the top level or a band; empty if it names no guards."""
     if holder.get(OLD_KEY) is not None:
-        return _of_old_key(holder, (*path, OLD_KEY), spelled)
+        return _translate_old_key(holder, (*path, OLD_KEY), spelled)
     guards = holder.get(MUST_AGREE)
     return {MUST_AGREE: list(map(_spell_out, guards))} if isinstance(guards, list) else {}
 
@@ -71,7 +71,7 @@ def _spell_out(guard: Any) -> Any:
     return {"use": "words", **guard} if isinstance(guard, Mapping) and "words" in guard else guard
 
 
-def _of_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
+def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
     value = holder[OLD_KEY]
     if not isinstance(value, bool):
         spelled.faults.append(Fault(path, f"{spell(path)} must be true or false; got {quote(value)}."))
@@ -80,18 +80,20 @@ def _of_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> d
         spelled.faults.append(Fault(path, f"{spell(path)} is the old name of {MUST_AGREE}; leave it out."))
         return {}
     instead = "[{use: numbers, strict: true}]" if value else "[]"
-    spelled.remarks.append(f"{spell(path)} will go in the next version. Write {MUST_AGREE}: {instead} instead.")
+    spelled.remarks.append(
+        f"{spell(path)} is deprecated and will be removed in the next version. Write {MUST_AGREE}: {instead} instead."
+    )
     return {MUST_AGREE: [dict(STRICT_NUMBERS)] if value else []}
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return the lines of a file with those of guards that it names by the old key."""
+    """Add `must_agree` to the line numbers of a file, at each line that has the deprecated key."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 
 
 def named_guards(written: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield every guard that a configuration names, spelled out, with its place."""
+    """Yield the path and mapping of every guard of a configuration with expanded guards."""
     bands = written.get("lengths")
     holders: list[tuple[Path, Any]] = [((), written)]
     holders += [(("lengths", number), band) for number, band in enumerate(bands if isinstance(bands, list) else ())]
@@ -108,7 +110,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield the guards that have nothing left to compare after normalizing."""
+    """Yield a fault for each guard that has nothing left to compare after normalizing."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):
@@ -121,17 +123,17 @@ def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def guards_that_see(written: Mapping[str, Any]) -> list[Any]:
-    """Return the guards of the top that have something to compare after normalizing."""
+    """Return the top-level guards that have something left to compare after normalizing."""
     blind = {fault.path for fault in blind_guard_faults(written)}
     return [guard for place, guard in enumerate(written[MUST_AGREE]) if (MUST_AGREE, place) not in blind]
 
 
 def half_blind_guards(written: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a warning for each guard that compares only some of what posts have, of resolved settings."""
+    """Yield a warning for each guard of resolved settings that sees only some of the links or mentions of a post."""
     for path, guard in named_guards(written):
         option = SEES_LESS.get(str(guard.get("use")), "")
         if any(one.get(option) == "drop" for one in _normalizers(written)):
             yield (
-                f"{spell(path)}: where normalizer.{option} is drop, the guard {guard['use']} compares only those that "
+                f"{spell(path)}: if normalizer.{option} is drop, the guard {guard['use']} compares only those that "
                 f"are part of a sentence. Set normalizer.{option}: keep to compare all of them."
             )

@@ -1,4 +1,4 @@
-"""From what a user wrote to `Settings`: defaults filled in, plugins loaded, options checked, all faults at once."""
+"""Resolve a user's configuration into `Settings`: load plugins, fill in defaults, report all faults together."""
 
 from __future__ import annotations
 
@@ -18,43 +18,44 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.steps.options import Fault, Path, parse_options, quote, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
-"""A shipped name, a path, a mapping that names what it changes, or resolved settings."""
+"""A shipped name, a path, a mapping of the keys to change, or resolved settings."""
 DEFAULT_CONFIG = "posts"
-"""What a run, a window and a service go by when nothing is said."""
+"""Shipped configuration that runs, windows and services use by default."""
 
-MERGED_SECTIONS = ("fingerprint", "audit")
-"""Keys that hold a mapping of single settings, each of which may be changed alone."""
+_MERGED_SECTIONS = ("fingerprint", "audit")
+"""Sections whose settings can be changed one by one."""
 
 
 def open_session(
     config: Config, plugins: Iterable[str | ModuleType] = (), entry_points: bool = True
 ) -> tuple[Settings, PluginManager]:
-    """Return the settings of a configuration and a new plugin manager in which all that they name is loaded.
+    """Return the settings of a configuration, and a new plugin manager with every plugin they need.
 
-    ``plugins`` are modules to load besides those that the configuration names, and the installed plugins, unless
-    ``entry_points`` is false.
+    ``plugins`` are modules to load in addition to those that the configuration names. Installed plugins are loaded
+    too, unless ``entry_points`` is false.
     """
     manager = create_plugin_manager(entry_points, plugins)
     return load_settings(config, manager), manager
 
 
 def load_settings(config: Config, manager: PluginManager | None = None) -> Settings:
-    """Return the settings of a configuration, every default and every component option filled in.
+    """Return the settings of a configuration, with every default and every component option filled in.
 
     Parameters
     ----------
     config
-        A shipped name, a path, a mapping that names what it changes, or settings.
+        A shipped name, a path, a mapping of the keys to change, or settings.
     manager
-        The plugins whose components may be named; a new one with all installed plugins where it is None. Modules that
-        the configuration lists under ``plugins`` are loaded into it first: installed ones, and those beside the file.
+        The plugins whose components may be named; None = a new one with all installed plugins. Modules that the
+        configuration lists under ``plugins`` are loaded into it first: importable ones, and files next to the
+        configuration.
 
     Raises
     ------
     ConfigError
-        The configuration cannot be used; the message holds every fault, one a line, each with its place.
+        The configuration is invalid; the message lists every fault, one per line, each with its place.
     PluginError
-        A plugin that it names cannot be loaded.
+        A plugin named by the configuration cannot be loaded.
     """
     manager = create_plugin_manager() if manager is None else manager
     written = _as_written(config)
@@ -79,7 +80,7 @@ def _resolve(written: Written, registry: Registry) -> Settings:
     spelled = spell_out_guards(written.data)
     written = replace(written, lines=with_lines_of_guards(written.lines))
     merged = _merge(Settings().to_dict(), spelled.data)
-    if MUST_AGREE not in spelled.data:  # who masks digits need not know of the guards
+    if MUST_AGREE not in spelled.data:  # so that masking digits works without changing the guards
         merged[MUST_AGREE] = guards_that_see(merged)
     faults = [*spelled.faults, *_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
     _raise_faults(faults, written)
@@ -89,7 +90,7 @@ def _resolve(written: Written, registry: Registry) -> Settings:
 
 
 def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
-    """Raise one error for all faults, in the order of the file, the first that names a place kept."""
+    """Raise one error for all faults, in the order of the file; only the first fault of each place counts."""
     by_path: dict[Path, Fault] = {}
     for fault in faults:
         by_path.setdefault(fault.path, fault)
@@ -99,22 +100,22 @@ def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
 
 
 def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the defaults with what was given in their place.
+    """Return the defaults, overridden by the given values.
 
-    A step that names another component brings none of the default component's options along; one that does not
-    changes only the options that it names. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced whole.
+    A step that names another component drops the default component's options; a step that names the same component, or
+    none, changes only the options it lists. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced whole.
     """
     merged = {**defaults, **given}
-    for key in (*STEP_ROLES, *MERGED_SECTIONS):
+    for key in (*STEP_ROLES, *_MERGED_SECTIONS):
         value, default = given.get(key), defaults[key]
         if isinstance(value, Mapping):
-            keeps = value.get("use", default.get("use")) == default.get("use")
-            merged[key] = {**default, **value} if keeps else dict(value)
+            same_component = value.get("use", default.get("use")) == default.get("use")
+            merged[key] = {**default, **value} if same_component else dict(value)
     return merged
 
 
 def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
-    """Yield the whole numbers that no option can hold, and some not even be written."""
+    """Yield a fault for each int beyond `LARGEST`, before any other check: some are too long even to print."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _large_numbers(inner, (*path, key))
@@ -126,13 +127,13 @@ def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
 
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
-    """Return the faults of every key but the components' options."""
+    """Return the faults of all keys except the options of components."""
     parsed = parse_options(Settings, merged)
     return [fault for fault in parsed if fault.path] if isinstance(parsed, list) else []
 
 
 def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fault]:
-    """Fill the options of every component in place; yield what is wrong with them."""
+    """Fill in the options of every component in place; yield the faults found."""
     for chosen in chosen_components(merged):
         name = chosen.written.get("use")
         if not isinstance(name, str):
@@ -151,7 +152,7 @@ def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fau
 
 
 def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]:
-    """Yield what the components themselves find wrong when they see all settings."""
+    """Yield the faults that components find when they check the settings as a whole."""
     for key, role in STEP_ROLES.items():
         chosen = settings.normalizers if key == "normalizer" else (getattr(settings, key),)
         for component in chosen:
@@ -160,10 +161,10 @@ def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]
 
 
 def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[Settings, str]:
-    """Return the settings with one threshold in all length bands that have a verifier, and what that means, in words.
+    """Return the settings with one threshold in all length bands that have a verifier, and a description of them.
 
-    ConfigError, with the name of the configuration, where it is out of range, or a band is judged by several verifiers,
-    or no band by any.
+    ConfigError, which names the configuration, if the threshold is out of range, a band has several verifiers, or no
+    band has one.
     """
     if not 0 <= threshold <= 1:
         percent = f" {threshold:g} % is {threshold / 100:g}." if 1 < threshold <= 100 else ""
@@ -175,7 +176,7 @@ def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[S
         if isinstance(band.verifier, CombinedVerifier):
             raise ConfigError(
                 f"one threshold is not enough: {config} has several verifiers for a text. Set theirs in your own "
-                f"configuration; `hybriddup config init NAME > mine.yaml` writes one to begin with."
+                f"configuration; `hybriddup config init NAME > mine.yaml` writes one to start from."
             )
         if band.verifier is None:
             meaning.append(f"{texts}: only equal ones")
@@ -184,5 +185,5 @@ def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[S
             band = band.model_copy(update={"verifier": band.verifier.model_copy(update={"threshold": threshold})})
         lengths.append(band)
     if all(band.verifier is None for band in lengths):
-        raise ConfigError(f"a threshold changes nothing: by {config}, only equal texts are duplicates.")
+        raise ConfigError(f"a threshold has no effect: with {config}, only equal texts are duplicates.")
     return settings.model_copy(update={"lengths": tuple(lengths)}), "; ".join(meaning)

@@ -1,7 +1,7 @@
-"""Reading what a user wrote: a shipped name, a YAML file or a mapping, with the line of every key.
+"""Read a configuration from a shipped name or a YAML file, with the line of every key.
 
-Only plain YAML is read: mappings, lists, text, numbers, true, false and null. Tags that would build other objects, keys
-written twice and keys that are not text are errors.
+Only plain YAML is accepted: mappings, lists, text, numbers, true, false and null. Tags for other objects, duplicate
+keys and keys that are not text are errors.
 """
 
 from __future__ import annotations
@@ -16,47 +16,47 @@ from hybriddup.errors import ConfigError
 from hybriddup.steps.options import Path, quote, suggest
 
 MAX_NODES = 100_000
-"""Values of a file, those behind aliases counted each time, so that nested aliases cannot fill the memory."""
+"""Most values in a file. Aliases count each time they are used, so that nested aliases cannot exhaust memory."""
 
 MAX_DEPTH = 50
 
 LARGEST = 2**63 - 1
-"""The largest whole number of a configuration; the smallest is as far from 0."""
+"""Largest int in a configuration; the smallest is its negative."""
 
 SCHEMA_FILE = "hybriddup.schema.json"
-"""What `hybriddup config schema` prints, beside the shipped configurations, for editors."""
+"""File name of the JSON Schema in the directory of the shipped configurations."""
 
 _PACKAGE = FilePath(__file__).parents[1]
 
 
 @dataclass(frozen=True)
 class Written:
-    """A configuration as its author wrote it: only the keys that it changes."""
+    """A configuration as its author wrote it, with only the keys to change."""
 
     data: dict[str, Any]
     name: str = ""
     """File or shipped name; empty for a mapping."""
     lines: dict[Path, int] = field(default_factory=dict)
-    """One-based line of each value, by its path."""
+    """One-based line of each value, by path."""
     directory: FilePath | None = None
-    """Where the file is; None for a mapping and for what is shipped."""
+    """Directory of the file; None for mappings and shipped configurations."""
     remarks: tuple[str, ...] = ()
-    """Warnings about how settings were written that were resolved before."""
+    """Deprecation warnings carried over from settings that were already resolved."""
 
     def line_of(self, path: Path) -> int:
-        """Return the one-based line of a value or of the nearest one around it; 0 where nothing of it is written."""
+        """Return the one-based line of a value or of the innermost written value around it; 0 if there is none."""
         known = (self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines)
         return next(known, 0)
 
     def locate(self, path: Path) -> str:
-        """Return ``file:line: `` for a path; empty for a mapping, which has neither."""
+        """Return the prefix ``file:line: `` for a path; empty for a mapping, which has no file."""
         line = self.line_of(path)
         place = f"{self.name}:{line}" if line else self.name
         return f"{place}: " if place else ""
 
 
 def shipped_directory() -> FilePath:
-    """Return the directory of the shipped configurations, in an installed package or a source tree."""
+    """Return the directory of the shipped configurations, in the installed package or the source tree."""
     installed = _PACKAGE / "configs"
     return installed if installed.is_dir() else _PACKAGE.parent / "configs"
 
@@ -67,7 +67,7 @@ def shipped_names() -> list[str]:
 
 
 def shipped_text(name: str) -> str:
-    """Return a shipped configuration as it is written, with its comments, for a file anywhere on this machine."""
+    """Return the text of a shipped configuration, with the path of its schema made absolute."""
     shipped, directory = shipped_names(), shipped_directory()
     if name not in shipped:
         raise ConfigError(
@@ -78,14 +78,14 @@ def shipped_text(name: str) -> str:
 
 
 def read_config(config: str | FilePath) -> Written:
-    """Return a configuration by shipped name or by path."""
+    """Read a configuration by shipped name or by path."""
     shipped = shipped_names()
     if isinstance(config, str) and config in shipped:
         return read_file(shipped_directory() / f"{config}.yaml", config)
     path = FilePath(config)
     try:
         is_there = path.exists()
-    except OSError:  # such as a directory that may not be entered: reading it says why
+    except OSError:  # such as a directory without permission: reading the file then reports the reason
         is_there = True
     if not is_there:
         raise ConfigError(
@@ -96,7 +96,7 @@ def read_config(config: str | FilePath) -> Written:
 
 
 def read_file(path: FilePath, name: str) -> Written:
-    """Return the configuration in a YAML file; ``name`` is what error messages call it."""
+    """Read a configuration from a YAML file; error messages refer to it as ``name``."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -107,7 +107,7 @@ def read_file(path: FilePath, name: str) -> Written:
 
 
 def parse_yaml(text: str, name: str) -> Written:
-    """Return the configuration in a YAML text; ConfigError where it is not plain YAML with a mapping at the top."""
+    """Parse a configuration; ConfigError unless it is plain YAML with a mapping at the top."""
     try:
         loader = _PlainLoader(text)
         node = loader.get_single_node()
@@ -125,7 +125,7 @@ def parse_yaml(text: str, name: str) -> Written:
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """A safe loader that keeps dates as text and refuses sets, binary data, repeated keys and keys that are no text."""
+    """A safe loader that keeps dates as text and rejects sets, binary data, duplicate keys and non-text keys."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - how PyYAML is extended
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
@@ -140,7 +140,7 @@ class _PlainLoader(yaml.SafeLoader):
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         try:
             value: int = super().construct_yaml_int(node)
-        except ValueError:  # so many digits that Python does not read them
+        except ValueError:  # more digits than Python converts
             value = LARGEST + 1
         if abs(value) > LARGEST:
             raise _fail(node, f"a whole number must be within {LARGEST:,} of 0; got {quote(node.value)}.")
@@ -191,7 +191,7 @@ def _explain(error: yaml.YAMLError, name: str) -> str:
 
 
 def _lines_of(root: yaml.Node) -> dict[Path, int]:
-    """Return the one-based line of every value, by its path; that of a mapping's value is the line of its key."""
+    """Return the one-based line of every value, by path; the value of a key has the line of the key."""
     lines: dict[Path, int] = {}
     pending: list[tuple[Path, yaml.Node, int]] = [((), root, root.start_mark.line + 1)]
     while pending:

@@ -1,7 +1,7 @@
-"""The components that a configuration chooses, and rules across its keys, which no single field can check.
+"""The components a configuration chooses, and validation rules that involve more than one key.
 
-Both look at the mapping as it is written, every default filled in, and pass over whatever has the wrong type: that is
-reported by the field itself, and the other rules are still worth checking.
+Both work on the written mapping with defaults filled in, and skip values of the wrong type: the fields report those, so
+that one wrong value does not hide other faults.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ STEP_ROLES: dict[str, RoleName] = {
     "hasher": "hasher",
     "blocks": "block_index",
 }
-"""Keys of the configuration that choose one component, and the role it fills."""
+"""Role of the component that each step's key chooses."""
 
 CHAINS = ("normalizer",)
-"""Those of them that may choose several components, which follow each other."""
+"""Keys that may list several components, applied one after another."""
 
 VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
-BAND_KEYS = ("max_hamming_distance", "verifier", MUST_AGREE)
-SHORT = 200
-LIMIT_OF_SHORT, LIMIT_OF_LONG = 44, 40
-"""Hamming limits, of 128 bits, of bands up to so many characters and of longer ones: copies of short texts differ in
-more bits."""
+_KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
+_SHORT_BAND = 200
+"""Largest ``up_to`` of a band of short texts, in characters."""
+_SHORT_LIMIT, _LONG_LIMIT = 44, 40
+"""Default Hamming limits of 128 bits. Copies of short texts differ in more bits."""
 
 
 def thaw(value: Any) -> Any:
@@ -42,13 +42,13 @@ def thaw(value: Any) -> Any:
 
 
 def combined_by(verifier: Any) -> str | None:
-    """Return ``all`` or ``any`` where the verifier is a combination, else None."""
+    """Return ``all`` or ``any`` if the verifier is a combination, else None."""
     found = [key for key in ("all", "any") if isinstance(verifier, dict) and key in verifier]
     return found[0] if found else None
 
 
 class Chosen(NamedTuple):
-    """A component as it is chosen somewhere in the configuration."""
+    """One place in the configuration that chooses a component."""
 
     role: RoleName
     path: Path
@@ -58,7 +58,7 @@ class Chosen(NamedTuple):
 
 
 def chosen_components(merged: Mapping[str, Any]) -> Iterator[Chosen]:
-    """Yield every component that the configuration chooses, verifiers and guards of each band included."""
+    """Yield every component that the configuration chooses, including the verifiers and guards of each band."""
     for key, role in STEP_ROLES.items():
         chosen = merged[key]
         in_chain = enumerate(chosen) if key in CHAINS and isinstance(chosen, list) else ()
@@ -85,7 +85,7 @@ def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
 
 
 def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
-    """Return every breach of a rule that links several keys."""
+    """Return a fault for every broken rule that involves several keys."""
     lengths = written.get("lengths")
     faults = [*blind_guard_faults(written), *_keep_faults(written.get("keep"))]
     if isinstance(lengths, Sequence) and not isinstance(lengths, str):
@@ -103,13 +103,13 @@ def _keep_faults(keep: Any) -> Iterator[Fault]:
         if rule in ("first", "last"):
             yield Fault(
                 ("keep", place),
-                f"keep[{place}] must be the last rule if it is {rule}: no two posts are alike in it, so that the rules "
-                f"after it are never asked.",
+                f"keep[{place}] must be the last rule if it is {rule}: no two posts tie under it, so the rules after "
+                f"it are never used.",
             )
 
 
 def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
-    """Yield what keeps the bands from covering every length once: order, overlap, and an end that is not open."""
+    """Yield the faults that keep the bands from covering every length once: order, overlap, a missing open end."""
     before: int | None = None
     for number, band in enumerate(bands):
         if band is None:
@@ -133,7 +133,7 @@ def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
 
 def _band_faults(number: int, band: Mapping[str, Any], fingerprint: Any) -> Iterator[Fault]:
     place = f"lengths[{number}]"
-    given = [key for key in BAND_KEYS if band.get(key) is not None]
+    given = [key for key in _KEYS_UNLESS_EXACT if band.get(key) is not None]
     if band.get("exact_only") is True:
         for key in given:
             yield Fault(
@@ -159,7 +159,7 @@ def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
     for key in verifier:
         if key != combine:
             place = (*path, key)
-            message = f"{spell(place)} cannot stand beside {combine}; give it to a verifier of that list."
+            message = f"{spell(place)} cannot be combined with {combine}; give it to a verifier of that list."
             yield Fault(place, message)
     members = verifier[combine]
     for number, member in enumerate(members if isinstance(members, (list, tuple)) else ()):
@@ -167,27 +167,27 @@ def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
 
 
 def default_limit(bits: int, up_to: int | None) -> int:
-    """Return the Hamming limit of a band that sets none."""
-    limit = LIMIT_OF_SHORT if up_to is not None and up_to <= SHORT else LIMIT_OF_LONG
+    """Return the default Hamming limit of a band: 44 of 128 bits if ``up_to`` is at most 200, else 40, scaled."""
+    limit = _SHORT_LIMIT if up_to is not None and up_to <= _SHORT_BAND else _LONG_LIMIT
     return round(limit * bits / 128)
 
 
 def limit_warning(name: str, max_hamming_distance: int, bits: int) -> str | None:
-    """Return what is to be said of a limit within which texts lie that have nothing in common; None where none do.
+    """Return a warning if the Hamming limit admits unrelated texts, else None.
 
-    Fingerprints of unrelated texts differ in half of their bits, give or take; over three eighths some pass.
+    Fingerprints of unrelated texts differ in about half of their bits; a limit above three eighths lets some pass.
     """
     widest = 3 * bits // 8
     if max_hamming_distance <= widest:
         return None
     return (
-        f"{name} is {max_hamming_distance} of {bits} bits. Over three eighths of the bits ({widest}) unrelated texts "
-        "pass too: each is verified, which costs time."
+        f"{name} is {max_hamming_distance} of {bits} bits. Above three eighths of the bits ({widest}) unrelated texts "
+        "pass too: each is verified, which takes time."
     )
 
 
 def setting_warnings(written: Mapping[str, Any]) -> list[str]:
-    """Return what works but is hardly meant, of resolved settings as a file writes them."""
+    """Return warnings about resolved settings that are valid but probably not intended."""
     bits = written["fingerprint"]["bits"]
     limits = {
         f"lengths[{number}].max_hamming_distance": band.get("max_hamming_distance", 0)

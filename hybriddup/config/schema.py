@@ -1,6 +1,6 @@
-"""The JSON Schema of a configuration file, for editors: keys, ranges and descriptions, with each component's options.
+"""Generate the JSON Schema of a configuration file, for editors: keys, ranges, descriptions and component options.
 
-Made from the same models that check a file, so that the two cannot drift apart.
+It is generated from the pydantic models that validate a file, so the two cannot drift apart.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def config_schema(registry: Registry) -> dict[str, Any]:
-    """Return the JSON Schema of a configuration file, under the components that the registry has.
+    """Return the JSON Schema of a configuration file, with the components in the registry.
 
-    Every key is optional, because a file names only what it changes.
+    Every key is optional, because a file contains only the keys to change.
     """
     schema = copy.deepcopy(Settings.model_json_schema(mode="validation"))
     definitions, properties = schema["$defs"], schema["properties"]
     for key, role in STEP_ROLES.items():
         description, default = properties[key]["description"], Settings().to_dict()[key]
         names = registry.names(role)
-        # without ``use``, the options are the default component's
+        # without ``use``, the options belong to the default component
         branches = [_component(role, name, registry, required=name != default["use"]) for name in names]
         if key in CHAINS:
             members = [_component(role, name, registry, required=True) for name in names]
@@ -51,7 +51,7 @@ def _component(role: RoleName, name: str, registry: Registry, *, required: bool)
     use = {"const": name, "description": f"The {role.replace('_', ' ')} {name!r}."}
     model = registry.options_model(role, name)
     schema = {} if model is None else model.model_json_schema(mode="validation")
-    # what options refer to is put in its place, since definitions would mix
+    # references are inlined, since definitions of different models may have the same name
     properties = {"use": use, **_inlined(schema.get("properties", {}), schema.get("$defs", {}))}
     branch = {"type": "object", "title": name, "properties": properties, "additionalProperties": False}
     return {**branch, "required": ["use"]} if required else branch

@@ -1,7 +1,6 @@
-"""Every key of a configuration: name, type, range, default and one sentence. The defaults are those of `posts`.
+"""The keys of a configuration: name, type, range, default and a one-sentence description. Defaults match `posts`.
 
-These are the resolved settings of a run. What a user writes is a mapping that names only what it changes;
-`hybriddup.config.load` turns one into the other.
+These models hold resolved settings. Users write only the keys to change; `hybriddup.config.load` resolves them.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class _Section(BaseModel):
 
 
 class ComponentSettings(_Section):
-    """The component that performs a step, with its options beside its name."""
+    """The component that performs a step: its name and, as extra keys, its options."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: NAME}"})
 
@@ -38,16 +37,16 @@ class ComponentSettings(_Section):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Its options, by name."""
+        """Options of the component, by name."""
         return dict(self.model_extra or {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as a file writes it."""
+        """Return the component as written in a file."""
         return self.model_dump(mode="json")
 
 
 class GuardSettings(ComponentSettings):
-    """A guard with its options; in a file its name alone will do."""
+    """A guard with its options; in a file the name alone is enough."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: numbers, strict: true}"})
 
@@ -60,12 +59,12 @@ class FingerprintSettings(_Section):
         ge=64,
         le=512,
         multiple_of=64,
-        description="Width of a fingerprint; more bits tell texts apart more finely and cost memory and time.",
+        description="Width of a fingerprint; more bits separate texts better and cost more memory and time.",
     )
 
 
 class KeepHighest(_Section):
-    """Keep the post with the highest value of a field; those without a value come last."""
+    """Keep the post with the highest value of a field; posts without a value come last."""
 
     model_config = ConfigDict(json_schema_extra={WRITTEN_FORM: "{highest: FIELD}"})
 
@@ -73,18 +72,18 @@ class KeepHighest(_Section):
 
 
 class AuditSettings(_Section):
-    """The estimate of what stage 1 missed."""
+    """The estimate of the pairs that stage 1 missed."""
 
     sample: int = Field(
         3000,
         ge=0,
-        description="Kept posts compared again with all others to estimate the recall of stage 1, at least one in "
-        "eight of them with a key that many posts have; 0 for no estimate.",
+        description="Number of kept posts that are compared with all others again to estimate the recall of stage 1; "
+        "at least one in eight has a key that many posts share; 0 = no estimate.",
     )
 
 
 class SingleVerifier(ComponentSettings):
-    """One verifier with the score that a pair must reach."""
+    """One verifier and the score a pair must reach."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: edit, threshold: 0.8}"})
 
@@ -92,14 +91,14 @@ class SingleVerifier(ComponentSettings):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="Lowest score that makes a pair a duplicate, inclusive; 1.0 asks for the same text.",
+        description="Lowest score that makes a pair a duplicate, inclusive; 1.0 = the same text.",
     )
 
 
 class CombinedVerifier(_Section):
-    """Several verifiers, of which all or any must accept a pair; each may itself be such a combination."""
+    """Several verifiers, all or any of which must accept a pair; members may be combinations themselves."""
 
-    # what stands beside them is a fault that `hybriddup.config.rules` tells
+    # extra keys are allowed here because `hybriddup.config.rules` reports them with a better message
     model_config = ConfigDict(
         extra="allow", json_schema_extra={WRITTEN_FORM: "{all: [{use: edit, threshold: 0.8}, ...]}"}
     )
@@ -108,24 +107,24 @@ class CombinedVerifier(_Section):
 
     @property
     def members(self) -> tuple[VerifierSettings, ...]:
-        """The verifiers, or combinations of them."""
+        """The verifiers of the combination, which may be combinations themselves."""
         members: tuple[VerifierSettings, ...] = getattr(self, self.combine)
         return members
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verifiers as a file writes them: ``{all: [...]}`` or ``{any: [...]}``."""
+        """Return the verifiers as written in a file: ``{all: [...]}`` or ``{any: [...]}``."""
         return {self.combine: [member.to_dict() for member in self.members], **(self.model_extra or {})}
 
 
 class AllVerifiers(CombinedVerifier):
-    """Several verifiers that must all accept a pair; each may itself be a combination."""
+    """Several verifiers that must all accept a pair; members may be combinations themselves."""
 
     combine = "all"
     all: _Members
 
 
 class AnyVerifier(CombinedVerifier):
-    """Several verifiers of which one must accept a pair; each may itself be a combination."""
+    """Several verifiers, at least one of which must accept a pair; members may be combinations themselves."""
 
     combine = "any"
     any: _Members
@@ -150,40 +149,42 @@ AnyVerifier.model_rebuild()
 
 
 class LengthBand(_Section):
-    """How pairs are judged whose shorter text has a length in this band."""
+    """Limits, verifier and guards for pairs whose shorter text has a length in this band."""
 
     up_to: int | None = Field(
         None,
         ge=1,
-        description="Longest text of the band, in code points of what is compared, inclusive; left out in the last.",
+        description="Longest text of the band, inclusive, in code points of the compared text; left out in the last.",
     )
     exact_only: bool = Field(
-        False, description="Whether texts of the band are repeats only where they are equal after normalizing."
+        False, description="Whether texts of the band are repeats only if they are equal after normalizing."
     )
     max_hamming_distance: int | None = Field(
         None,
         ge=0,
         le=511,
-        description="Most bits in which two fingerprints may differ to be compared, inclusive; left out: 44 of 128 "
-        "bits where up_to is at most 200, else 40, and as large a share of other widths.",
+        description="Largest number of differing bits at which a pair is still verified, inclusive; if left out, 44 "
+        "of 128 bits for bands with up_to at most 200, else 40, in proportion for other widths.",
     )
-    verifier: VerifierSettings | None = Field(None, description="The second look at the text, which decides.")
+    verifier: VerifierSettings | None = Field(
+        None, description="Compares the texts of a candidate pair, and decides whether they are repeats."
+    )
     must_agree: tuple[GuardSettings, ...] | None = Field(
-        None, description="The guards of pairs of this band, in place of those that the key at the top names."
+        None, description="Guards for pairs of this band, which replace the guards at the top level."
     )
 
     def name(self, lower: int) -> str:
-        """Return the band as results name it, such as ``7-20`` or ``141-``, given its shortest length."""
+        """Return the name of the band in results, such as ``7-20`` or ``141-``, given its shortest length."""
         return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
 
     def with_limit(self, bits: int) -> LengthBand:
-        """Return the band with a Hamming limit, the default where it has a verifier and sets none."""
+        """Fill in the default Hamming limit, if the band has a verifier and sets no limit."""
         if self.exact_only or self.verifier is None or self.max_hamming_distance is not None:
             return self
         return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the band as a file writes it."""
+        """Return the band as written in a file."""
         band: dict[str, Any] = {} if self.up_to is None else {"up_to": self.up_to}
         if self.exact_only:
             return {**band, "exact_only": True}
@@ -227,69 +228,70 @@ DEFAULT_GUARDS = tuple(GuardSettings(use=name) for name in ("numbers", "negation
 
 
 class Settings(_Section):
-    """What a run does, every key resolved; the keys follow the order of the steps."""
+    """The settings of a run, every key resolved; the keys follow the order of the steps."""
 
     plugins: tuple[str, ...] = Field(
         (),
-        description="Modules to load as plugins besides the installed ones: those of Python, and files beside the "
-        "configuration.",
+        description="Modules to load as plugins, in addition to the installed plugins: importable modules, or files "
+        "next to the configuration.",
     )
     recipe: str | None = Field(
         None,
         min_length=1,
-        description="File that `hybriddup learn` wrote: weights of tokens, common shingles, IDF; null = learned from "
+        description="File written by `hybriddup learn`: token weights, common shingles, IDF; null = learn them from "
         "each run's posts.",
     )
     normalizer: ComponentOrChain = Field(
         ComponentSettings(use="microblog", reposts="mask"),
-        description="What two posts may differ in and still be equal, such as case, URLs and mentions; in a list, each "
-        "gets what the one before it returns.",
+        description="Removes differences that do not count, such as case, URLs and mentions; in a list, each "
+        "normalizer gets the output of the one before it.",
     )
     compare: Literal["all", "body"] = Field(
         "body",
-        description="What near repeats are looked for by: all of a post, or its body, the words without what is around "
-        "them (links, emoji, hashtags), if these are five Han characters or some three other words. Of a post with "
-        "fewer words and hashtags, emoji, links and mentions take no part in fingerprints and keys. Exact repeats are "
-        "equal in all parts.",
+        description="Part of a post that near repeats are searched by: all of it, or its body, which is the words "
+        "without the links, emoji and hashtags around them, if there are at least five Han characters or about three "
+        "other words. If a post with hashtags has fewer words, all of it counts, but its emoji, links and mentions "
+        "take no part in fingerprints and keys. Exact repeats are equal in all parts.",
     )
     without_text: Literal["keep", "drop", "compare"] = Field(
         "keep",
-        description="What becomes of posts of which no text is left after normalizing, such as pictures or links: "
-        "keep keeps each; drop leaves them out, as duplicates of none (a window, which answers about each post, keeps "
-        "them); compare removes those whose text was the same before.",
+        description="Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop "
+        "leaves them out, without a keeper (a window keeps them, because it must decide each post); compare removes "
+        "those whose text before normalizing is the same.",
     )
     tokenizer: ComponentSettings = Field(
         ComponentSettings(use="char_ngrams", cjk=[1, 2], other=[3, 3]),
-        description="How a text is split into the features that make its fingerprint.",
+        description="Splits a text into the features that make its fingerprint.",
     )
     weighter: ComponentSettings = Field(
         ComponentSettings(use="tfidf", clip=[2, 5], other=3.5),
-        description="How strongly each feature pulls the bits of the fingerprint.",
+        description="Sets how strongly each feature pulls the bits of the fingerprint.",
     )
     hasher: ComponentSettings = Field(
-        ComponentSettings(use="xxh3", seed=0), description="How a feature becomes random bits."
+        ComponentSettings(use="xxh3", seed=0), description="Turns a feature into pseudorandom bits."
     )
     fingerprint: FingerprintSettings = Field(FingerprintSettings(), description="The simhash fingerprint of each text.")
     blocks: ComponentSettings = Field(
         ComponentSettings(use="shingles"),
-        description="The block index, which finds the texts whose fingerprints differ in few bits.",
+        description="The block index, which finds texts whose fingerprints differ in few bits.",
     )
     must_agree: tuple[GuardSettings, ...] = Field(
         DEFAULT_GUARDS,
         description="Guards: what must agree in two posts, whatever the score, such as numbers or negation; a list of "
-        "names, of {use: NAME} with options, and of {words: [buy, sell]}. A length band may have a list of its own.",
+        "names, {use: NAME} with options, or {words: [buy, sell]}. A length band may have a list of its own.",
     )
     keep: Keep = Field(
         "first",
-        description="Which post of a set of repeats stays: first, last, longest, most_complete (the longest without "
-        "what stands beside its words, as for compare: body), or that with the highest value of a field; in a list, "
-        "each decides where those before it find no difference. Windows keep the first.",
+        description="Which post of a set of repeats is kept: first, last, longest, most_complete (the longest body, "
+        "see compare), or the one with the highest value of a field; in a list, each rule breaks the ties of the "
+        "rules before it. Windows keep the first.",
     )
     audit: AuditSettings = Field(AuditSettings(), description="The estimate of the recall of stage 1 in the summary.")
     lengths: tuple[LengthBand, ...] = Field(
         DEFAULT_LENGTHS,
         min_length=1,
-        description="Bands of text length, shortest first, without gaps; a pair is judged by that of its shorter text.",
+        description="Bands of text length, shortest first, without gaps; a pair is judged by the band of its shorter "
+        "text.",
     )
 
     _remarks: tuple[str, ...] = PrivateAttr(())
@@ -298,7 +300,7 @@ class Settings(_Section):
     @classmethod
     def _fill_limits(cls, lengths: tuple[LengthBand, ...], info: ValidationInfo) -> tuple[LengthBand, ...]:
         fingerprint = info.data.get("fingerprint")
-        if fingerprint is None:  # it is faulty, which is reported
+        if fingerprint is None:  # invalid, which is reported already
             return lengths
         return tuple(band.with_limit(fingerprint.bits) for band in lengths)
 
@@ -310,12 +312,12 @@ class Settings(_Section):
 
     @property
     def max_hamming_distance(self) -> int:
-        """The largest Hamming limit of all length bands, inclusive; 0 where every band is for equal texts only."""
+        """The largest Hamming limit of all length bands, inclusive; 0 if every band is for equal texts only."""
         return max(band.max_hamming_distance or 0 for band in self.lengths)
 
     @property
     def keep_rules(self) -> tuple[KeepRule, ...]:
-        """Which post of a set of repeats stays; each rule decides where those before it find no difference."""
+        """The rules that decide which post of a set of repeats is kept; each breaks the ties of those before it."""
         return self.keep if isinstance(self.keep, tuple) else (self.keep,)
 
     @property
@@ -325,18 +327,18 @@ class Settings(_Section):
 
     @property
     def order_fields(self) -> tuple[str, ...]:
-        """The fields of ``keep: {highest: FIELD}``, each once; none where no field decides which post is kept."""
+        """The distinct fields of ``keep: {highest: FIELD}``; empty if no rule uses a field."""
         return tuple(dict.fromkeys(rule.highest for rule in self.keep_rules if isinstance(rule, KeepHighest)))
 
     def bands(self) -> Iterator[tuple[int, LengthBand]]:
-        """Yield each length band with the shortest length that belongs to it, which is 0 for the first."""
+        """Yield the shortest length of each length band, which is 0 for the first, and the band."""
         lower = 0
         for band in self.lengths:
             yield lower, band
             lower = (band.up_to or 0) + 1
 
     def with_remarks(self, remarks: Iterable[str]) -> Settings:
-        """Return the settings with more warnings, about how they were written."""
+        """Return the settings with further warnings about how they were written, such as deprecated keys."""
         copy = self.model_copy()
         copy._remarks = (*self._remarks, *remarks)
         return copy
@@ -351,11 +353,11 @@ class Settings(_Section):
         return [self.must_agree if band.must_agree is None else band.must_agree for band in self.lengths]
 
     def warnings(self) -> list[str]:
-        """Return what works but is hardly meant, a sentence each."""
+        """Return warnings about settings that are valid but probably not intended, one sentence each."""
         return [*self._remarks, *setting_warnings(self.to_dict())]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as a file writes them, in the order of the steps; plain data that YAML and JSON hold."""
+        """Return the settings as written in a file, in the order of the steps, as plain data for YAML or JSON."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {
             name: [_as_written(item) for item in value] if isinstance(value, tuple) else _as_written(value)
@@ -364,7 +366,7 @@ class Settings(_Section):
 
 
 def _as_written(value: Any) -> Any:
-    """Return a value as a file writes it."""
+    """Return a value as written in a file."""
     if isinstance(value, (ComponentSettings, LengthBand)):
         return value.to_dict()
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

@@ -1,1 +1,1 @@
-"""What flows between the steps: posts as columns, arrays of texts, tokens, fingerprints, pairs and decisions."""
+"""The data that flows between steps: posts as columns; arrays of texts, tokens, fingerprints, pairs and decisions."""

@@ -1,4 +1,4 @@
-"""The posts of a run as columns, whether they come from files, a list or a data frame."""
+"""The posts of a run as columns (texts, ids, rows), whether from files, a list or a data frame."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class BadRecord:
     source: str
     """File name, ``-`` for standard input, or ``posts`` for a list."""
     line: int
-    """One-based line in the file (for formats without lines, one-based record)."""
+    """One-based line in the file; one-based record in formats without lines."""
     row: int
-    """Zero-based input row over all files."""
+    """Zero-based input row, counted across all files."""
     reason: str
 
 
 class PackedIds(Sequence[Any]):
-    """Ids that are all text, or all whole numbers, in a quarter of the memory that Python's objects take."""
+    """Ids in one numpy array, all str or all int; a quarter of the memory of Python objects."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = values
@@ -36,7 +36,7 @@ class PackedIds(Sequence[Any]):
         return len(self.values)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return one id as a str or int, or some as a list."""
+        """Return one id as a str or int, or a list for a slice or an index array."""
         found = self.values[index]
         return found if isinstance(found, str) else found.tolist()
 
@@ -45,7 +45,10 @@ class PackedIds(Sequence[Any]):
 
 
 def pack_ids(ids: list[Any]) -> NDArray[Any] | list[Any]:
-    """Return ids of one kind as an array; others, which no array could give back as they are, unchanged."""
+    """Return the ids as an array if all are str or all are int; otherwise unchanged.
+
+    Ids that an array could not return exactly (mixed types, lone surrogates, ints past 64 bits) stay a list.
+    """
     kinds = set(map(type, ids))
     try:
         if kinds == {str}:
@@ -58,7 +61,7 @@ def pack_ids(ids: list[Any]) -> NDArray[Any] | list[Any]:
 
 
 def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
-    """Return what `pack_ids` made of consecutive posts as the ids of all."""
+    """Concatenate the results of `pack_ids`; the result is packed if all parts are arrays of one dtype."""
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     if arrays and len(arrays) == len(parts) and len({array.dtype for array in arrays}) == 1:
         return PackedIds(np.concatenate(arrays))
@@ -66,62 +69,62 @@ def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
 
 
 def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
-    """Return the ids at some places; faster than one by one where they are packed."""
+    """Return the ids at these places; one array lookup if they are packed."""
     return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
 
 
 class Against(NamedTuple):
-    """Another corpus, whose posts are kept whatever they repeat."""
+    """Another corpus to compare with; its posts are never removed."""
 
     name: str
     end: int
-    """The place after its last post."""
+    """Place after its last post in the combined corpus."""
 
 
 @dataclass
 class Corpus:
-    """Posts in input order. Bad records take a row but are not in the columns."""
+    """Posts in input order. A bad record takes up a row but has no entry in the columns."""
 
     texts: list[str]
     ids: Sequence[Any]
-    """The users' ids; the row itself where the input has none."""
+    """The users' ids; a post without one has its row as id."""
     rows: Int64s
-    """int64[n]: zero-based input row of each post, rising; gaps are bad records."""
+    """int64[n]: zero-based input row of each post, ascending; gaps are bad records."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The values of each field that ``keep: {highest: FIELD}`` and ``per`` name."""
+    """Values of the fields named by ``keep: {highest: FIELD}`` and ``per``, by field."""
     n_rows: int = 0
-    """Rows of the input, bad records included."""
+    """Number of input rows, including bad records."""
     bad_records: list[BadRecord] = field(default_factory=list)
-    """The first few bad records, with where they are."""
+    """The first few bad records, with their location."""
     n_bad_records: int = 0
     against: tuple[Against, ...] = ()
-    """Other corpora, whose posts stand before all others; their rows and ids are those that they have there."""
+    """Other corpora, whose posts come first in all columns and keep the rows and ids of their own corpus."""
 
     @property
     def n_against(self) -> int:
-        """Posts of other corpora."""
+        """Number of posts from other corpora."""
         return self.against[-1].end if self.against else 0
 
     def sources(self, places: Int64s) -> list[str | None]:
-        """Return the names of the other corpora that posts are of; None for those of none."""
+        """Return for each place the name of the other corpus its post is from; None for the run's own posts."""
         names = [*(other.name for other in self.against), None]
         return [names[i] for i in np.searchsorted([other.end for other in self.against], places, "right").tolist()]
 
     def take(self, places: Int64s) -> Corpus:
-        """Return the posts at some places, rising; the rows are those of the whole input."""
+        """Return the posts at these ascending places; each keeps its row of the whole input."""
         chosen = places.tolist()
         return replace(
             self,
             texts=[self.texts[place] for place in chosen],
             ids=take_ids(self.ids, places),
             rows=self.rows[places],
-            order_values={name: [of[place] for place in chosen] for name, of in self.order_values.items()},
+            order_values={name: [values[place] for place in chosen] for name, values in self.order_values.items()},
             against=tuple(Against(name, int(np.searchsorted(places, end))) for name, end in self.against),
         )
 
 
 def put_before(corpus: Corpus, others: Sequence[tuple[str, Corpus]]) -> Corpus:
-    """Return posts with those of other corpora, each with its name, before them: what they repeat of these goes."""
+    """Return the posts preceded by the posts of other, named corpora, which a run compares with but never removes."""
     if not others:
         return corpus
     parts = [*(other for _, other in others), corpus]

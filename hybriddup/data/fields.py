@@ -1,7 +1,7 @@
-"""Fields of posts, as `--text-field` and the like name them: by name, by path, and several as one text.
+"""Look up fields of posts, as named by `--text-field` and similar options: by name, by path, or several as one text.
 
-A name is looked up as it is first. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, and
-``title + body`` is the text of both, with a line end between them.
+The literal name wins. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, and
+``title + body`` is the text of both fields, joined by a newline.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from operator import itemgetter, methodcaller
 from typing import Any
 
 DEFAULT_ID_FIELD = "id"
-"""The only id field that posts may all lack: it is that of a caller who said nothing."""
+"""Default id field. Posts may all lack it, whereas an id field that the caller chose must exist."""
 MISSING = object()
-"""In place of a value that a record does not have."""
-BETWEEN = "\n"
-"""What stands between the texts of several fields."""
+"""Sentinel for a field that a record does not have; None may be a value."""
+_SEPARATOR = "\n"
 
 
 def find(record: Any, name: str) -> Any:
-    """Return the value of a field, by its name or its path; KeyError where the record has none.
+    """Return the value of a field, by its name or its path; KeyError if the record has none.
 
     Examples
     --------
@@ -38,7 +37,7 @@ def find(record: Any, name: str) -> Any:
 
 
 def find_or(record: Any, name: str, default: Any = None) -> Any:
-    """Return the value of a field; the default where the record does not have it."""
+    """Return the value of a field, or the default if the record does not have it."""
     try:
         return find(record, name)
     except KeyError:
@@ -46,7 +45,7 @@ def find_or(record: Any, name: str, default: Any = None) -> Any:
 
 
 def find_text(record: Any, field: str) -> Any:
-    r"""Return the text of a field, or of those of several that are there; KeyError where none is.
+    r"""Return the text of a field, or of several joined, skipping missing ones; KeyError if all are missing.
 
     Examples
     --------
@@ -63,21 +62,18 @@ def find_text(record: Any, field: str) -> Any:
 
 
 def text_fields(field: str, names: Container[str]) -> list[str]:
-    """Return the fields whose texts make up the text of a post: one, unless ``+`` stands between several.
-
-    A name that is among those of the record or table is taken as it is.
-    """
+    """Split a text field such as ``title + body`` into its names, unless the record or table has it as one name."""
     return [field] if field in names or "+" not in field else [part.strip() for part in field.split("+")]
 
 
 def joined(values: Iterable[Any]) -> Any:
-    """Return the texts of several fields as one, without those that are empty; a value that is no text as it is."""
+    """Join the non-empty texts of several fields; a value that is no string is returned alone, to be rejected."""
     filled = [value for value in values if value is not None and value != ""]
-    return next((value for value in filled if not isinstance(value, str)), BETWEEN.join(map(str, filled)))
+    return next((value for value in filled if not isinstance(value, str)), _SEPARATOR.join(map(str, filled)))
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether this stands for no value: it is not equal to itself, or cannot tell."""
+    """Return whether this is a missing-value marker, such as NaN or NaT (unequal to itself) or ``pandas.NA``."""
     if isinstance(value, (str, bytes)):
         return False
     try:
@@ -87,7 +83,7 @@ def is_missing(value: Any) -> bool:
 
 
 def has_no_value(value: Any) -> bool:
-    """Return whether a field holds nothing that posts could be ordered or told apart by; empty text is nothing, too.
+    """Return whether a value is missing, blank or the text "nan", so that posts cannot be ordered or grouped by it.
 
     Examples
     --------
@@ -98,7 +94,7 @@ def has_no_value(value: Any) -> bool:
 
 
 def hashable(value: Any) -> Any:
-    """Return what stands for a value in a set: itself, or how a list or an object is written, arrays to the end."""
+    """Return a hashable equivalent of a value: itself, or its type and full repr (arrays are not abbreviated)."""
     try:
         hash(value)
     except TypeError:
@@ -107,10 +103,10 @@ def hashable(value: Any) -> Any:
 
 
 def finder(name: str) -> Callable[[Any], Any]:
-    """Return `find_or` of a name as a function of the record, fast where the name is plain."""
+    """Return `find_or` for a name as a function of the record, with a fast path for names without a dot."""
     return partial(find_or, name=name) if "." in name else methodcaller("get", name)
 
 
 def text_finder(field: str) -> Callable[[Any], Any]:
-    """Return `find_text` of a field as a function of the record, fast where the name is plain."""
+    """Return `find_text` for a field as a function of the record, with a fast path for plain names."""
     return partial(find_text, field=field) if "." in field or "+" in field else itemgetter(field)

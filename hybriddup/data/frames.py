@@ -1,4 +1,7 @@
-"""Posts of a list or a data frame as a corpus, and removed posts as a data frame; imports neither library."""
+"""Convert lists and data frames to a corpus, and removed posts to a data frame.
+
+Neither pandas nor polars is imported until a result is converted: input frames are recognized by their attributes.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ COLUMN_TYPES = {
     "score": "float64",
     "threshold": "float64",
 }
-"""Types that a data frame of removed posts has even when it is empty."""
+"""Column types of a data frame of removed posts, so that an empty one has them too; all others are text."""
 
-WANTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
+_ACCEPTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
 
 
 def corpus_from_posts(
@@ -31,11 +34,14 @@ def corpus_from_posts(
 ) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
-    Posts are strings, or mappings that have ``text_field``, in a list or another ordered iterable; or a data frame of
-    pandas or polars with that column. InputError, with the first position, where they are something else, lack a field,
-    or have a text that is not a string.
+    Posts are strings, or mappings with ``text_field``, in a list or another ordered iterable; or a pandas or polars
+    data frame with that column. ``order_fields`` are the fields named by ``keep: {highest: FIELD}``. A post without an
+    id has its row as id.
 
-    The row is the id of a post that has none; ``order_fields`` are those of ``keep: {highest: FIELD}``.
+    Raises
+    ------
+    InputError
+        The posts are of another type, lack a field, or have a text that is not a string. Names the first such post.
     """
     if is_data_frame(posts):
         return _from_data_frame(posts, text_field, id_field, order_fields, per)
@@ -58,9 +64,9 @@ def corpus_from_posts(
 
 
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
-    """Return some of the posts that a corpus of ``n_rows`` was made of, in the type that was given."""
+    """Return the posts in these rows, in the type that was given; InputError if there are not ``n_rows`` posts."""
     if not hasattr(posts, "__len__") or isinstance(posts, (str, bytes, bytearray, Mapping, Set)):
-        raise InputError(f"{WANTED}, the same as for dedupe; got {describe(posts)}.")
+        raise InputError(f"{_ACCEPTED}, the same as for dedupe; got {describe(posts)}.")
     if len(posts) != n_rows:
         raise InputError(f"dedupe was given {n_rows:,} posts, and these are {len(posts):,}; give the same posts.")
     if hasattr(posts, "iloc"):
@@ -74,7 +80,7 @@ def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
 
 
 def removed_to_pandas(removed: Sequence[Removed]) -> Any:
-    """Return the removed posts as a pandas DataFrame, one column a field of `Removed`."""
+    """Return the removed posts as a pandas DataFrame, with one column per field of `Removed`."""
     pd = _library("pandas")
 
     def series(name: str, values: list[Any]) -> Any:
@@ -89,7 +95,7 @@ def removed_to_pandas(removed: Sequence[Removed]) -> Any:
 
 
 def removed_to_polars(removed: Sequence[Removed]) -> Any:
-    """Return the removed posts as a polars DataFrame, one column a field of `Removed`."""
+    """Return the removed posts as a polars DataFrame, with one column per field of `Removed`."""
     pl = _library("polars")
     types = {"int64": pl.Int64, "float64": pl.Float64, "text": pl.String}
 
@@ -116,8 +122,8 @@ def _columns_of(removed: Sequence[Removed]) -> Iterator[tuple[str, list[Any]]]:
 
 
 def is_data_frame(posts: Any) -> bool:
-    """Return whether this is a data frame of pandas or polars, or behaves like one."""
-    kind = type(posts)  # asked of the type: some frames compute a column list, with a warning, when it is read
+    """Return whether this is a pandas or polars data frame, or has the same interface."""
+    kind = type(posts)  # not the instance: some lazy frames compute their columns, with a warning, on access
     return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
 
 
@@ -186,7 +192,7 @@ def _text_of(post: Mapping[Any, Any], field: str, position: int) -> str:
 
 
 def _check_used(posts: list[Any], field: str, option: str) -> None:
-    """Raise InputError where not one of the posts has a field."""
+    """Raise InputError if none of the posts has a field."""
     if all(find_or(post, field, MISSING) is MISSING for post in posts):
         _field(posts[0], field, 0, option)
 
@@ -199,32 +205,32 @@ def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> A
 
 
 def _text_or_none(value: Any, where: str) -> str:
-    """Return a text, empty where there is none: None, NaN, and what data frames put in their place."""
+    """Return a text; empty for None, NaN and the missing-value markers of data frames."""
     return "" if value is None or is_missing(value) else _as_text(value, where)
 
 
 def _as_text(value: Any, where: str, expected: str = "a string") -> str:
     if isinstance(value, str):
-        return str.__str__(value)  # numpy's strings become plain ones, which is what encoders and scorers are fast on
+        return str.__str__(value)  # numpy's str subclass becomes plain str, on which encoders and scorers are fast
     raise InputError(f"{where} must be {expected}; got {describe(value)}. Leave it out, or turn it into text, first.")
 
 
 def _as_list(posts: Any) -> list[Any]:
     if isinstance(posts, (str, bytes, bytearray)):
-        raise InputError(f"{WANTED}; got {describe(posts)}. A list with one text is [text].")
+        raise InputError(f"{_ACCEPTED}; got {describe(posts)}. A list with one text is [text].")
     if isinstance(posts, Mapping):
-        raise InputError(f"{WANTED}; got {describe(posts)}. A list with one post is [post].")
+        raise InputError(f"{_ACCEPTED}; got {describe(posts)}. A list with one post is [post].")
     if isinstance(posts, Set):
-        raise InputError(f"{WANTED}; got {describe(posts)}, which has no order to decide in. Sort it into a list.")
+        raise InputError(f"{_ACCEPTED}; got {describe(posts)}, which has no order to decide in. Sort it into a list.")
     if hasattr(type(posts), "collect"):
-        raise InputError(f"{WANTED}; got {describe(posts)}. Collect it into a DataFrame first.")
+        raise InputError(f"{_ACCEPTED}; got {describe(posts)}. Collect it into a DataFrame first.")
     if not isinstance(posts, Iterable):
-        raise InputError(f"{WANTED}; got {describe(posts)}.")
+        raise InputError(f"{_ACCEPTED}; got {describe(posts)}.")
     return list(posts)
 
 
 def describe(value: Any) -> str:
-    """Return a value and its type in few words, for an error message."""
+    """Describe a value for an error message: its type, and of text (up to 40 characters) and numbers the value."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -1,23 +1,24 @@
-"""Limits that steps and plugins' adapters both keep: of weights, of lengths, and of how exact a score is."""
+"""Limits shared by the steps and the adapters of plugins: largest weight, no length bound, precision of scores."""
 
 import numpy as np
 
 from hybriddup.data.records import Float64s
 
 MAX_WEIGHT = 1000.0
-"""Largest weight a token may have; the sums of `hybriddup.kernels.text.simhash` rely on it."""
+"""Largest weight of a token; it keeps the sums of `hybriddup.kernels.text.simhash` from overflowing."""
 
 NO_BOUND = 2**31 - 1
-"""What `max_partner_lengths` gives where length alone rules nothing out."""
+"""Value of `max_partner_lengths` if length alone rules nothing out."""
 
 DECIMALS = 12
-"""Scores are rounded to these, some hundred times coarser than the rounding errors of the sums."""
+"""Decimals of a score; about a hundred times coarser than the rounding errors of the sums."""
 
 
 def round_onto(scores: Float64s, thresholds: Float64s) -> Float64s:
-    """Return the scores, rounded to `DECIMALS`, at most 1.0; one that meets its threshold there is made the threshold.
+    """Return the scores rounded to `DECIMALS`, at most 1.0, without losing any that reaches its threshold.
 
-    The last matters for a threshold with more decimals, such as 1 / 3, below which its own rounding would lie.
+    A threshold with more decimals, such as 1 / 3, may lie above its own rounding. A score that equals the rounded
+    threshold is therefore raised to the threshold.
     """
     rounded = np.round(scores, DECIMALS).clip(max=1.0)
     meets = (rounded < thresholds) & (rounded >= np.round(thresholds, DECIMALS))

@@ -1,4 +1,4 @@
-"""What files say of posts beside their text: whose duplicates they are, and which belong together."""
+"""Tables of results for output files: removed posts, clusters, and the marks `--mark` adds to each post."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from hybriddup.data.records import Int64s, Removed
 from hybriddup.data.removed import RemovedPosts, cut
 
 SOURCE = "keeper_source"
-"""The column of `Removed` that files have only where posts of other corpora could be keepers."""
+"""Column of `Removed` that is written only if the run compared with other corpora."""
 MARKS = ("duplicate_of", "score", "cluster")
-"""The fields that `Marks` adds to each post."""
+"""Names of the fields that `Marks` adds to each post."""
 
 
 class Table(NamedTuple):
-    """Rows of values under names."""
+    """Rows of values with named, typed columns."""
 
     types: Mapping[str, str]
-    """The type of each column, by its name: ``int64``, ``float64``, ``bool`` or ``string``; values may be None."""
+    """Type of each column by name: ``int64``, ``float64``, ``bool`` or ``string``; values may be None."""
     rows: Iterable[Sequence[Any]]
 
 
 def id_type(ids: Sequence[Any]) -> str:
-    """Return the type of a column of ids: ``string`` where not all are whole numbers that fit into one."""
+    """Return the type of a column of ids: ``int64`` if all are ints of at most 64 bits, else ``string``."""
     is_whole = isinstance(ids, range) or (isinstance(ids, PackedIds) and ids.values.dtype == np.int64)
     return "int64" if is_whole else "string"
 
 
 def removed_table(removed: RemovedPosts) -> Table:
-    """Return the removed posts, a column for each field of `Removed`."""
-    of_ids = id_type(removed.corpus.ids)
+    """Return the removed posts as a table with one column per field of `Removed`."""
+    type_of_ids = id_type(removed.corpus.ids)
     types = {field.name: COLUMN_TYPES.get(field.name, "string") for field in fields(Removed)}
-    types |= {"id": of_ids, "keeper_id": of_ids}
+    types |= {"id": type_of_ids, "keeper_id": type_of_ids}
     if removed.corpus.against:
         return Table(types, removed.values())
     return Table({name: types[name] for name in types if name != SOURCE}, (row[:-1] for row in removed.values()))
 
 
 def cluster_numbers(removed: RemovedPosts) -> Int64s:
-    """Return int64[n_posts]: the cluster of each post of the corpus, from 1, by their keepers; 0 = it is alone."""
+    """Return int64[n_posts]: the cluster of each post, from 1 in the order of keepers; 0 = no duplicates."""
     columns, numbers = removed.columns, np.zeros(len(removed.corpus.texts), np.int64)
     keepers = np.unique(columns.keepers)
     numbers[keepers] = np.arange(1, len(keepers) + 1)
@@ -54,7 +54,7 @@ def cluster_numbers(removed: RemovedPosts) -> Int64s:
 
 
 def clusters_table(removed: RemovedPosts) -> Table:
-    """Return the posts of each cluster, the keeper first; keepers of other corpora with the name of theirs."""
+    """Return the posts of each cluster, keeper first; with a source column if the run compared with other corpora."""
     corpus, numbers = removed.corpus, cluster_numbers(removed)
     is_keeper = np.ones(len(numbers), np.bool_)
     is_keeper[removed.columns.posts] = False
@@ -72,7 +72,7 @@ def clusters_table(removed: RemovedPosts) -> Table:
 
 
 class Marks:
-    """What is written beside the fields of each post, removed or kept, of an input of so many rows."""
+    """The fields of `MARKS` for every post of an input of ``n_rows``, removed or kept."""
 
     def __init__(self, removed: RemovedPosts, n_rows: int) -> None:
         corpus, n = removed.corpus, removed.corpus.n_against
@@ -83,13 +83,14 @@ class Marks:
         self.types = dict(zip(MARKS, (id_type(corpus.ids), "float64", "int64"), strict=True))
 
     def of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
-        """Yield of the post in each row the id of its keeper and the score, None where it is kept, and the cluster."""
+        """Yield the keeper's id, the score and the cluster for each row; None for what a post does not have."""
         return chain.from_iterable(map(self._of, cut(rows)))
 
     def _of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
         places, columns = self._places[rows], self._removed.columns
-        gone = places[places >= 0]
-        keepers, scores = take_ids(self._removed.corpus.ids, columns.keepers[gone]), columns.scores[gone].tolist()
+        removed = places[places >= 0]
+        keepers = take_ids(self._removed.corpus.ids, columns.keepers[removed])
+        scores = columns.scores[removed].tolist()
         evidence = zip(keepers, scores, strict=True)
         for place, number in zip(places.tolist(), self._numbers[rows].tolist(), strict=True):
             yield (*(next(evidence) if place >= 0 else (None, None)), number or None)

@@ -1,9 +1,9 @@
-"""What moves between the steps: texts, tokens, fingerprints, pairs and decisions.
+"""Arrays passed between the steps: texts, tokens, fingerprints, pairs and decisions.
 
-Everything here is arrays, so that a step handles many posts in one call. Two kinds of numbers point at posts:
+Each type holds many posts, so that a step handles them in one call. Posts are referred to by two kinds of numbers:
 
-``row``       the zero-based position of a post in the input, over all files; what users see.
-``position``  the zero-based place of a text in the order of deciding; what steps and kernels see.
+``row``       zero-based index of a post in the input, across all files; shown to users.
+``position``  zero-based index of a text in the order of deciding; used by steps and kernels.
 """
 
 from __future__ import annotations
@@ -24,30 +24,29 @@ UInt16s = NDArray[np.uint16]
 UInt32s = NDArray[np.uint32]
 UInt64s = NDArray[np.uint64]
 UInts = NDArray[np.unsignedinteger[Any]]
-"""Of whichever width is enough."""
+"""Unsigned integers of any width."""
 Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
 NO_KEY = 2**64 - 1
-"""Stands where a text has no more block keys."""
+"""Padding for texts with fewer block keys than others."""
 
 SKETCH_WORDS = 4
-"""Words of a sketch of the characters of a text, as `hybriddup.kernels.text.characters.sketch_characters` writes it. Of
-the candidate pairs of posts that have too few characters in common, four words tell two thirds in Chinese, a third in
-English."""
+"""uint64 words of a character sketch, made by `hybriddup.kernels.text.characters.sketch_characters`. Four words rule
+out two thirds (Chinese) or one third (English) of the candidate pairs with too few characters in common."""
 NO_SKETCHES: UInt64s = np.zeros((0, SKETCH_WORDS), np.uint64)
-"""Where characters are not asked."""
+"""Sketches of a run whose verifiers set no bound on common characters."""
 
 
 class EncodedTexts(NamedTuple):
     """Texts as one array of code points; text ``i`` is ``code_points[offsets[i]:offsets[i + 1]]``."""
 
     code_points: UInt32s
-    """uint32[n_code_points]: lone surrogates stand for themselves."""
+    """uint32[n_code_points]; lone surrogates are kept as they are."""
     offsets: Int64s
-    """int64[n_texts + 1], rising from 0."""
+    """int64[n_texts + 1], ascending from 0."""
 
     @property
     def n_texts(self) -> int:
@@ -56,7 +55,7 @@ class EncodedTexts(NamedTuple):
 
     @property
     def lengths(self) -> Int64s:
-        """int64[n_texts]: the code points of each text."""
+        """int64[n_texts]: length of each text in code points."""
         return self.offsets[1:] - self.offsets[:-1]
 
     def points_of(self, text: int) -> UInt32s:
@@ -66,21 +65,21 @@ class EncodedTexts(NamedTuple):
 
 def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     """Return the texts as one array of code points."""
-    # the quickest copy, and one that can be written to: kernels would be compiled once more for what cannot
+    # the fastest copy, and a writable one: numba would compile each kernel again for read-only arrays
     code_points = np.array(["".join(texts)], np.str_).view(np.uint32)
-    offsets = offsets_of(texts)  # now that joining has fetched the texts from memory
-    return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy's strings have a character at least
+    offsets = offsets_of(texts)  # after joining, which has brought the texts into the CPU's cache
+    return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy pads an empty string to one character
 
 
 def offsets_of(texts: Sequence[Sized]) -> Int64s:
-    """Return int64[n_texts + 1]: where each begins when they are put one after another."""
+    """Return int64[n_texts + 1]: the start of each text in their concatenation, and the total length."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.fromiter(map(len, texts), np.int64, len(texts)).cumsum(out=offsets[1:])
     return offsets
 
 
 def text_lengths(texts: Sequence[str]) -> Int32s:
-    """Return int32[n]: the code points of each text."""
+    """Return int32[n]: the length of each text in code points."""
     return np.fromiter(map(len, texts), np.int32, len(texts))
 
 
@@ -90,9 +89,9 @@ class Tokens(NamedTuple):
     code_points: UInt32s
     """uint32[n_code_points]."""
     starts: Int64s
-    """int64[n_tokens]: where each token begins in ``code_points``."""
+    """int64[n_tokens]: start of each token in ``code_points``."""
     lengths: Int32s
-    """int32[n_tokens]: code points of each token, at least 1."""
+    """int32[n_tokens]: length of each token in code points, at least 1."""
     offsets: Int64s
     """int64[n_texts + 1]: the tokens of text ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
 
@@ -102,7 +101,7 @@ class Tokens(NamedTuple):
         return len(self.offsets) - 1
 
     def strings(self, text: int) -> list[str]:
-        """Return the tokens of one text as strings, in order; for people and for tests, slow."""
+        """Return the tokens of one text as strings, in order. Slow: meant for explanations and tests."""
         span = slice(int(self.offsets[text]), int(self.offsets[text + 1]))
         starts, lengths = self.starts[span], self.lengths[span]
         first, last = int(starts.min(initial=len(self.code_points))), int((starts + lengths).max(initial=0))
@@ -112,7 +111,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
-    """Return ``Tokens`` for one list of strings a text; empty strings are left out.
+    """Return ``Tokens`` for one list of strings per text; empty strings are left out.
 
     Examples
     --------
@@ -127,10 +126,10 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fingerprints:
-    """Simhash fingerprints of distinct texts, with what stage 1 needs to know of each text."""
+    """Simhash fingerprints of distinct texts, and the limits by which stage 1 rules out pairs."""
 
     positions: Int64s
-    """int64[n]: places in the order of deciding, rising."""
+    """int64[n]: index of each text in the order of deciding, ascending."""
     bits: UInt64s
     """uint64[n, words]: bit ``b`` of a fingerprint is bit ``b % 64`` of word ``b // 64``."""
     limits: PairLimits
@@ -144,18 +143,23 @@ class Fingerprints:
 
 
 class PairLimits(NamedTuple):
-    """What a pair must satisfy to be worth a second look; all five are those of the pair's shorter text."""
+    """The limits a pair must meet to be verified; the limits of its shorter text apply.
+
+    The number of characters that both texts have, in any order, must be at least ``common_of_shorter`` times the length
+    of the shorter text plus ``common_of_longer`` times the length of the longer one. Both shares are 0.0 if characters
+    alone rule nothing out.
+    """
 
     lengths: Int32s
-    """int32[n]: code points after normalizing."""
+    """int32[n]: length in code points after normalizing."""
     max_hamming_distances: Int32s
-    """int32[n]: the limit of the text's length band, inclusive; -1 where the text may only be an exact repeat."""
+    """int32[n]: limit of the text's length band, inclusive; -1 if the text may only be an exact repeat."""
     max_partner_lengths: Int32s
-    """int32[n]: the longest text that this one, as the shorter, could still match, inclusive."""
+    """int32[n]: length of the longest text that this one, as the shorter of a pair, can match; inclusive."""
     common_of_shorter: Float32s
+    """float32[n]: minimum common characters, as a share of the shorter text."""
     common_of_longer: Float32s
-    """float32[n]: at least these shares of the shorter and of the longer text, added up, are the characters that a pair
-    has in common, whatever their order; 0.0 where characters alone rule nothing out."""
+    """float32[n]: minimum common characters, as a share of the longer text, added to that of the shorter."""
 
     def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
         """Return the limits of the chosen texts, in the order given."""
@@ -163,16 +167,16 @@ class PairLimits(NamedTuple):
 
 
 class NearPairs(NamedTuple):
-    """Pairs that share a key and are within their limits, by later text, then by earlier, each once."""
+    """Pairs that share a key and are within their limits, ordered by later text, then by earlier; no duplicates."""
 
     earlier: Int64s
-    """int64[n_pairs]: the position of the earlier text, or its row among the texts that were searched."""
+    """int64[n_pairs]: position of the earlier text, or its row among the texts that were searched."""
     later: Int64s
-    """int64[n_pairs]: the row of the later text among those that were asked about."""
+    """int64[n_pairs]: row of the later text among the texts looked up."""
     distances: Int32s
-    """int32[n_pairs]: differing bits."""
+    """int32[n_pairs]: number of differing bits."""
     depths: Int64s
-    """int64[n_pairs]: the smallest number that the earlier text has, 1 being the newest, in a key that both share."""
+    """int64[n_pairs]: best recency rank of the earlier text in the buckets both share; 1 = newest."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -181,14 +185,14 @@ class NearPairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs that passed stage 1, in any order; a pair may stand there twice, once for each copy of its later text."""
+    """Pairs that passed stage 1, in any order. Duplicates occur: one for each copy of the later text."""
 
     earlier: Int64s
-    """int64[n_pairs]: positions; for verifiers, which of their texts."""
+    """int64[n_pairs]: position of the earlier text; for verifiers, its index among the texts they were given."""
     later: Int64s
-    """int64[n_pairs]: the same of the later text."""
+    """int64[n_pairs]: position or index of the later text."""
     hamming_distances: Int32s
-    """int32[n_pairs]: differing bits, 0 to the fingerprint's width."""
+    """int32[n_pairs]: number of differing bits, 0 to the fingerprint's width."""
 
     def __len__(self) -> int:
         return len(self.earlier)
@@ -200,16 +204,16 @@ class CandidatePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerifiedPairs:
-    """Candidate pairs that the verifier of their length band accepted, with the score and how it was reached."""
+    """Candidate pairs accepted by the verifier of their length band, with the score and the evidence for it."""
 
     earlier: Int64s
     later: Int64s
     hamming_distances: Int32s
     scores: Float64s
-    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; ``score >= threshold`` holds for each."""
+    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; ``score >= threshold`` for each pair."""
     thresholds: Float64s
     verifiers: Int32s
-    """int32[n_pairs]: index into the verifier names of the plan."""
+    """int32[n_pairs]: index of the deciding verifier in the plan's verifier names."""
     length_bands: Int32s
     """int32[n_pairs]: index of the length band."""
 
@@ -217,7 +221,7 @@ class VerifiedPairs:
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Return the same scores for as many other pairs, such as posts in the place of their texts."""
+        """Return these results for other pairs, row by row, such as pairs of posts instead of pairs of texts."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
@@ -227,30 +231,30 @@ class VerifiedPairs:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """One removed post: the kept post that it matches and the pair's own evidence."""
+    """One removed post: the kept post that it matches and the evidence for the pair."""
 
     row: int
-    """Zero-based input row over all files."""
+    """Zero-based input row, counted across all files."""
     id: Any
     text: str
-    """The text as it was read."""
+    """Text as it was read, before normalizing."""
     keeper_row: int
     keeper_id: Any
     keeper_text: str
-    """The text of the kept post, as it was read."""
+    """Text of the kept post as it was read."""
     reason: str
     """``exact``: equal after normalizing; ``near``: any other verified pair."""
     hamming_distance: int
     verifier: str
-    """Name of the verifier whose score decided; ``equal`` for exact repeats."""
+    """Name of the verifier that decided; ``equal`` for exact repeats."""
     score: float
     threshold: float
     length_band: str
-    """The band of the pair's shorter text, such as ``7-20``."""
+    """Length band of the pair's shorter text, such as ``7-20``."""
     config: str
     """Name or path of the configuration."""
     recipe_id: str
-    """What made the fingerprints, as in the summary."""
+    """Recipe id of the fingerprints, as in the summary."""
     keeper_source: str | None = None
-    """Name of the other corpus that the kept post and its row are of, such as a file of ``--against``; None = of the
-    same posts."""
+    """Name of the other corpus, such as a file of ``--against``, that ``keeper_row`` refers to; None = the run's own
+    posts."""

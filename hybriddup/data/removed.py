@@ -1,4 +1,4 @@
-"""The removed posts of a run: columns of numbers, and a `Removed` object for each that is asked for."""
+"""The removed posts of a run, stored as columns of numbers; a `Removed` object is made only on access."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hybriddup.data.corpus import Corpus, take_ids
 from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed
 
 EQUAL = "equal"
-"""What results name as the verifier of exact repeats: their texts were compared as a whole."""
-POSTS_AT_A_TIME = 8192
+"""Verifier name of exact repeats in results; their normalized texts are equal."""
+_PIECE_SIZE = 8192
 Places = TypeVar("Places", range, Int64s)
 REASONS = {True: "exact", False: "near"}
 
@@ -24,17 +24,17 @@ class RemovedColumns:
     """One row for each removed post, in input order."""
 
     posts: Int64s
-    """int64[n]: index of the post in the corpus, rising."""
+    """int64[n]: index of the post in the corpus, ascending."""
     keepers: Int64s
     """int64[n]: index of its keeper in the corpus."""
     is_exact: Bools
     hamming_distances: Int32s
     verifiers: Int32s
-    """int32[n]: index into the names of the verifiers; of no meaning for exact repeats."""
+    """int32[n]: index into `RemovedBy.verifiers`; undefined for exact repeats."""
     scores: Float64s
     thresholds: Float64s
     length_bands: Int32s
-    """int32[n]: index into the names of the length bands."""
+    """int32[n]: index into `RemovedBy.length_bands`."""
 
     def take(self, chosen: Int64s) -> RemovedColumns:
         """Return the chosen rows."""
@@ -42,12 +42,12 @@ class RemovedColumns:
 
 
 def cut(places: Places) -> Iterator[Places]:
-    """Yield places in pieces, so that the values of all never are in memory together."""
-    return (places[start : start + POSTS_AT_A_TIME] for start in range(0, len(places), POSTS_AT_A_TIME))
+    """Yield places in pieces of at most `_PIECE_SIZE`, to limit how many values are in memory at once."""
+    return (places[start : start + _PIECE_SIZE] for start in range(0, len(places), _PIECE_SIZE))
 
 
 class RemovedBy(NamedTuple):
-    """What removed the posts of a run, by name."""
+    """Names that the columns of a run's removed posts refer to."""
 
     verifiers: Sequence[str]
     length_bands: Sequence[str]
@@ -56,14 +56,14 @@ class RemovedBy(NamedTuple):
 
 
 class RemovedPosts(Sequence[Removed]):
-    """A sequence of `Removed` that makes them when they are asked for: a million objects take longer than deciding."""
+    """A lazy sequence of `Removed`: making a million objects takes longer than deciding the posts."""
 
     def __init__(self, corpus: Corpus, columns: RemovedColumns, by: RemovedBy) -> None:
         self.corpus, self.columns, self._by = corpus, columns, by
 
     @property
     def rows(self) -> Int64s:
-        """int64[n]: the input row of each removed post, rising."""
+        """int64[n]: input row of each removed post, ascending."""
         return self.corpus.rows[self.columns.posts]
 
     def __len__(self) -> int:
@@ -76,7 +76,7 @@ class RemovedPosts(Sequence[Removed]):
     def __getitem__(self, index: slice) -> list[Removed]: ...
 
     def __getitem__(self, index: int | slice) -> Removed | list[Removed]:
-        """Return one removed post, or a list of some."""
+        """Return one removed post, or a list for a slice."""
         if isinstance(index, slice):
             return list(self._make(index))
         place = range(len(self))[index]
@@ -86,7 +86,7 @@ class RemovedPosts(Sequence[Removed]):
         return self._make(slice(None))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the other is a list, or the like, of equal posts."""
+        """Return whether the other is a list, tuple or `RemovedPosts` of equal posts."""
         return isinstance(other, (list, tuple, RemovedPosts)) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # compares by its posts, as a list does
@@ -98,9 +98,9 @@ class RemovedPosts(Sequence[Removed]):
         return starmap(Removed, self.values(chosen))
 
     def values(self, chosen: slice = slice(None)) -> Iterator[tuple[Any, ...]]:
-        """Return the values of some removed posts, each in the order of the fields of `Removed`.
+        """Yield one tuple per removed post, in the order of the fields of `Removed`.
 
-        A writer needs no objects, and making them takes longer than writing them.
+        For writers: making objects would take longer than writing the values.
         """
         return chain.from_iterable(map(self._values_at, cut(range(len(self))[chosen])))
 
@@ -131,12 +131,12 @@ class RemovedPosts(Sequence[Removed]):
 
 
 def removed_rows(removed: Sequence[Removed]) -> Int64s:
-    """Return int64[n]: the row of each removed post."""
+    """Return int64[n]: the input row of each removed post."""
     return removed.rows if isinstance(removed, RemovedPosts) else np.array([post.row for post in removed], np.int64)
 
 
 def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
-    """Return int64[n] twice: the rows of removed posts and of their keepers, where these are not of another corpus."""
+    """Return int64[n] twice: input rows of removed posts and of their keepers, if these are of the same corpus."""
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against
         return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]

@@ -1,4 +1,4 @@
-"""Samples that are spread evenly over the whole and are the same every time."""
+"""Systematic samples: evenly spread rows, without randomness."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from hybriddup.data.records import Int64s
 
 
 def spread_rows(n: int, sample: int) -> Int64s:
-    """Return int64: at most ``sample`` rows below ``n``, evenly spread, rising.
+    """Return int64[min(n, sample)]: rows in 0..n-1, evenly spread, ascending.
 
     Examples
     --------

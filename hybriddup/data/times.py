@@ -1,4 +1,4 @@
-"""Times as posts say them: one reading for windows, the service, and the order of deciding."""
+"""Parse the times of posts: one parser for windows, the service, reports and the order of deciding."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 FIRST_MOMENT, LAST_MOMENT = -62_135_596_800, 253_402_300_799
-"""Seconds since 1970 of the first moment of the year 1, and of the last second of the year 9999."""
-DIGITS = re.compile(r"[0-9]{9,15}(\.[0-9]{1,9})?")
-"""A number as text; eight digits are a date: 20260107."""
-LONGEST = 64
-"""Characters of a time."""
+"""First second of the year 1 and last second of the year 9999, in seconds since 1970."""
+_NUMBER = re.compile(r"[0-9]{9,15}(\.[0-9]{1,9})?")
+"""A timestamp in digits; needs nine, as eight digits are a date: 20260107."""
+_MAX_LENGTH = 64
+"""Longest accepted time string, in characters."""
 TIMES = (
     "seconds or milliseconds since 1970, or text such as '2026-01-07T13:00:00+08:00' or "
     "'Wed Jan 07 13:00:00 +0800 2026', of the years 1 to 9999"
 )
-"""What `parse_time` takes, for messages."""
+"""The accepted times, for messages."""
 
 
 def parse_time(value: object) -> float | None:
-    """Return the seconds since 1970 that a value says; None where it says no moment of the years 1 to 9999.
+    """Parse a time into seconds since 1970; None if the value is not a moment of the years 1 to 9999.
 
     Parameters
     ----------
     value
-        A number, or its digits as text: seconds, or milliseconds where it is above 253,402,300,799, which would be
-        seconds past the year 9999. So milliseconds are read from 11 January 1978 on. Or text, UTC where it names no
-        zone: ISO 8601, or a date as in e-mail, RSS, and the APIs of Weibo and Twitter. Or a `datetime`.
+        A number, or its digits as text: seconds, or milliseconds if it is above 253,402,300,799 (seconds past the
+        year 9999, or milliseconds from 11 January 1978 on). Or text in ISO 8601 or in the date format of e-mail, RSS
+        and the APIs of Weibo and Twitter, in UTC if it has no zone. Or a `datetime`.
 
     Examples
     --------
@@ -53,11 +53,11 @@ def _seconds(moment: datetime) -> float | None:
 
 
 def read_time(text: str) -> datetime | float | None:
-    """Return the moment that a text says, in its zone, or the number that it is; None where it is neither."""
+    """Parse a text into a datetime in the zone it states, or a number; None if it is neither."""
     text = text.strip()
-    if len(text) > LONGEST:
+    if len(text) > _MAX_LENGTH:
         return None
-    if DIGITS.fullmatch(text):
+    if _NUMBER.fullmatch(text):
         return float(text)
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:

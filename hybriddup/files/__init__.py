@@ -1,1 +1,1 @@
-"""Files in and out: sources, compression, and one module a format with its reader and its writer."""
+"""Input and output files: sources, compression, and one module per format with its reader and writer."""

@@ -1,4 +1,4 @@
-"""Answers of `hybriddup label`, as a file of labeled pairs that is added to."""
+"""The answers of `hybriddup label`: labeled pairs in a JSON Lines file, appended one by one."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from hybriddup.files.pairs import UNSURE
 
 
 class AnswerFile:
-    """A file of labeled pairs that answers are added to, one a line; InputError where it holds something else."""
+    """A file of labeled pairs, one per line, that answers are appended to; InputError if it holds anything else."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lines = path.read_text("utf-8").splitlines() if path.exists() else []
         for number, line in enumerate(self._lines, 1):
             if not is_answer(line):
-                raise InputError(f"{path}:{number}: no answer of `hybriddup label`. Name another file with -o.")
+                raise InputError(f"{path}:{number}: not an answer of `hybriddup label`. Name another file with -o.")
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def earlier(self) -> list[tuple[tuple[str, str], bool | None]]:
-        """Return the answers: two texts and the label, None where nobody was sure."""
+        """Return the answers so far: two texts and the label, None = unsure."""
         pairs = map(json.loads, self._lines)
         return [((at["a"], at["b"]), None if at["label"] == UNSURE else bool(at["label"])) for at in pairs]
 
     def add(self, texts: tuple[str, str], label: bool | None) -> None:
-        """Write one more answer."""
+        """Append an answer; None = unsure."""
         answer = {"a": texts[0], "b": texts[1], "label": UNSURE if label is None else int(label)}
         is_plain = all(text.encode("utf-8", "ignore").decode() == text for text in texts)  # no lone surrogates
         self._lines.append(json.dumps(answer, ensure_ascii=not is_plain))
@@ -49,7 +49,7 @@ class AnswerFile:
 
 
 def is_answer(line: str) -> bool:
-    """Return whether a line is an answer of an earlier session."""
+    """Return whether a line is an answer of `hybriddup label`."""
     try:
         at: Any = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Decompression of inputs and compression of outputs: ``.gz``, ``.zst``, ``.bz2``, ``.xz`` and plain."""
+"""Decompress inputs and compress outputs: ``.gz``, ``.zst``, ``.bz2``, ``.xz`` or plain."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ SUFFIXES: dict[str, Compression] = {".gz": "gz", ".zst": "zst", ".bz2": "bz2", "
 MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"\xfd7zX": "xz"}
 BUFFER_BYTES = 1 << 20
 ZSTD_BYTES = 1 << 11
-"""Compressed bytes that are unpacked at once: some may hold 32,768 times as many."""
+"""Compressed bytes per decompression step; kept small because the output may be 32,768 times as large."""
 BLOCK_BYTES = 1 << 20
-"""Plain bytes that are compressed to gzip at once."""
+"""Plain bytes per gzip compression step."""
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
-    """Return a file name without its compression suffix, and the compression that the suffix stands for."""
+    """Split a file name into the name without compression suffix, and the compression (empty = none)."""
     suffix = PurePath(name).suffix.lower()
     compression = SUFFIXES.get(suffix, "")
     return (name[: -len(suffix)], compression) if compression else (name, "")
 
 
 def recognize(first_bytes: bytes) -> Compression:
-    """Return the compression that a file's first bytes show, for files whose name does not say."""
+    """Detect the compression by a file's magic number, for files without a compression suffix."""
     return next((kind for magic, kind in MAGIC.items() if first_bytes.startswith(magic)), "")
 
 
 def decompressed(stream: BinaryIO, compression: Compression, name: str) -> BinaryIO:
     """Return a buffered stream of the plain bytes; closing it closes ``stream``.
 
-    Reading from it raises InputError, which names the file, where the compressed data is damaged or cut short.
+    Reading raises InputError, which names the file, if the compressed data is damaged or truncated.
     """
     return io.BufferedReader(_Unpacked(stream, compression, name), BUFFER_BYTES) if compression else stream
 
 
 @contextmanager
 def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = BLOCK_BYTES) -> Iterator[BinaryIO]:
-    """Give a stream for plain bytes; at the end the compressed data is complete and ``stream`` still open.
+    """Yield a stream for plain bytes; on exit the compressed data is complete and ``stream`` is still open.
 
-    The same bytes always compress to the same bytes: neither time nor file name is stored.
+    Compression is deterministic: neither time nor file name is stored.
     """
     if compression == "":
         yield stream
@@ -64,7 +64,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
         import zstandard
 
         packer = zstandard.open(stream, "wb", zstandard.ZstdCompressor(level=3), closefd=False)
-        with packer as packed, io.BufferedWriter(packed, BUFFER_BYTES) as plain:  # zstandard's own has no writelines
+        with packer as packed, io.BufferedWriter(packed, BUFFER_BYTES) as plain:  # zstandard's writer lacks writelines
             yield plain
     else:
         with (lzma.LZMAFile if compression == "xz" else bz2.BZ2File)(stream, "wb") as plain:
@@ -72,7 +72,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 
 
 class _Blocks(io.RawIOBase):
-    """Hands on blocks of one size: ISA-L compresses the same bytes to others if they come in other pieces."""
+    """Passes on blocks of a fixed size, because the output of ISA-L depends on how the input is cut into pieces."""
 
     def __init__(self, target: BinaryIO, block_bytes: int) -> None:
         self._target = target
@@ -96,7 +96,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _Unpacked(io.RawIOBase):
-    """Plain bytes of a compressed stream; what is wrong with it is an InputError that names the file."""
+    """The plain bytes of a compressed stream; damage raises an InputError that names the file."""
 
     def __init__(self, stream: BinaryIO, compression: Compression, name: str) -> None:
         self._stream = stream
@@ -111,8 +111,8 @@ class _Unpacked(io.RawIOBase):
         try:
             n_bytes: int = self._reader.readinto1(buffer)
         except EOFError:
-            what = f"{self._name} ends in the middle of its {self._compression} data"
-            raise InputError(f"{what}: the file is cut short; copy or create it again.") from None
+            fault = f"{self._name} ends in the middle of its {self._compression} data"
+            raise InputError(f"{fault}: the file is cut short; copy or create it again.") from None
         except self._error as error:
             remedy = f"Check the file, or its name if it holds no {self._compression} data."
             raise InputError(f"{self._name} cannot be decompressed: {error}. {remedy}") from None
@@ -124,7 +124,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _reader_of(stream: BinaryIO, compression: Compression) -> tuple[Any, type[Exception] | tuple[type[Exception], ...]]:
-    """Return what decompresses a stream, and what it raises if the data is damaged."""
+    """Return a decompressing stream, and the exceptions it raises if the data is damaged."""
     if compression == "gz":
         from isal import igzip, isal_zlib
 
@@ -138,7 +138,7 @@ def _reader_of(stream: BinaryIO, compression: Compression) -> tuple[Any, type[Ex
 
 
 class _Frames(io.RawIOBase):
-    """Reads Zstandard frame after frame: zstandard's own reader does not notice that the last one is cut short."""
+    """Reads Zstandard frame by frame, because zstandard's own reader does not notice a truncated last frame."""
 
     def __init__(self, stream: BinaryIO) -> None:
         import zstandard

@@ -1,4 +1,4 @@
-"""Copying the kept records of text files: a second pass over the input, so that they come out unchanged."""
+"""Copy the kept records of text files byte for byte, in a second pass over the input."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class TextWriter(ABC):
-    """Copies the bytes of the kept records. A byte order mark stays where the first source has one."""
+    """Copies the bytes of the kept records. The output has a byte order mark if the first source has one."""
 
-    def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  tables have something to check
-        """Accept any sources: lines can follow any lines."""
+    def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  overridden by tables
+        """Accept any sources, since any lines can follow each other."""
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the records whose row is kept, in input order."""
@@ -36,19 +36,19 @@ class TextWriter(ABC):
                 target.writelines(pieces if i == len(sources) else _ended(pieces))
         choice.check_all_taken()
 
-    def _head(self, sources: Sequence[Source]) -> bytes:  # noqa: ARG002  tables have one
+    def _head(self, sources: Sequence[Source]) -> bytes:  # noqa: ARG002  overridden by tables
         return b""
 
     @abstractmethod
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
-        """Yield the bytes of the chosen records of one source, one or more in a piece."""
+        """Yield the bytes of the chosen records of one source, one or more records per piece."""
 
 
 class MarkingTextWriter(TextWriter):
-    """A writer that can also write fields of its own at the end of each record."""
+    """A writer that can also append the fields of `Marks` to each record."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError where the records have fields of these names already, as far as can be told beforehand."""
+        """Raise InputError if the records already have fields of these names, as far as the head of a file shows."""
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
         """Copy the records whose row is kept, in input order, with their marks."""
@@ -58,8 +58,8 @@ class MarkingTextWriter(TextWriter):
         choice, values = Choice(keep, sources), marks.of(np.flatnonzero(keep))
         for source in sources:
             with source.open() as stream:
-                for record, of_record in zip(self._each(stream, source, choice), values, strict=False):
-                    target.write(self._marked(record, dict(zip(marks.types, of_record, strict=True)), source))
+                for record, record_marks in zip(self._each(stream, source, choice), values, strict=False):
+                    target.write(self._marked(record, dict(zip(marks.types, record_marks, strict=True)), source))
         choice.check_all_taken()
 
     def _marked_head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:  # noqa: ARG002
@@ -71,11 +71,11 @@ class MarkingTextWriter(TextWriter):
 
     @abstractmethod
     def _marked(self, record: bytes, marks: dict[str, Any], source: Source) -> bytes:
-        """Return a record, and the end of its line, with more fields."""
+        """Return a record, including its line end, with the marks appended as fields."""
 
 
 def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
-    """Raise InputError where posts have a field that is to be written."""
+    """Raise InputError if posts already have a field that marks would write."""
     for name in names:
         if name in fields:
             raise InputError(
@@ -85,7 +85,7 @@ def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> Non
 
 
 class Choice:
-    """Which rows to copy, handed out piece by piece while the sources are read again."""
+    """The rows to copy, taken piece by piece while the sources are read again."""
 
     def __init__(self, keep: Bools, sources: Sequence[Source]) -> None:
         self._keep = keep
@@ -93,20 +93,20 @@ class Choice:
         self._n_taken = 0
 
     def take(self, n_rows: int) -> Bools:
-        """Return bool[n_rows]: which of the next rows to copy."""
+        """Return bool[n_rows]: whether to copy each of the next rows; InputError if the sources have grown."""
         first, self._n_taken = self._n_taken, self._n_taken + n_rows
         if self._n_taken > len(self._keep):
             raise self._changed
         return self._keep[first : self._n_taken]
 
     def check_all_taken(self) -> None:
-        """Raise InputError where the sources held fewer rows than were decided about."""
+        """Raise InputError if the sources have shrunk, so that some rows were not taken."""
         if self._n_taken < len(self._keep):
             raise self._changed
 
 
 def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
-    """Yield the pieces and a line end, where the last has none, so that the next file begins a line."""
+    """Yield the pieces, and a line end if the last piece has none, so that the next file starts on a new line."""
     last: Buffer = b"\n"
     for last in pieces:
         yield last
@@ -115,5 +115,5 @@ def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
 
 
 def changed_sources(sources: Sequence[Source]) -> InputError:
-    """Return the error for sources that are not what they were when they were read."""
+    """Return the error for sources that changed since they were read."""
     return InputError(changed(", ".join(source.name for source in sources)))

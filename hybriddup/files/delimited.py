@@ -1,4 +1,4 @@
-"""CSV and TSV with a header. The csv module finds the ends of records, so that both passes agree on what a row is."""
+"""CSV and TSV with a header. Reader and writer both find records with the csv module, so that they agree on rows."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from hybriddup.files.tables import delimited
 from hybriddup.files.text import BrokenText, broken_text, text_lines, why_too_long
 
 MAX_FIELD_CHARACTERS = 2**31 - 1
-"""The csv module refuses fields past 131,072 characters unless told; a long post is no broken post."""
+"""Largest field; the csv module's default of 131,072 characters would reject long posts."""
 
 OPEN_AT_END = "unexpected end of data"
-"""What the csv module says of a quote that is still open where the file ends."""
+"""Message of the csv module for a quote that is still open at the end of the file."""
 
 
 class RawRecord(NamedTuple):
-    """One record of a table; quoted fields may hold line ends, so a record may span lines."""
+    """One record of a table, which spans several lines if a quoted field contains line ends."""
 
     line: int
-    """One-based line on which it begins."""
+    """One-based number of its first line."""
     raw: bytes
     values: list[str]
     problem: str
-    """Why it cannot be parsed; empty where it can."""
+    """Why the record cannot be parsed; empty if it can."""
     last_line: int
-    """One-based line on which it ends."""
+    """One-based number of its last line."""
 
 
 class _DelimitedReader:
-    """Reads the text from a column; quotes follow RFC 4180, and a row must have as many fields as the header."""
+    """Reads the text from a column. Quoting follows RFC 4180; rows must have as many fields as the header."""
 
     delimiter: str
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
-        """Yield the posts of one source in order; InputError where the header does not name the text column."""
+        """Yield the posts of one source in order; InputError if the header does not name the text column."""
         with source.open() as stream:
             records = table_records(stream, source, self.delimiter)
             header = next(records, None)
@@ -67,10 +67,10 @@ class TsvReader(_DelimitedReader):
 
 
 def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[RawRecord]:
-    """Yield the header and then each row; empty lines are no rows.
+    """Yield the header and then each row; empty lines are skipped.
 
-    InputError if a quote is still open at the end, or when the record is too long: all that follows it is in one
-    record, however many posts it was meant to be.
+    InputError if a quote is still open at the end of the file or after ``max_line_bytes``: everything after it would
+    be one record, however many posts it was meant to be.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     delimiter = source.delimiter or delimiter
@@ -101,18 +101,18 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
 def _open_quote(
     source: Source, line: int, taken: _RecordLines, delimiter: str, fault: str = "an opened quote is never closed"
 ) -> InputError:
-    """Return the error for a record that begins on a line, and in which a quote is open."""
+    """Return the error for a record that begins on this line and has an unclosed quote; it names the quote's line."""
     closed = _closed_fields(delimiter.encode(source.encoding)).match(taken.raw)
     quote_line = line + taken.raw.count(b"\n", 0, closed.end() if closed else 0)
     return InputError(
-        f"{source.name}:{quote_line}: {_lines(quote_line, line + taken.n - 1)}: {fault}, so it cannot be told which "
-        "posts follow it. Close it; where a quote is part of a post, write the post in quotes and this one twice: "
-        '"a "" b".'
+        f"{source.name}:{quote_line}: {_lines(quote_line, line + taken.n - 1)}: {fault}, so the posts "
+        "after it cannot be separated. Close it; if a quote is part of a post, put the post in quotes and double the "
+        'quote: "a "" b".'
     )
 
 
 def _closed_fields(delimiter: bytes) -> re.Pattern[bytes]:
-    """Return what matches the fields of a record up to the one that is open."""
+    """Return a pattern for the complete fields of a record, up to the unclosed one."""
     end = re.escape(delimiter)
     return re.compile(b'(?:(?:"(?:[^"]++|"")*+"|(?!")(?:(?!%b)[^\n])*+)%b)*+' % (end, end))
 
@@ -122,27 +122,27 @@ def _lines(line: int, last_line: int) -> str:
 
 
 class _RecordTooLongError(Exception):
-    """The lines of one record, together, are longer than a line may be."""
+    """The lines of one record together exceed the limit for a line."""
 
 
 class _RecordLines:
-    """Gives a parser the lines of one record after another, decoded, and keeps their bytes.
+    """Feeds decoded lines to a csv parser and keeps the bytes of the current record.
 
-    A parser that wants more of a record is inside of quotes. So what follows without a quote is given together with the
-    line that has one: if none comes, the bytes are all that is in memory of it.
+    A parser that requests a second line is inside quotes. The following lines are therefore held back until one has a
+    quote: for a quote that is never closed, only the bytes are in memory, not their decoded text.
     """
 
     def __init__(self, lines: Iterator[bytes], source: Source) -> None:
         self._lines = lines
         self._encoding, self._max_bytes = source.encoding, source.max_line_bytes
         self.n = 0
-        """Lines of the record so far; set to 0 for the next record."""
+        """Number of lines of the record so far; the caller resets it to 0 for the next record."""
         self.raw: bytes | bytearray = b""
         self.fault = ""
-        """What is wrong with the first of the lines that cannot be read."""
+        """Fault of the first line of the record that cannot be read; empty if all can."""
 
     def decoded(self) -> Iterator[str]:
-        """Yield the lines, some of them together."""
+        """Yield the decoded lines, several joined if they are within quotes."""
         begin = 0
         for line in self._lines:
             self.n += 1
@@ -203,7 +203,7 @@ def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | 
     n_columns, text, identifier, order = columns
     for line, _, values, problem, last_line in rows:
         if not problem and len(values) != n_columns:
-            problem = f"has {_fields(len(values))}, the header names {n_columns}"
+            problem = f"has {_fields(len(values))}, the header has {n_columns}"
         if problem:
             shown = problem if line == last_line else f"{_lines(line, last_line)}: {problem}"
             yield BadRow(line, shown, "encoding" if isinstance(problem, BrokenText) else "")
@@ -220,12 +220,12 @@ def _fields(n: int) -> str:
 
 
 class _DelimitedWriter(MarkingTextWriter):
-    """Copies records of a table under the header of the first source."""
+    """Copies the records of a table below the header of the first source."""
 
     delimiter: str
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Raise InputError where two sources have different headers."""
+        """Raise InputError if two sources have different headers."""
         headers = [(source.name, self._header(source)) for source in sources]
         named = [(name, header) for name, header in headers if header is not None]
         for name, header in named[1:]:
@@ -243,7 +243,7 @@ class _DelimitedWriter(MarkingTextWriter):
         return header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError where there are columns of these names already."""
+        """Raise InputError if there already are columns of these names."""
         for source in sources:
             header = self._header(source)
             check_marks(source.name, names, header.values if header else ())
@@ -274,12 +274,12 @@ class _DelimitedWriter(MarkingTextWriter):
 
 
 class CsvWriter(_DelimitedWriter):
-    """Copies records of comma-separated values."""
+    """Copies the records of comma-separated values."""
 
     delimiter = ","
 
 
 class TsvWriter(_DelimitedWriter):
-    """Copies records of tab-separated values."""
+    """Copies the records of tab-separated values."""
 
     delimiter = "\t"

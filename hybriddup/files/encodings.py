@@ -1,4 +1,4 @@
-"""Encodings of text files: checking one that was named, and telling that of a file."""
+"""The encoding of text files: validate the one that was named, or detect it."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from hybriddup.files.sources import UTF_8, Source
 from hybriddup.files.text import text_lines
 
 AUTO = "auto"
-"""In place of an encoding: tell it by the inputs."""
+"""Encoding name that means: detect it from the inputs."""
 ASCII = bytes(range(128))
 SAMPLE_BYTES = 1 << 18
-"""Of lines that are not plain ASCII, by which an encoding is told."""
+"""Size of the sample for detection, in bytes of lines that are not plain ASCII."""
 
 
 def common_encoding(sources: Sequence[Source], name: str) -> str:
-    """Return the encoding of all sources: the one that was named, or for ``auto`` the one that all look like."""
+    """Return the encoding of all sources: the named one, or for ``auto`` the one detected in all of them."""
     if name != AUTO:
         return checked_encoding(name)
     found = {source.name: encoding for source in sources if (encoding := looks_like(source)) is not None}
     if "" in found.values():
         unknown = next(source for source, encoding in found.items() if not encoding)
-        raise InputError(f"{unknown}: its encoding cannot be told; name it with --encoding.")
+        raise InputError(f"{unknown}: the encoding cannot be detected; name it with --encoding.")
     if len(set(found.values())) > 1:
         listed = ", ".join(f"{source} ({encoding})" for source, encoding in found.items())
         raise InputError(
-            f"several inputs must have the same encoding, because the kept records go to one output as they are; got "
-            f"{listed}. Run those of each encoding by themselves."
+            f"several inputs must have the same encoding, because the kept records go to one output unchanged; got "
+            f"{listed}. Run the inputs of each encoding by themselves."
         )
     return next(iter(found.values()), UTF_8)
 
 
 def checked_encoding(name: str) -> str:
-    """Return an encoding as Python calls it; InputError where it is none, or has other bytes for ASCII characters."""
+    """Return Python's name of an encoding; InputError if it is unknown or not a superset of ASCII."""
     try:
         encoding = codecs.lookup(name).name.removesuffix("-sig")
         if ASCII.decode(encoding) == ASCII.decode():
@@ -43,13 +43,13 @@ def checked_encoding(name: str) -> str:
         pass
     raise InputError(
         f"encoding {name!r} cannot be read: it is not known, or its ASCII characters are not single bytes. Give one "
-        "such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1, or auto where files are read; convert "
+        "such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1, or auto if files are read; convert "
         "UTF-16 with iconv."
     )
 
 
 def looks_like(source: Source) -> str | None:
-    """Return the encoding that a source looks like; empty where that cannot be told, None where it is plain ASCII."""
+    """Detect the encoding of a source; empty if detection fails, None if the source is plain ASCII."""
     with source.open() as stream:
         sample = _sample(text_lines(stream, source))
     if 2 * sum(map(_is_utf8, sample)) >= len(sample):
@@ -64,10 +64,10 @@ def looks_like(source: Source) -> str | None:
 
 
 def encoding_advice(source: Source) -> str:
-    """Return what to do about a source that is no text in the encoding in which it was read, for messages."""
+    """Return advice, for messages, on a source that does not decode in the encoding it was read in."""
     found = looks_like(source)
     if found in {None, "", source.encoding}:
-        return "Say which encoding it has with --encoding."
+        return "Name its encoding with --encoding."
     return f"{source.name} looks like {found}; give --encoding {found}."
 
 

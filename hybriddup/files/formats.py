@@ -1,4 +1,4 @@
-"""Formats of files, which are components: `lines`, `jsonl`, `csv`, `tsv`, `parquet`. Each has a reader and a writer."""
+"""Interfaces of file formats (`lines`, `jsonl`, `csv`, `tsv`, `parquet`, or a plugin's): a reader and a writer each."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ from hybriddup.files.sources import Source
 BATCH_ROWS = 8192
 
 SEPARATORS = {";": "';'", "|": "'|'", "\t": "tab"}
-"""What stands between the fields of other tables than CSV, and how one writes it."""
+"""Common delimiters of tables other than the comma, and how they are written on the command line."""
 
-TEXT_FIELD_ADVICE = "Say which holds the posts with --text-field (text_field in Python)."
+TEXT_FIELD_ADVICE = "Name the field with the posts with --text-field (text_field in Python)."
 
 
 Fault = Literal["", "absent", "type", "encoding"]
-"""What is wrong with a row: it lacks the text field, which holds something else than text, or the file has another
-encoding; empty for everything else."""
+"""Kind of fault of a row: ``absent`` = no text field, ``type`` = the text field is not text, ``encoding`` = it does not
+decode; empty = any other fault."""
 
 
 class Fields(NamedTuple):
-    """Names of the fields that a run needs, see `hybriddup.data.fields`; formats without fields ignore them."""
+    """Names of the fields a run needs, see `hybriddup.data.fields`; formats without fields ignore them."""
 
     text: str = "text"
     id: str = "id"
     order: tuple[str, ...] = ()
-    """Other fields whose values a run needs, such as those of ``keep: {highest: FIELD}``."""
+    """Other fields whose values a run needs, such as the fields of ``keep: {highest: FIELD}``."""
 
 
 class Record(NamedTuple):
-    """One post as a reader found it."""
+    """One post from a reader."""
 
     text: str
     id: Any = None
-    """None where the record has none."""
+    """None if the record has no id."""
     order_values: tuple[Any, ...] = ()
-    """Of each field of `Fields.order`, None where the record does not have it; empty where the format has no fields."""
+    """Value of each field of `Fields.order`, None if the record lacks it; empty if the format has no fields."""
 
 
 class BadRow(NamedTuple):
-    """A row that holds no usable post, and why."""
+    """A row without a usable post, and the reason."""
 
     line: int
-    """One-based line in the file; for formats without lines, the one-based record."""
+    """One-based line in the file; one-based record in formats without lines."""
     reason: str
     fault: Fault = ""
 
 
 class BadLine(NamedTuple):
-    """A `BadRow` with its place."""
+    """A `BadRow` with its zero-based row in the source."""
 
     row: int
     line: int
@@ -66,9 +66,9 @@ class BadLine(NamedTuple):
 
 
 class TextColumnError(InputError):
-    """A table that does not have the text column that was asked for; ``absent``: no column has its name.
+    """A table without a usable text column. ``absent``: whether there is no column of that name at all.
 
-    The message has advice after the fault, for those who named the column.
+    The message is ``fault`` followed by advice on how to name the column.
     """
 
     def __init__(self, place: str, fault: str, *, absent: bool) -> None:
@@ -79,23 +79,23 @@ class TextColumnError(InputError):
 
 @dataclass
 class RecordBatch:
-    """Some thousand consecutive rows of one source. Rows count from 0 in each source; bad rows take a number too."""
+    """A few thousand consecutive rows of one source. Rows are numbered from 0 in each source, including bad rows."""
 
     texts: list[str] = field(default_factory=list)
     ids: list[Any] = field(default_factory=list)
-    """None where the record has no id."""
+    """Id of each text; None if the record has no id."""
     order_values: list[tuple[Any, ...]] = field(default_factory=list)
-    """Of each record, as in `Record`."""
+    """`Record.order_values` of each text."""
     rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
-    """int64[n_texts]: rising."""
+    """int64[n_texts]: row of each text, ascending."""
     bad: list[BadLine] = field(default_factory=list)
     end: int = 0
-    """Rows of the source up to and including this batch."""
+    """Row after the last one of this batch."""
 
 
 @runtime_checkable
 class Reader(Protocol):
-    """Reads one file format. Sources are already decompressed; the rows are those that the format's writer counts."""
+    """Reads one file format. Sources are already decompressed. Reader and writer must count rows alike."""
 
     @property
     def extensions(self) -> tuple[str, ...]:
@@ -103,24 +103,24 @@ class Reader(Protocol):
         ...
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
-        """Yield the posts of one source in order; every row is in a batch, as a text or as bad.
+        """Yield the posts of one source in order; every row is in a batch, as a text or as a bad row.
 
         Raises
         ------
         InputError
-            The source as a whole cannot be used, such as a table without the text column.
+            The source as a whole is unusable, such as a table without the text column.
         """
         ...
 
 
 @runtime_checkable
 class Writer(Protocol):
-    """Writes some rows of the input in the input's own format; bears the name of the reader of that format."""
+    """Writes chosen rows of the input in the input's own format; registered under the same name as the reader."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Raise InputError where the sources cannot be one output, such as tables whose headers differ.
+        """Raise InputError if the sources cannot be combined in one output, such as tables with different headers.
 
-        Called before anything is decided, so that a long run does not fail at its end.
+        Called at the start, so that a long run does not fail at its end.
         """
         ...
 
@@ -130,38 +130,38 @@ class Writer(Protocol):
         Parameters
         ----------
         keep
-            bool[n_rows] over all sources, rows counted as the reader of this format counts them.
+            bool[n_rows] over all sources, with rows counted as by the reader of this format.
         target
-            Written to once from its beginning; not closed here, and not always seekable.
+            Written to once, from start to end; not closed here, and not always seekable.
 
         Raises
         ------
         InputError
-            The sources do not hold ``len(keep)`` rows: they changed since they were read.
+            The sources do not have ``len(keep)`` rows, because they changed since they were read.
         """
         ...
 
 
 class MarkingWriter(Writer, Protocol):
-    """A writer that can also write fields beside those of each record."""
+    """A writer that can also add fields to each record."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError where records have fields of these names already, as far as that is quickly told."""
+        """Raise InputError if records already have fields of these names, as far as a quick check shows."""
         ...
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
-        """Copy the records whose row is kept, in input order, each with its marks after its own fields.
+        """Copy the records whose row is kept, in input order, with the marks after each record's own fields.
 
         Raises
         ------
         InputError
-            The sources changed, or a record has a field of one of these names already.
+            The sources changed, or a record already has a field of one of these names.
         """
         ...
 
 
 def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
-    """Raise InputError where a table lacks the text column, or has a column that is asked for more than once."""
+    """Raise InputError if a table lacks the text column, or has several columns of a name that is needed."""
     shown = ", ".join(repr(name[:40]) for name in names[:20]) + (
         f" and {len(names) - 20} more" if len(names) > 20 else ""
     )
@@ -174,13 +174,13 @@ def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
     for name in (*texts, fields.id, *fields.order):
         if names.count(name) > 1:
             raise InputError(
-                f"{place}: {names.count(name)} columns are called {name!r}, so that it cannot be told which one is "
+                f"{place}: {names.count(name)} columns are called {name!r}, so it is unclear which one is "
                 f"meant; the columns are {shown}. Rename all but one."
             )
 
 
 def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_ROWS) -> Iterator[RecordBatch]:
-    """Return the batches of a source, from one record or bad row at a time."""
+    """Group the records and bad rows of a source into batches."""
     remaining = iter(records)
     start = 0
     while chunk := list(islice(remaining, batch_rows)):
@@ -189,7 +189,7 @@ def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_R
 
 
 def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
-    """Return some records and bad rows as one batch, the first of them at row ``start``."""
+    """Return consecutive records and bad rows as one batch whose first row is ``start``."""
     chunk = list(records)
     good = [record for record in chunk if type(record) is Record]
     batch = RecordBatch(

@@ -1,4 +1,4 @@
-"""Inputs of a run: finding files and their format, and opening them."""
+"""Find the input files of a run, determine their common format, and open them."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Sourc
 from hybriddup.plugin.registry import Registry
 
 DEFAULT_FORMAT = "jsonl"
-"""Format of standard input, which has no name to tell it by."""
+"""Format of standard input, which has no file name."""
 
 TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
-"""Those that can have another encoding than UTF-8."""
+"""Formats that may have an encoding other than UTF-8."""
 
 TABLES = {"csv", "tsv"}
 JSON = {"json", "jsonl"}
-"""Arrays and lines, which are told by their first bytes, whatever their names."""
+"""JSON arrays and JSON Lines, which are distinguished by their first bytes, not by their names."""
 
-WRITTEN = {"kept", "removed", "bad", "summary"}
-"""What stands before a dot in the names of files that an earlier run seems to have written: ``posts.kept.jsonl``."""
+OUTPUT_PARTS = {"kept", "removed", "bad", "summary"}
+"""Dot-separated parts of a file name that mark a likely output of an earlier run, such as ``posts.kept.jsonl``."""
 
 SHOWN_FILES = 10
 
 
 class ReadOptions(NamedTuple):
-    """How files are read."""
+    """Options for reading input files."""
 
     format: str | None = None
-    """Name of a reader; None = told by the names of the files."""
+    """Name of a reader; None = determined by the file names."""
     max_line_bytes: int = MAX_LINE_BYTES
-    """Bytes that a line of a text format may have; longer ones are bad."""
+    """Largest line of a text format, in bytes; longer lines are bad rows."""
     encoding: str = UTF_8
-    """As Python names it; ``auto`` = told by the files."""
+    """Python's name of the encoding; ``auto`` = detect it."""
     delimiter: str | None = None
-    """What stands between the fields of a table; None = what its format says."""
+    """Field separator of a table; None = the default of its format."""
 
 
 AS_NAMED = ReadOptions()
@@ -52,7 +52,7 @@ AS_NAMED = ReadOptions()
 
 @dataclass(frozen=True)
 class Inputs:
-    """The sources of a run, in the order given, with the components for their common format."""
+    """The sources of a run, in the order given, with the reader and writer of their common format."""
 
     sources: tuple[Source, ...]
     format: str
@@ -60,14 +60,14 @@ class Inputs:
     writer: Writer
 
     def check_unchanged(self) -> None:
-        """Raise InputError where a source is no longer what was read."""
+        """Raise InputError if a source changed since it was opened."""
         for source in self.sources:
             source.check_unchanged()
 
 
 @contextmanager
 def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions = AS_NAMED) -> Iterator[Inputs]:
-    """Open the inputs as one corpus; InputError where one cannot be read, or they do not fit into one output."""
+    """Open the inputs as one corpus; InputError if one is unreadable, or they cannot be combined in one output."""
     if list(names).count(STANDARD_INPUT) > 1:
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
@@ -85,7 +85,7 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
 
 
 def find_format(name: str, registry: Registry) -> str:
-    """Return the name of the reader for a file, by its name without compression suffix."""
+    """Return the name of the reader for a file, by the ending of its name without compression suffix."""
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
     endings = _endings(registry, registry.names("reader"))
@@ -94,14 +94,14 @@ def find_format(name: str, registry: Registry) -> str:
         plain = PurePath(split_compression(name)[0])
         convert = f" Or convert it: {from_spreadsheet(plain)}" if plain.suffix.lower() in SPREADSHEETS else ""
         raise InputError(
-            f"{name}: the format cannot be told by the name (known: {_known(endings)}, each also with "
+            f"{name}: cannot infer the format from the file name (known: {_known(endings)}, each also with "
             f"{', '.join(SUFFIXES)}); name it with --format, one of {', '.join(endings)}.{convert}"
         )
     return found
 
 
 def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
-    """Return how the name of a file may end that has records of the inputs: as the name of an input, or its format."""
+    """Return the name endings allowed for an output of records: of the actual format and of the first input's name."""
     names = dict.fromkeys([inputs.format, find_format(inputs.sources[0].name, registry)])
     return tuple(chain.from_iterable(_endings(registry, list(names)).values()))
 
@@ -109,23 +109,23 @@ def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
 def find_files(
     names: Sequence[str], registry: Registry, format_name: str | None, tell: Callable[[str], object]
 ) -> list[str]:
-    """Return the inputs with the files of each directory in its place, and tell which these are.
+    """Replace each directory among the inputs by its files of posts, and report these to ``tell``.
 
-    Taken are files whose names end as those of a format do, or of the one that was named, sorted by name; not those in
-    directories below, and not what an earlier run seems to have written, such as ``posts.kept.jsonl``.
+    The files of a directory are sorted by name. They must have an ending of ``format_name``, or of any format if that
+    is None. Subdirectories are ignored, as are likely outputs of an earlier run, such as ``posts.kept.jsonl``.
     """
     endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
     files: list[str] = []
     for name in names:
-        if not name:  # which would be the current directory
+        if not name:  # Path("") would be the current directory
             raise InputError("an input is empty text; name a file. Perhaps a variable of the shell is not set.")
         if name == STANDARD_INPUT or not Path(name).is_dir():
             files.append(name)
             continue
         found, written = _files_in(name, endings)
         if not found:
-            besides = f" but {listed(written)}, which an earlier run seems to have written" if written else ""
-            raise InputError(f"{name} holds no file of posts{besides} (known: {_known(endings)}).")
+            only = f" but {listed(written)}, which an earlier run seems to have written" if written else ""
+            raise InputError(f"{name} holds no file of posts{only} (known: {_known(endings)}).")
         files += [str(Path(name) / one) for one in found]
         left_out = f"; left out {listed(written)}, which an earlier run seems to have written" if written else ""
         tell(f"{name}: {listed(found)}{left_out}")
@@ -133,18 +133,18 @@ def find_files(
 
 
 def _files_in(directory: str, endings: Mapping[str, tuple[str, ...]]) -> tuple[list[str], list[str]]:
-    """Return the names of the files of posts in a directory, and of those that an earlier run wrote."""
+    """Return the names of the files of posts in a directory, and of the likely outputs of an earlier run."""
     try:
         names = sorted(path.name for path in Path(directory).iterdir() if path.is_file())
     except OSError as error:
         raise InputError(f"{directory} cannot be listed: {error.strerror or error}.") from None
     posts = [name for name in names if not name.startswith(".") and _format_of(name, endings)]
-    written = [name for name in posts if not WRITTEN.isdisjoint(name.split(".")[:-1])]
+    written = [name for name in posts if not OUTPUT_PARTS.isdisjoint(name.split(".")[:-1])]
     return [name for name in posts if name not in written], written
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of files for a message, the first ten if there are more."""
+    """Return the names of files for a message; at most ten, and the number of the others."""
     more = f" and {len(names) - SHOWN_FILES:,} more" if len(names) > SHOWN_FILES else ""
     return ", ".join("standard input" if name == STANDARD_INPUT else name for name in names[:SHOWN_FILES]) + more
 
@@ -163,7 +163,7 @@ def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:
 
 
 def _by_content(chosen: str, sources: Sequence[Source]) -> str:
-    """Return the format, where it is JSON by what the sources begin with."""
+    """Return the format; for JSON, decide between an array and lines by the first bytes of the sources."""
     if chosen not in JSON or not sources:
         return chosen
     arrays = [is_array(source) for source in sources]
@@ -173,13 +173,13 @@ def _by_content(chosen: str, sources: Sequence[Source]) -> str:
         )
         raise InputError(
             f"several inputs must all be JSON arrays or all JSON Lines, because the kept records go to one output; got "
-            f"{listed}. Run those of each kind by themselves."
+            f"{listed}. Run the inputs of each kind by themselves."
         )
     return "json" if all(arrays) else "jsonl"
 
 
 def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> list[Source]:
-    """Return the sources with the encoding and the delimiter that they have."""
+    """Return the sources with their encoding and delimiter; InputError if an option does not suit the format."""
     if options.delimiter is not None and chosen not in TABLES:
         raise InputError(
             f"--delimiter is for csv and tsv, but the inputs are {chosen}. Leave it out, or give --format csv."

@@ -1,4 +1,4 @@
-"""One JSON array of objects; what is kept is written as one array again, each object as it was."""
+"""One JSON array of objects. The kept objects are written as one array, each unchanged byte for byte."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hybriddup.files.text import BLOCK_BYTES, UTF8_MARK, pieces_of
 
 STRING = rb'"(?:[^"\\]++|\\.)*+"'
 TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb")*+([{}\[\]])", re.DOTALL)
-"""Up to the next bracket that is not in a string."""
+"""Matches up to the next bracket outside strings."""
 TO_MARK = re.compile(rb'(?:[^"{}\[\],]++|' + STRING + rb")*+([{}\[\],])", re.DOTALL)
-"""Up to the next bracket or comma."""
+"""Matches up to the next bracket or comma outside strings."""
 FIRST_BYTES = 1 << 12
-"""By which an array is told."""
+"""Bytes read to recognize an array."""
 BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
 
 
@@ -45,10 +45,10 @@ class JsonArrayWriter:
     """Copies objects into an array."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Accept any sources: objects can follow any objects."""
+        """Accept any sources, since any objects can follow each other."""
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
-        """Copy the objects whose row is kept, in input order, one a line where they have no line ends themselves."""
+        """Copy the objects whose row is kept, in input order, each starting on a new line."""
         choice, before = Choice(keep, sources), b"[\n"
         for source in sources:
             with source.open() as stream:
@@ -62,25 +62,25 @@ class JsonArrayWriter:
 
 
 class Element(NamedTuple):
-    """What stands between two commas of an array."""
+    """One element of an array, unparsed."""
 
     line: int
-    """One-based line on which it begins."""
+    """One-based number of its first line."""
     raw: bytes
 
 
 def is_array(source: Source) -> bool:
-    """Return whether a source begins as an array of objects does."""
+    """Return whether a source begins like an array of objects."""
     with source.open() as stream:
         return BEGIN.match(stream.read(FIRST_BYTES).removeprefix(UTF8_MARK)) is not None
 
 
 def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
-    """Yield the elements of an array, of which one at a time is in memory."""
+    """Yield the elements of an array, with only one of them in memory at a time."""
     data = stream.read(BLOCK_BYTES).removeprefix(UTF8_MARK)
     opened = BEGIN.match(data)
     if not opened:
-        raise InputError(f"{source.name} is no JSON array: it does not begin with [ and an object.")
+        raise InputError(f"{source.name} is not a JSON array: it does not begin with [ and an object.")
     begin = at = opened.end()
     line, depth, n_found = 1 + data.count(b"\n", 0, begin), 0, 0
     while True:
@@ -110,7 +110,7 @@ def _line_ends_before(raw: bytes) -> int:
 
 
 def _longer(begun: bytes, stream: BinaryIO, source: Source, line: int) -> bytes:
-    """Return the beginning of an element with the bytes that follow it."""
+    """Return the incomplete element with the next block of bytes appended; InputError if it is too long or the last."""
     line += _line_ends_before(begun)
     if len(begun) > source.max_line_bytes:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Plain text, one post a line; an empty line is an empty post."""
+"""Plain text with one post per line; an empty line is an empty post."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class LinesReader:
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:  # noqa: ARG002  lines have no fields
         """Yield the posts of one source in order."""
         with source.open() as stream:
-            lines, most = text_lines(stream, source), source.max_line_bytes
+            lines, max_line_bytes = text_lines(stream, source), source.max_line_bytes
             n_rows = 0
             while chunk := list(islice(lines, BATCH_ROWS)):
-                batch = None if may_be_too_long(chunk, most) else _columns(chunk, n_rows, source.encoding)
+                batch = None if may_be_too_long(chunk, max_line_bytes) else _columns(chunk, n_rows, source.encoding)
                 batch = batch or batch_of(_records(chunk, n_rows + 1, source), n_rows)
                 n_rows = batch.end
                 yield batch
 
 
 def _columns(lines: list[bytes], start: int, encoding: str) -> RecordBatch | None:
-    """Return the batch where every line is text, as nearly all are; otherwise None."""
+    """Return the batch if all of its lines decode, as nearly all do, else None."""
     try:
         texts = [_without_end(line) for line in map(methodcaller("decode", encoding), lines)]
     except UnicodeDecodeError:
@@ -59,7 +59,7 @@ def _without_end(line: str) -> str:
 
 
 class LinesWriter(TextWriter):
-    """Copies lines."""
+    """Copies the chosen lines."""
 
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
         for block in line_blocks(stream, source.max_line_bytes):

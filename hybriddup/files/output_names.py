@@ -1,4 +1,4 @@
-"""Names of outputs: those of directories, and of files that would hold something else, are refused before a run."""
+"""Check the names of outputs before a run: reject directories, and suffixes that do not match the contents."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hybriddup.files.compression import SUFFIXES, split_compression
 
 
 class Kind(NamedTuple):
-    """What is written to an output, and how its name may end; without a suffix is always allowed."""
+    """A kind of output, and the name endings allowed for it; a name without suffix is always allowed."""
 
     what: str
-    """As the subject of a sentence: ``the report is``."""
+    """Subject and verb of a message: ``the report is``."""
     endings: tuple[str, ...]
     may_be_compressed: bool = True
 
@@ -38,7 +38,7 @@ READ_BY_PANDAS = {".csv": "read_csv({!r})", ".jsonl": "read_json({!r}, lines=Tru
 
 
 def check_is_file_name(target: str, option: str) -> None:
-    """Raise OutputError if an output is named as no file can be, such as ``results/``."""
+    """Raise OutputError if the name of an output cannot be that of a file, such as ``results/``."""
     if not target:
         raise OutputError(f"{option} is empty text; name a file. Perhaps a variable of the shell is not set.")
     if os.path.isdir(target) or os.path.basename(target) in {"", os.curdir, os.pardir}:  # noqa: PTH112, PTH119  Path drops the last /
@@ -47,7 +47,7 @@ def check_is_file_name(target: str, option: str) -> None:
 
 
 def check_ending(target: str, option: str, kind: Kind) -> None:
-    """Raise OutputError if an output is named as a kind of file that it will not be."""
+    """Raise OutputError if the suffix of an output promises another format than will be written."""
     plain, compression = split_compression(target)
     name = PurePath(plain).name.lower()
     if compression and not kind.may_be_compressed:
@@ -65,7 +65,7 @@ def check_ending(target: str, option: str, kind: Kind) -> None:
 
 
 def from_spreadsheet(path: PurePath) -> str:
-    """Return the command that makes a table of a spreadsheet."""
+    """Return the command that converts a spreadsheet to CSV."""
     table = str(path.with_suffix(".csv"))
     return f'python -c "import pandas; pandas.read_excel({str(path)!r}).to_csv({table!r}, index=False)"'
 
@@ -75,7 +75,7 @@ def _listed(endings: Iterable[str]) -> str:
 
 
 def _way_to_spreadsheet(plain: str, suffix: str, kind: Kind) -> str:
-    """Return the command that makes a spreadsheet of an output, if there is one."""
+    """Return a hint with the command that converts an output to a spreadsheet; empty if none fits."""
     ending = next((one for one in READ_BY_PANDAS if one in kind.endings), None)
     if suffix not in SPREADSHEETS or ending is None:
         return ""

@@ -1,7 +1,7 @@
-"""Outputs of a run: written beside their targets, put in place together at the end, gone when the run fails.
+"""The outputs of a run: written to temporary files, renamed together at the end, deleted if the run fails.
 
-What a killed run left is deleted by the next one that has the same output. A file that is being written is locked, so
-that no other run takes it for such a leftover.
+Temporary files are in the directory of their targets. Those of a killed run are deleted by the next run with the same
+output. A file that is being written is locked, so that other runs do not take it for a leftover.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from hybriddup.errors import OutputError
 from hybriddup.files.compression import BUFFER_BYTES, compressing, split_compression
 from hybriddup.files.output_names import Kind, check_ending, check_is_file_name
 
-if sys.platform == "win32":  # where a file that is open cannot be deleted
+if sys.platform == "win32":  # no lock is needed: open files cannot be deleted
 
     def _lock(descriptor: int, *, wait: bool) -> None:
         pass
 
     def _is_own(status: os.stat_result) -> bool:
-        return status.st_uid == 0  # which it is for all files
+        return status.st_uid == 0  # as for all files
 
 else:
     import fcntl
@@ -46,25 +46,25 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
-"""Held while files of a run appear and vanish; for good once they are abandoned."""
+"""Held while output files are created, renamed or deleted; for good once `Outputs.abandon` has discarded them."""
 
 
 class Output:
-    """One target: a file, which appears only with `Outputs.commit`, or a stream, which is written to directly."""
+    """One target: a file, which appears only on `Outputs.commit`, or a stream, which is written to directly."""
 
     def __init__(self, target: str, option: str) -> None:
         self.target = target
         self.option = option
         self.is_stream = target == STANDARD_OUTPUT or _is_special(Path(target))
         self.path = Path(target).resolve()
-        """Where the file goes; a link stays a link."""
+        """Path of the file, with symbolic links resolved, so that a link is not replaced."""
         self._temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
         self._lock: int | None = None
-        """A descriptor of the temporary file; the lock lasts until it is closed."""
+        """File descriptor of the temporary file, which holds the lock until it is closed."""
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Give a stream for the plain bytes of the output, compressed as the name of the target says."""
+        """Yield a stream for the plain bytes of the output, which compresses them according to the target's name."""
         compression = split_compression(self.target)[1]
         reporting = self._failures_named
         with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, reporting), BUFFER_BYTES) as buffered:
@@ -90,9 +90,9 @@ class Output:
     def _create(self) -> io.FileIO:
         with FILES:
             raw = self._temporary.open("xb", 0)
-            with suppress(OSError):  # a file system without locks, where leftovers stay
+            with suppress(OSError):  # a file system without locks; leftovers stay there
                 _lock(raw.fileno(), wait=True)
-            if os.fstat(raw.fileno()).st_nlink == 0:  # another run was faster, and took it for a leftover
+            if os.fstat(raw.fileno()).st_nlink == 0:  # another run took it for a leftover before it was locked
                 raw.close()
                 return self._create()
             self._lock = os.dup(raw.fileno())
@@ -100,7 +100,7 @@ class Output:
 
     @contextmanager
     def _failures_named(self) -> Iterator[None]:
-        """Turn what the operating system refuses into an `OutputError`; a closed pipe stays what it is."""
+        """Turn an OSError into an `OutputError` that names the output; BrokenPipeError passes unchanged."""
         try:
             yield
         except BrokenPipeError:
@@ -109,7 +109,7 @@ class Output:
             raise self.failure(error) from None
 
     def put_in_place(self) -> None:
-        """Rename what was written to its target, with the permissions of the file that it replaces."""
+        """Rename the temporary file to its target, with the permissions of the file that it replaces."""
         if self.is_stream:
             return
         try:
@@ -120,7 +120,7 @@ class Output:
             raise OutputError(f"{self.target} could not be put in place: {error.strerror or error}.") from None
 
     def discard(self) -> None:
-        """Delete what was written and not put in place."""
+        """Delete the temporary file, unless it was put in place, and release the lock."""
         if not self.is_stream:
             self._temporary.unlink(missing_ok=True)
         if self._lock is not None:
@@ -128,7 +128,7 @@ class Output:
             self._lock = None
 
     def delete_leftovers(self) -> None:
-        """Delete temporary files of this target that a killed run of the same user left."""
+        """Delete temporary files of this target that a killed run of the same user left behind."""
         pattern = re.compile(re.escape(f".{self.path.name}.") + r"[0-9a-f]{8}\.tmp")
         for path in self.path.parent.iterdir():
             if pattern.fullmatch(path.name):
@@ -136,7 +136,7 @@ class Output:
                     _delete_unused(path)
 
     def failure(self, error: OSError) -> OutputError:
-        """Return the error to raise where the operating system refuses to write."""
+        """Return the OutputError for a failed write, with the bytes written and free."""
         name = "standard output" if self.target == STANDARD_OUTPUT else self.target
         message = f"{name} could not be written: {error.strerror or error}."
         if self.is_stream:
@@ -150,7 +150,7 @@ class Output:
 
 
 class Outputs(AbstractContextManager["Outputs"]):
-    """The outputs of one run, as a context: leaving it without `commit` leaves every target as it was."""
+    """The outputs of one run, as a context manager; without `commit` every target stays unchanged."""
 
     def __init__(self, inputs: Sequence[str], *, force: bool) -> None:
         self._inputs = [Path(name) for name in inputs if name != STANDARD_OUTPUT]
@@ -159,7 +159,7 @@ class Outputs(AbstractContextManager["Outputs"]):
         self._are_in_place = False
 
     def add(self, target: str, option: str, kind: Kind | None = None) -> Output:
-        """Return an output of some kind, named by an option; OutputError if it may not be written, or cannot."""
+        """Add an output named by an option; OutputError if its name is wrong, or the file exists or is not writable."""
         output = Output(target, option)
         if not output.is_stream:
             check_is_file_name(target, option)
@@ -175,14 +175,14 @@ class Outputs(AbstractContextManager["Outputs"]):
         return output
 
     def commit(self) -> None:
-        """Put every file in place; `abandon` does not come between them."""
+        """Put every file in place; a signal handler that calls `abandon` waits until all are."""
         with FILES:
             for output in self._outputs:
                 output.put_in_place()
             self._are_in_place = True
 
-    def abandon(self, number: int) -> bool:  # noqa: ARG002  which signal ends the process makes no difference
-        """Let no file appear any more, since the process ends; return True where all are in place already."""
+    def abandon(self, number: int) -> bool:  # noqa: ARG002  the same for every signal
+        """Discard all files because the process ends; return True if they are already in place."""
         FILES.acquire()
         if self._are_in_place:
             FILES.release()
@@ -213,7 +213,7 @@ class Outputs(AbstractContextManager["Outputs"]):
 
 
 class _Reporting(io.RawIOBase):
-    """A raw stream that writes in a context which names the output in errors."""
+    """A raw stream whose writes run in a context that names the output in errors."""
 
     def __init__(self, raw: BinaryIO, context: Callable[[], AbstractContextManager[None]]) -> None:
         self._raw = raw
@@ -228,7 +228,7 @@ class _Reporting(io.RawIOBase):
 
 
 def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file, which appears whole or not at all, in place of one that is there; OutputError where that fails."""
+    """Write or replace a file atomically: it appears complete or not at all; OutputError if writing fails."""
     check_is_file_name(str(path), "path")
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.unfinished")
@@ -244,7 +244,7 @@ def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Return whether a target is a device or pipe, which is never replaced by a file."""
+    """Return whether a target is a device or pipe, which must not be replaced by a file."""
     return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
 
 
@@ -256,7 +256,7 @@ def _free_bytes(directory: Path) -> int:
 
 
 def _delete_unused(path: Path) -> None:
-    """Delete a file of this user that no run is writing; OSError where one is."""
+    """Delete a file of this user; OSError if a run holds its lock."""
     status = path.lstat()
     if not (stat.S_ISREG(status.st_mode) and _is_own(status)):
         return

@@ -1,4 +1,4 @@
-"""Labeled pairs of texts from files."""
+"""Read labeled pairs of texts from a file of any input format."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class PairFields(NamedTuple):
 
 
 UNSURE = "unsure"
-"""The label of a pair of which nobody is sure; it is passed over."""
+"""Label of a pair that the judge was not sure about; such pairs are skipped."""
 
 
 @dataclass
 class PairsFile:
-    """What a file of pairs holds."""
+    """The contents of a file of pairs."""
 
     a: list[str] = field(default_factory=list)
     b: list[str] = field(default_factory=list)
     labels: list[bool] = field(default_factory=list)
     bad: list[BadRecord] = field(default_factory=list)
-    """Records that are no labeled pair, and why."""
+    """Records that are not labeled pairs, with the reason."""
 
 
 def read_pairs(file: str, registry: Registry, options: ReadOptions, fields: PairFields) -> PairsFile:
-    """Return the labeled pairs of a file; InputError where it holds none that can be used."""
+    """Return the labeled pairs of a file; InputError if it has no usable pair."""
     found = PairsFile()
     with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):
@@ -56,7 +56,7 @@ def read_pairs(file: str, registry: Registry, options: ReadOptions, fields: Pair
 
 
 def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> None:
-    # A reader yields three fields of each record: here they are the first text, the label and the second text.
+    # a reader yields text, id and order values: here the first text, the label and the second text
     for batch in inputs.reader.read(inputs.sources[0], Fields(text=fields.a, id=fields.label, order=(fields.b,))):
         found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
         for row, a, (b,), label in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
@@ -64,7 +64,7 @@ def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> No
 
 
 def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:
-    """Add one pair, or the reason why it is none."""
+    """Add one pair, or a bad record with the reason."""
     if str(label).strip().lower() == UNSURE:
         return
     wanted = LABELS.get(str(label).strip().lower())

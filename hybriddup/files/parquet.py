@@ -1,4 +1,4 @@
-"""Parquet, row group by row group; needs pyarrow, the extra `hybriddup[parquet]`."""
+"""Parquet, read and written by row group; needs pyarrow, the extra `hybriddup[parquet]`."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 NESTED_VIEW = re.compile(r"\b(string|binary|list)_view\b")
-"""In the name of a nested type: it holds views of other memory."""
+"""Name of a view type, which pyarrow cannot write inside nested types."""
 
 
 class ParquetReader:
-    """Reads the text from a column of strings; a null is a post without text."""
+    """Reads the text from a column of strings; a null counts as empty text."""
 
     extensions = (".parquet", ".pq")
 
@@ -57,7 +57,7 @@ class ParquetReader:
 
 
 def open_table(stream: BinaryIO, name: str) -> ParquetFile:
-    """Return the Parquet file in a stream; InputError where it holds none, or pyarrow is not installed."""
+    """Open a stream as Parquet; InputError if it is not Parquet, or pyarrow is not installed."""
     need_pyarrow(name)
     import pyarrow.parquet
 
@@ -66,7 +66,7 @@ def open_table(stream: BinaryIO, name: str) -> ParquetFile:
 
 
 def need_pyarrow(name: str) -> None:
-    """Raise InputError, which names the file, where pyarrow is not installed."""
+    """Raise an InputError that names the file if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -75,7 +75,7 @@ def need_pyarrow(name: str) -> None:
 
 @contextmanager
 def damage_named(name: str) -> Iterator[None]:
-    """Turn what pyarrow raises on a damaged file into an InputError that names the file."""
+    """Turn pyarrow's errors on a damaged file into an InputError that names the file."""
     import pyarrow
 
     try:
@@ -85,12 +85,12 @@ def damage_named(name: str) -> Iterator[None]:
 
 
 def _kinds(schema: Schema) -> dict[str, Any]:
-    """Return the type of each column, and of each field inside of columns of structs by its path."""
+    """Return the type of each column by name, and of each struct field by path."""
     from pyarrow import types
 
     kinds: dict[str, Any] = {}
     found = [(field.name, field.type) for field in schema]
-    for path, kind in found:  # columns first, and it grows by what is inside of them
+    for path, kind in found:  # breadth first: the loop appends the fields of structs
         kinds.setdefault(path, kind)
         if types.is_struct(kind):
             found += [(f"{path}.{field.name}", field.type) for field in kind]
@@ -140,7 +140,7 @@ def _values(column: Any) -> list[Any]:
 
 
 def _exact(column: Any) -> Any:
-    """Return a column of nanoseconds, which Python's own types do not hold, as text or numbers of the same order."""
+    """Cast a column of nanoseconds, which Python's types cannot hold, to text or ints of the same order."""
     import pyarrow
     from pyarrow import types
 
@@ -149,7 +149,7 @@ def _exact(column: Any) -> Any:
     if types.is_duration(column.type):
         return column.cast(pyarrow.int64())
     if types.is_timestamp(column.type):
-        column = column.cast(pyarrow.timestamp("ns"))  # in UTC, where it has a time zone
+        column = column.cast(pyarrow.timestamp("ns"))  # in UTC if it has a time zone
     return column.cast(pyarrow.string())
 
 
@@ -161,10 +161,10 @@ def _value(scalar: Any) -> Any:
 
 
 class ParquetWriter:
-    """Filters row group after row group; schema, metadata and compression are those of the first source."""
+    """Filters row group by row group; schema, metadata and compression are taken from the first source."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Raise InputError where two sources have different schemas, or one that cannot be written."""
+        """Raise InputError if the sources have different schemas, or the first one's cannot be written."""
         schemas = [(source.name, _schema(source)) for source in sources]
         for name, schema in schemas[:1]:
             _check_writable(schema, name)
@@ -176,7 +176,7 @@ class ParquetWriter:
                 )
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError where there are columns of these names already."""
+        """Raise InputError if there already are columns of these names."""
         for source in sources:
             check_marks(source.name, names, _schema(source).names)
 
@@ -220,7 +220,7 @@ class ParquetWriter:
 
 
 def write_batches(target: BinaryIO, types: Mapping[str, str], batches: Iterable[list[Sequence[Any]]]) -> None:
-    """Write rows of values, some thousand at a time, as a Parquet file with columns of these names and types."""
+    """Write batches of rows as a Parquet file with columns of these names and types, one row group per batch."""
     from pyarrow.parquet import ParquetWriter as Output
 
     with Output(_Sequential(target), to_table(types, []).schema) as output:
@@ -229,7 +229,7 @@ def write_batches(target: BinaryIO, types: Mapping[str, str], batches: Iterable[
 
 
 def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
-    """Return rows of values as a table; what is not of the type of a column of text is written as text."""
+    """Return rows of values as a table; values in string columns are converted to text."""
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(types)
@@ -249,7 +249,7 @@ def _chosen(rows: Table, keep: Bools) -> Table:
 
     try:
         return rows.filter(pyarrow.array(keep))
-    except pyarrow.ArrowNotImplementedError:  # it does not filter columns of views
+    except pyarrow.ArrowNotImplementedError:  # view types cannot be filtered
         edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).tolist()
         runs = [rows.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
         return pyarrow.concat_tables([rows.slice(0, 0), *runs])
@@ -261,13 +261,13 @@ def _check_writable(schema: Schema, name: str) -> None:
     for field in schema:
         if types.is_nested(field.type) and NESTED_VIEW.search(str(field.type)):
             raise InputError(
-                f"{name}: column {field.name!r} holds {field.type}, of which pyarrow cannot write some rows; write the "
-                f"file anew without views inside of other types."
+                f"{name}: column {field.name!r} holds {field.type}, and pyarrow cannot write a selection of its rows; "
+                f"rewrite the file without view types inside other types."
             )
 
 
 class _Sequential(io.RawIOBase):
-    """A target that knows how much was written to it, for pyarrow, which asks even where the target cannot tell."""
+    """A target that counts the bytes written, because pyarrow calls ``tell`` even on unseekable targets."""
 
     def __init__(self, target: BinaryIO) -> None:
         self._target = target
@@ -296,7 +296,7 @@ def _columns(schema: Schema) -> str:
 
 
 def _codecs(table: ParquetFile) -> dict[str, str]:
-    """Return the compression of each column, as the first row group has it."""
+    """Return the compression of each column in the first row group."""
     if table.num_row_groups == 0:
         return {}
     group = table.metadata.row_group(0)

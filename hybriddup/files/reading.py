@@ -1,4 +1,4 @@
-"""Reading inputs into one corpus, and refusing those that were named or described wrongly."""
+"""Read the inputs into one corpus, and reject inputs whose encoding or field names are wrong."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
 MIN_BROKEN = 10
-"""Rows that are no text in the encoding of their file; fewer are broken lines, however few others there are."""
+"""Minimum number of undecodable rows to suspect a wrong encoding; fewer count as broken lines."""
 
 MAX_BAD_RECORDS = 100
-"""Bad records that a corpus remembers; all are counted."""
+"""Most bad records kept in a corpus; all are counted."""
 
 
 def read_corpus(
@@ -36,19 +36,22 @@ def read_corpus(
 ) -> tuple[Corpus, list[str]]:
     """Return the posts of all sources, and remarks for the user.
 
-    InputError where there are rows, but not one is a post, a source seems to have another encoding, or not one post
-    has a field that was named.
-
     Parameters
     ----------
     per
-        A field whose values are among the `Corpus.order_values` too, and which is named by ``--per``.
+        The field named by ``--per``; its values are added to `Corpus.order_values`.
     optional
-        Fields whose values are there, too, though posts need not have them.
+        Further fields to add to `Corpus.order_values`; posts need not have them.
     strict
-        Stop at the first bad row instead of counting it.
+        Raise InputError at the first bad row instead of counting it.
     advance
         Called with the number of rows read since the last call.
+
+    Raises
+    ------
+    InputError
+        There are rows but none is a post, a source seems to have another encoding, or no post has a field that was
+        named.
     """
     needed = tuple(dict.fromkeys((*fields.order, *([] if per is None else [per]))))
     fields = fields._replace(order=tuple(dict.fromkeys((*needed, *optional))))
@@ -73,7 +76,10 @@ def read_corpus(
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
-    """Return where a field, ``as_text`` one with text, is missing that no record has; empty where one has it."""
+    """Return the first record that lacks a field, and its fault; empty if any record has the field.
+
+    With ``as_text``, a field that is not text counts as lacking.
+    """
     absent = ""
     for source in inputs.sources:
         try:
@@ -95,7 +101,7 @@ class _Columns:
     def __init__(self, fields: Fields, needed: tuple[str, ...], strict: bool) -> None:
         self._fields = fields
         self._needed = needed
-        """Fields of which some record must have a value."""
+        """Fields that at least one record must have."""
         self._strict = strict
         self.n_rows = 0
         self._texts: list[str] = []
@@ -107,9 +113,9 @@ class _Columns:
         self._n_bad = 0
         self._n_without_id = 0
         self._n_broken = 0
-        """Rows of the current source that are no text in its encoding."""
-        self._telling: tuple[Source, BadLine] | None = None
-        """The first bad row, or the first of which it is known what is wrong."""
+        """Number of rows of the current source that do not decode."""
+        self._example: tuple[Source, BadLine] | None = None
+        """The first bad row with a known kind of fault, else the first bad row."""
 
     @property
     def n_texts(self) -> int:
@@ -142,14 +148,14 @@ class _Columns:
         if self._strict:
             raise InputError(f"{source.name}:{bad[0].line}: {bad[0].reason}. Nothing was written, because of --strict.")
         self._bad += bad[: MAX_BAD_RECORDS - len(self._bad)]
-        telling = next((line for line in lines if line.fault), lines[0])
-        if self._telling is None or (telling.fault and not self._telling[1].fault):
-            self._telling = source, telling
+        example = next((line for line in lines if line.fault), lines[0])
+        if self._example is None or (example.fault and not self._example[1].fault):
+            self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError where most rows of a source that tell its encoding are no text in that encoding."""
+        """Raise InputError if most rows of a source that are not plain ASCII do not decode."""
         n_broken, self._n_broken = self._n_broken, 0
-        if n_broken < MIN_BROKEN or self._telling is None:
+        if n_broken < MIN_BROKEN or self._example is None:
             return
         n_readable = sum(not text.isascii() for text in self._texts[first_text:])
         if n_broken > n_readable:
@@ -159,41 +165,41 @@ class _Columns:
             )
 
     def check(self) -> None:
-        """Raise InputError where there are rows, but not one is a post."""
-        if self._telling is None or self._texts:
+        """Raise InputError if there are rows, but none is a post."""
+        if self._example is None or self._texts:
             return
-        source, line = self._telling
+        source, line = self._example
         advice = {
             "absent": TEXT_FIELD_ADVICE,
             "type": TEXT_FIELD_ADVICE,
             "encoding": encoding_advice(source) if line.fault == "encoding" else "",
-            "": "Check the file, or say what it holds with --format.",
+            "": "Check the file, or name its format with --format.",
         }
         raise InputError(f"{source.name}:{line.line}: {line.reason}; not one record is a post. {advice[line.fault]}")
 
     def check_fields(self, inputs: Inputs, per: str | None) -> None:
-        """Raise InputError where not one record has a field that was named, which then must be misspelled."""
+        """Raise InputError if no record has a field that was named: it is probably misspelled."""
         for field in self._needed:
             values = self.order_values[field]
             if values and values.count(None) == len(values):
-                asked = f"--per {field}" if field == per else f"keep: {{highest: {field}}}"
+                option = f"--per {field}" if field == per else f"keep: {{highest: {field}}}"
                 instead = "leave --per out" if field == per else "choose keep: first, last or longest"
                 raise InputError(
-                    f"{asked} needs posts with the field {field!r}, but not one of {len(values):,} has it. Name the "
+                    f"{option} needs posts with the field {field!r}, but not one of {len(values):,} has it. Name the "
                     f"right field, or {instead}."
                 )
         has_none = self._n_without_id == len(self._texts) > 0
         if has_none and self._fields.id != DEFAULT_ID_FIELD and (absent := absent_field(inputs, self._fields.id)):
-            raise InputError(f"{absent}; not one record has it. Say which holds the ids with --id-field.")
+            raise InputError(f"{absent}; not one record has it. Name the field with the ids with --id-field.")
         parts = text_fields(self._fields.text, ())
         if len(parts) > 1 and self._texts:
             absent_parts = [absent_field(inputs, part) for part in parts]
-            if any(absent_parts) and not all(absent_parts):  # all: the name of one field holds a +
+            if any(absent_parts) and not all(absent_parts):  # if all: one field with a + in its name
                 raise InputError(f"{max(absent_parts)}; not one record has it. {TEXT_FIELD_ADVICE}")
 
     @cached_property
     def order_values(self) -> dict[str, list[Any]]:
-        """The values of each field that decides which post is kept."""
+        """Values of each order field, by field."""
         columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
         return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
 
@@ -203,14 +209,14 @@ class _Columns:
         return Corpus(self._texts, ids, rows, self.order_values, self.n_rows, self._bad, self._n_bad)
 
     def notes(self, ids: Sequence[Any], per: str | None) -> list[str]:
-        """Return remarks on the ids and on the values to order by."""
+        """Return remarks about missing or repeated ids and missing order values."""
         notes, n_posts = [], len(self._texts)
         if 0 < self._n_without_id < n_posts:
             have = _posts(self._n_without_id, "has", "have")
             notes.append(f"{have} no {self._fields.id!r}; the row serves as id.")
         if (n_repeated := _n_repeated(np.concatenate(self._id_hashes), ids)) > 0:
-            bear = _posts(n_repeated, "bears", "bear")
-            notes.append(f"{bear} an id that an earlier post has; tell posts apart by row.")
+            have = _posts(n_repeated, "has", "have")
+            notes.append(f"{have} the id of an earlier post; identify posts by row.")
         for field in self._needed:
             values = self.order_values[field]
             if field != per and (n_missing := values.count(None)):
@@ -220,12 +226,12 @@ class _Columns:
 
 
 def _posts(n: int, one_does: str, many_do: str) -> str:
-    """Return the subject and verb of a sentence on some posts."""
+    """Return the subject and verb of a sentence about ``n`` posts."""
     return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
 
 
 def _hashes(ids: Sequence[Any]) -> Int64s:
-    """Return int64[n]: equal for equal ids."""
+    """Return int64[n]: hashes of the ids."""
     try:
         return np.fromiter(map(hash, ids), np.int64, len(ids))
     except TypeError:
@@ -233,7 +239,7 @@ def _hashes(ids: Sequence[Any]) -> Int64s:
 
 
 def _n_repeated(hashes: Int64s, ids: Sequence[Any]) -> int:
-    """Return how many ids an earlier post has; only ids whose hashes repeat are compared, which takes less memory."""
+    """Count the ids that repeat an earlier one; to save memory, only ids with equal hashes are compared."""
     ordered = np.sort(hashes)
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if len(repeated) == 0:

@@ -1,4 +1,4 @@
-"""Where posts come from: files and standard input, opened twice, once to read and once to copy what is kept."""
+"""The inputs, files or standard input: opened once to read the posts and again to copy the kept ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hybriddup.files.compression import BUFFER_BYTES, Compression, decompressed,
 STANDARD_INPUT = "-"
 UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
-"""A longer line is no post; a few bytes of a compressed file may hold one that fills the memory."""
+"""Default limit for a line, in bytes. A few compressed bytes could otherwise hold a line that exhausts memory."""
 
 
 def _current_directory() -> Path:
     try:
         return Path.cwd()
-    except OSError:  # it is deleted; then only absolute names can be opened
+    except OSError:  # deleted; then only absolute names can be opened
         return Path()
 
 
@@ -35,27 +35,27 @@ class Source:
     """One input. It can be opened any number of times and must give the same bytes each time."""
 
     name: str
-    """As the user gave it; ``-`` for standard input."""
+    """Name as the user gave it; ``-`` for standard input."""
     compression: Compression
     identity: tuple[int, ...]
-    """Device, inode, size and time of change when it was first looked at."""
+    """Device, inode, size and modification time when it was first opened."""
     spool: BinaryIO | None = None
-    """A nameless copy on disk of what can be read only once: standard input and pipes."""
+    """Unnamed copy on disk of an input that can be read only once: standard input or a pipe."""
     max_line_bytes: int = MAX_LINE_BYTES
-    """Bytes that a line of a text format may have, without its end; longer ones are bad."""
+    """Largest line of a text format, in bytes without its line end; longer lines are bad rows."""
     encoding: str = UTF_8
-    """Of a text format, as Python names it; ASCII characters are single bytes in it."""
+    """Python's name of the encoding of a text format, in which ASCII characters are single bytes."""
     delimiter: str | None = None
-    """What stands between the fields of a table; None = what its format says."""
+    """Field separator of a table; None = the default of its format."""
     directory: Path = field(default_factory=_current_directory, repr=False)
-    """Where a relative name begins, though a plugin may change the current directory before it is opened again."""
+    """Base of a relative name; remembered because a plugin may change the current directory before the second open."""
 
     def open(self) -> BinaryIO:
         """Return the plain bytes from the beginning, as a buffered stream that the caller closes."""
         return decompressed(self._open_raw(), self.compression, self.name)
 
     def open_seekable(self) -> BinaryIO:
-        """Return the plain bytes as a file that can seek, for formats with their index at the end."""
+        """Return the plain bytes as a seekable file, for formats with their index at the end."""
         if not self.compression:
             return self._open_raw()
         plain = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed by the caller
@@ -65,7 +65,7 @@ class Source:
         return plain
 
     def check_unchanged(self) -> None:
-        """Raise InputError where the file is no longer the one that was read."""
+        """Raise InputError if the file changed since it was opened."""
         if self.spool is not None:
             return
         try:
@@ -76,7 +76,7 @@ class Source:
             raise InputError(changed(self.name))
 
     def close(self) -> None:
-        """Give the copy on disk back, where there is one."""
+        """Delete the copy on disk, if there is one."""
         if self.spool is not None:
             self.spool.close()
 
@@ -92,9 +92,9 @@ class Source:
 
 
 def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
-    """Return the input of this name, copied to disk where it can be read only once; InputError where it cannot be."""
+    """Open an input, and copy it to disk if it can be read only once; InputError if it is unreadable."""
     if name == STANDARD_INPUT:
-        with suppress(OSError):  # a stream in memory, or one that is closed, which is noticed when it is read
+        with suppress(OSError):  # an in-memory stream, or a closed one, which fails when it is read
             _refuse_device(name, sys.stdin.fileno())
         return _spooled(name, sys.stdin.buffer, max_line_bytes)
     try:
@@ -111,21 +111,21 @@ def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
 
 
 def _refuse_device(name: str, descriptor: int) -> None:
-    """Raise InputError for a device, such as ``/dev/zero``, which may have no end; terminals and the null device do."""
+    """Raise InputError for a possibly endless device, such as ``/dev/zero``; terminals and the null device may pass."""
     status = os.fstat(descriptor)
     is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
     if is_device and not os.isatty(descriptor) and status.st_rdev != Path(os.devnull).stat().st_rdev:
         shown = "standard input" if name == STANDARD_INPUT else name
-        raise InputError(f"{shown} is a device and no file of posts; name a file or a pipe.")
+        raise InputError(f"{shown} is a device, not a file of posts; name a file or a pipe.")
 
 
 def changed(name: str) -> str:
-    """Return what to say of an input that is not what it was when it was read."""
+    """Return the message for an input that changed during the run."""
     return f"{name} changed while it was being deduplicated; run again when nothing writes to it."
 
 
 def unreadable(name: str, error: OSError) -> str:
-    """Return what to say of an input that the operating system does not let us read."""
+    """Return the message for an input that the operating system cannot read."""
     if name == STANDARD_INPUT and error.errno == errno.EBADF:
         return "standard input is closed; leave it open, or name a file."
     return f"{name} cannot be read: {error.strerror or error}."

@@ -1,4 +1,4 @@
-"""Tables that a run writes beside the posts: JSON Lines, or CSV, TSV or Parquet where the name of the file says so."""
+"""Write the tables of a run, such as removed posts, as JSON Lines, CSV, TSV or Parquet, according to the file name."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ PARQUET = {".parquet", ".pq"}
 
 
 def suffix_of(name: str) -> str:
-    """Return the suffix of a file that says what is in it."""
+    """Return the lower-case suffix of a file name, without compression suffix."""
     return PurePath(split_compression(name)[0]).suffix.lower()
 
 
 def need_writer(name: str) -> None:
-    """Raise InputError if the package is missing that writes a table to a file of this name."""
+    """Raise InputError if a file of this name needs a package that is not installed."""
     if suffix_of(name) in PARQUET:
         need_pyarrow(name)
 
 
 def write_table(target: BinaryIO, name: str, table: Table) -> None:
-    """Write a table in the format that the name of the file says: JSON Lines where it says none of the others."""
+    """Write a table in the format given by the file name's suffix; JSON Lines for any other suffix."""
     suffix, names = suffix_of(name), list(table.types)
     if suffix in PARQUET:
         write_batches(target, table.types, batched(table.rows))
@@ -48,7 +48,7 @@ def write_table(target: BinaryIO, name: str, table: Table) -> None:
 
 
 def batched(items: Iterable[T], most: int = BATCH_ROWS) -> Iterator[list[T]]:
-    """Yield so many items at a time, some thousand where nothing is said."""
+    """Yield lists of up to ``most`` consecutive items."""
     remaining = iter(items)
     while batch := list(islice(remaining, most)):
         yield batch
@@ -60,7 +60,7 @@ def json_line(record: Any, encoding: str = UTF_8) -> bytes:
         return _in_ascii(record)
     try:
         return orjson.dumps(record, default=str, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
-    except TypeError:  # lone surrogates and whole numbers past 64 bits, which are legal JSON all the same
+    except TypeError:  # lone surrogates and ints past 64 bits, which JSON allows but orjson does not
         return _in_ascii(record)
 
 
@@ -69,7 +69,7 @@ def _in_ascii(record: Any) -> bytes:
 
 
 def delimited(rows: Iterable[Iterable[Any]], delimiter: str, encoding: str = UTF_8) -> bytes:
-    """Return rows of a table as text; None is an empty field, and what the encoding lacks is written as escapes."""
+    """Return rows as delimited text; None is an empty field, and characters the encoding lacks become escapes."""
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(map(_cell, row) for row in rows)
     return text.getvalue().encode(encoding, "backslashreplace")

@@ -1,4 +1,4 @@
-"""What the line-based formats share: whole lines and where they are, byte order marks, text that may be broken."""
+"""Helpers of the line-based formats: splitting into lines, byte order marks, reasons why a line is unusable."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BLOCK_BYTES = 1 << 20
 LINE_END = ord("\n")
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
-"""bool[256]: the bytes that a blank line may hold."""
+"""bool[256]: whether a byte is ASCII white space."""
 
 
 def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Return the bytes of a stream in pieces of one size."""
+    """Iterate over a stream in pieces of up to ``n_bytes``."""
     return iter(partial(stream.read, n_bytes), b"")
 
 
 def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
-    """Yield the bytes of a stream in pieces that end where a line does.
+    """Regroup the bytes of a stream into pieces that end at a line end.
 
-    Of a line that goes on from piece to piece, `max_line_bytes` and one more are kept, by which it is known to be too
-    long, and its end: a line without end fills no memory.
+    Of a line that spans pieces, at most the first ``max_line_bytes`` + 1 bytes and the line end are kept. That is
+    enough to recognize it as too long, and an endless line cannot exhaust memory.
     """
     begun: list[bytes] = []
     free = max_line_bytes + 1
@@ -50,8 +50,8 @@ def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]
 def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
     r"""Return the lines with their line ends (``\n``, also after ``\r``), without a byte order mark at the start.
 
-    Of lines that are too long, which `why_too_long` tells, the end may be missing. UTF-16, as Windows programs write
-    it, is an InputError.
+    Lines that are too long, according to `why_too_long`, may be truncated. InputError for UTF-16, which some Windows
+    programs write.
     """
     lines = chain.from_iterable(map(BytesIO, whole_lines(pieces_of(stream), source.max_line_bytes)))
     first = next(lines, b"")
@@ -62,12 +62,12 @@ def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
 
 
 def may_be_too_long(lines: Iterable[bytes], max_line_bytes: int) -> bool:
-    """Return whether any of the lines, with its end, is longer than a line may be without."""
+    """Return whether any line, counted with its line end, exceeds the limit; a quick test before `why_too_long`."""
     return max(map(len, lines), default=0) > max_line_bytes
 
 
 def why_too_long(line: bytes, max_line_bytes: int) -> str:
-    """Return the reason why a line is bad, for people; empty where it is not too long."""
+    """Return the reason, for messages, if a line is too long without its line end; else empty."""
     if len(line) <= max_line_bytes or len(line.rstrip(b"\r\n")) <= max_line_bytes:
         return ""
     return f"longer than {max_line_bytes:,} bytes, the limit that --max-line sets"
@@ -80,47 +80,47 @@ def starts_with_mark(source: Source) -> bool:
 
 
 class Broken(str):
-    """The reason why a line holds nothing that can be used."""
+    """Reason why a line is unusable, for messages."""
 
     __slots__ = ()
 
 
 class BrokenText(Broken):
-    """The reason why a line is no text in the encoding of its file."""
+    """Reason why a line does not decode in the encoding of its file."""
 
     __slots__ = ()
 
 
 def broken_text(error: UnicodeDecodeError) -> BrokenText:
-    """Return the reason why a line is bad, for people."""
+    """Return the reason, for messages, why bytes do not decode."""
     byte, place = error.object[error.start], error.start
     return BrokenText(f"not valid {error.encoding.upper()} (byte 0x{byte:02x} at position {place})")
 
 
 class LineBlock(NamedTuple):
-    """Some whole lines, and where they are."""
+    """A block of whole lines, as offsets into its bytes."""
 
     data: bytes
     starts: Int64s
-    """int64[n_lines]"""
+    """int64[n_lines]: offset of the first byte of each line."""
     ends: Int64s
-    """int64[n_lines]: past the line end; the last line of a file may have none."""
+    """int64[n_lines]: offset after the line end; the last line of a file may have none."""
 
     def take(self, chosen: Bools) -> LineBlock:
         """Return the chosen lines."""
         return LineBlock(self.data, self.starts[chosen], self.ends[chosen])
 
     def without_blank(self, max_line_bytes: int) -> LineBlock:
-        """Return the lines that are more than white space, or too long to tell."""
+        """Return the lines that are not only white space; lines that are too long are kept."""
         starts, ends = self.starts, self.ends
         filled = ~_IS_SPACE[np.frombuffer(self.data, np.uint8)[starts]]
-        for i in np.flatnonzero(~filled).tolist():  # few: a blank first byte, and what follows decides
+        for i in np.flatnonzero(~filled).tolist():  # few lines: those that start with white space
             line = self.data[starts[i] : ends[i]]
             filled[i] = not line.isspace() or why_too_long(line, max_line_bytes) != ""
         return self.take(filled)
 
     def runs(self) -> Iterator[memoryview]:
-        """Yield the bytes of the lines, those that follow each other in one piece."""
+        """Yield the bytes of the lines, with adjacent lines in one piece."""
         if len(self.starts) == 0:
             return
         view, breaks = memoryview(self.data), np.flatnonzero(self.starts[1:] != self.ends[:-1])
@@ -131,7 +131,7 @@ class LineBlock(NamedTuple):
 
 
 def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
-    r"""Yield all lines of a stream, which end with ``\n``, without a byte order mark before the first."""
+    r"""Yield blocks with all lines of a stream, which end with ``\n``, without a byte order mark before the first."""
     is_first = True
     for data in whole_lines(pieces_of(stream, block_bytes), max_line_bytes):
         begin = len(UTF8_MARK) if is_first and data.startswith(UTF8_MARK) else 0

@@ -1,4 +1,4 @@
-"""The plugin framework: the hooks (`spec`), what components register with (`registry`), and loading (`manager`)."""
+"""The plugin framework: hooks (`spec`), the registry of components (`registry`), and loading (`manager`)."""
 
 from hybriddup.plugin.spec import hookimpl
 

@@ -1,6 +1,6 @@
-"""The components that hybriddup ships, registered through the same hook as those of any plugin.
+"""The built-in components, registered through the same hook as the components of plugins.
 
-They are named by import path, so that listing or checking them loads neither numba nor jieba.
+They are registered by import path, so that listing them loads neither numba nor jieba.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Components of plugins: what they raise is blamed on them, and what they return is checked once a batch.
+"""Wrappers around the batch components of plugins, which check every return value and attribute errors to the plugin.
 
-Compiled kernels trust arrays, so a wrong shape or type becomes an error that names the component and its plugin. A
-table says what is expected of each batch method; that of plain functions is in `hybriddup.plugin.adapters`. Built-ins
-are tested instead.
+Compiled kernels trust their arrays, so a wrong shape or type must become an error first; it names the component and its
+plugin. `OF_BATCHES` has the check of each batch method; `hybriddup.plugin.adapters` checks plain functions. Built-in
+components are not wrapped: they are tested instead.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from hybriddup.plugin.roles import ROLES
 
 A_REASON = "a str that is not empty, or None"
 OPTIONAL_METHODS = ("learn_within", "least_in_common")
-"""What a batch component may have beside the methods of its role."""
+"""Methods that a batch component may have in addition to those of its role."""
 
 
 class PluginPart:
-    """What a plugin brought: a function or a component."""
+    """Base class of the wrappers around a plugin's function or component."""
 
     def __init__(self, part: Any, found: Registered) -> None:
         self.part = part
-        """What the plugin made."""
+        """The plugin's function or instance."""
         self.found = found
 
     def recipe(self) -> dict[str, Any]:
-        """Return what the part adds to the recipe id: its own ``recipe()``, or `Owner.recipe`."""
+        """Return the part's contribution to the recipe id: its own ``recipe()``, or else `Owner.recipe`."""
         own = getattr(self.part, "recipe", None)
         return dict(own()) if callable(own) else self.found.owner.recipe(self.part)
 
     def wrong(self, allowed: str, given: object, *, method: str = "", case: str = "") -> PluginError:
-        """Return the error to raise if an answer is not what is allowed."""
+        """Return the error for a return value that breaks the contract."""
         who = f"{self.found.label}: {method}" if method else self.found.label
         return PluginError(f"{who} must return {allowed}; {case}it returned {given}.")
 
 
 class Answer(NamedTuple):
-    """What a batch method returned, about which a table of demands is read."""
+    """The return value of a batch method, with the assertions that the checks use."""
 
     part: Checked
     method: str
     value: Any
 
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
-        """Raise PluginError unless a demand holds; ``of`` names the part of the answer that it is about."""
+        """Raise PluginError unless ``holds``; ``of`` names the part of the return value that is checked."""
         if not holds:
             raise self.part.wrong(allowed, given, method=self.method + of)
 
     def must_be_array(self, dtype: type[Any], *shape: int, value: Any = None, of: str = "") -> None:
-        """Raise PluginError unless the answer, or a part of it, is an array of this type and shape."""
+        """Raise PluginError unless the return value, or ``value``, is a contiguous array of this dtype and shape."""
         array = self.value if value is None else value
         right = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
         allowed = f"{np.dtype(dtype)}[{', '.join(map(str, shape))}], C-contiguous"
@@ -64,26 +64,26 @@ class Answer(NamedTuple):
 
 
 class Checked(PluginPart):
-    """A batch component, whose attributes are reached as if the checks were not there, or have its role's defaults."""
+    """A batch component with checked methods. Other attributes are passed through, or have the defaults of the role."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in {"part", "found"}:  # not there yet while a pickle is read
+        if name.startswith("__") or name in {"part", "found"}:  # not set yet during unpickling
             raise AttributeError(name)
         role = ROLES[self.found.role]
         try:
             value = getattr(self.part, name)
         except AttributeError as error:
-            if error.name != name:  # raised inside a property, a fault
+            if error.name != name:  # raised inside a property: a fault of the plugin
                 raise
-            if name == "learn_within" and role.name == "block_index":  # a plugin need not know of scopes
-                return lambda texts, scopes: self.ask("learn", texts)  # noqa: ARG005
+            if name == "learn_within" and role.name == "block_index":  # optional for plugins
+                return lambda texts, scopes: self.call("learn", texts)  # noqa: ARG005
             if name not in dict(role.defaults):
                 raise
             return dict(role.defaults)[name]
-        return partial(self.ask, name) if name in role.methods or name in OPTIONAL_METHODS else value
+        return partial(self.call, name) if name in role.methods or name in OPTIONAL_METHODS else value
 
-    def ask(self, method: str, *arguments: Any) -> Any:
-        """Return the answer of a method, checked."""
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Return the checked return value of a method; PluginError if it fails."""
         with blamed_on(self.found.label, f"failed in {method}"):
             value = getattr(self.part, method)(*arguments)
         if method in OF_BATCHES:
@@ -92,13 +92,13 @@ class Checked(PluginPart):
 
 
 class CheckedReader(Checked):
-    """A reader, which fails, if it does, while its batches are being taken."""
+    """A reader, whose failures occur during iteration, not in the call of ``read``."""
 
     def read(self, *arguments: Any) -> Iterator[Any]:
-        """Yield the batches."""
+        """Yield the batches; PluginError if the reader fails."""
         batches: Iterator[Any] | None = None
         while True:
-            with blamed_on(self.found.label, "failed in read"):  # not around the yield, where our own side may raise
+            with blamed_on(self.found.label, "failed in read"):  # without the yield, where the caller may raise
                 batches = iter(self.part.read(*arguments)) if batches is None else batches
                 batch = next(batches, None)
             if batch is None:
@@ -114,7 +114,7 @@ def _texts(answer: Answer, texts: Sequence[str]) -> None:
 
 
 def _tokens(answer: Answer, texts: Sequence[str]) -> None:
-    """Tokens are slices inside their code points."""
+    """Check dtypes and shapes, and that every token lies within the code points."""
     tokens = answer.value
     answer.must(isinstance(tokens, Tokens), "hybriddup.data.records.Tokens", _describe(tokens))
     n_tokens, n_points = len(tokens.starts), len(tokens.code_points)
@@ -124,7 +124,7 @@ def _tokens(answer: Answer, texts: Sequence[str]) -> None:
     answer.must_be_array(np.int64, len(texts) + 1, value=tokens.offsets, of=": offsets")
     offsets, ends = tokens.offsets, tokens.starts + tokens.lengths
     covers = offsets[0] == 0 and offsets[-1] == n_tokens and (np.diff(offsets) >= 0).all()
-    answer.must(covers, f"numbers rising from 0 to {n_tokens}", offsets.tolist()[:8], ": offsets")
+    answer.must(covers, f"ascending numbers from 0 to {n_tokens}", offsets.tolist()[:8], ": offsets")
     inside = n_tokens == 0 or (tokens.starts.min() >= 0 and ends.max() <= n_points and tokens.lengths.min() >= 1)
     answer.must(inside, "tokens inside code_points", "others", ": starts and lengths")
 
@@ -136,7 +136,7 @@ def _weights(answer: Answer, tokens: Tokens) -> None:
 
 
 def _keys(answer: Answer, texts: Sequence[str], bits: UInt64s) -> None:  # noqa: ARG001  the arguments of the method
-    """Each text has as many keys, `NO_KEY` filling up."""
+    """Check the array, and that ``n_keys`` and ``key_bits`` of the index hold."""
     keys, n_keys, key_bits = answer.value, getattr(answer.part, "n_keys", None), getattr(answer.part, "key_bits", 64)
     width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
     answer.must_be_array(np.uint64, len(bits), width)
@@ -186,7 +186,7 @@ OF_BATCHES: dict[str, Callable[..., None]] = {
     "refuse": _refused,
     "reason": _reason,
 }
-"""What checks the answer of a batch method, given the arguments too."""
+"""Check of each batch method's return value; called with the `Answer` and the call's arguments."""
 
 
 def _describe(value: object) -> str:

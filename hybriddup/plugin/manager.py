@@ -1,4 +1,4 @@
-"""Loading: built-ins, installed plugins and the modules that were asked for, each into a manager of its own."""
+"""Load plugins into a manager: the built-ins, installed plugins and the requested modules. There is no global state."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from hybriddup.run.result import Result
 
 DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
-"""Environment variable: names of plugins, separated by commas, that are not loaded."""
+"""Environment variable with the names of plugins not to load, separated by commas."""
 
 
 @dataclass(frozen=True)
 class PluginDescription:
-    """What `hybriddup plugins` shows of one plugin."""
+    """One plugin, as `hybriddup plugins` shows it."""
 
     name: str
     distribution: str
-    """Empty for a module that is not packaged."""
+    """Name of the installed distribution; empty for a module that is not packaged."""
     version: str
     hooks: list[str]
     components: dict[str, list[str]]
-    """Names of the components it brought that are in use, by role."""
+    """Names of the plugin's components by role, without those that another plugin replaced."""
 
 
 def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | ModuleType] = ()) -> PluginManager:
     """Return a new manager with the built-ins, the installed plugins and ``modules`` loaded, in this order.
 
-    ``entry_points`` says whether to load what installed distributions offer in the entry-point group ``hybriddup``.
-    Modules are as for `PluginManager.load_modules`, which looks for them in the current directory too.
+    Installed plugins are the entry points in the group ``hybriddup``; ``entry_points`` = False skips them. Modules are
+    passed to `PluginManager.load_modules`, with the current directory.
     """
     manager = PluginManager()
     manager.load_builtins()
@@ -59,7 +59,7 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
 
 
 class PluginManager:
-    """The plugins of one program and the registry that they filled; `create_plugin_manager` makes one."""
+    """A set of loaded plugins and the registry they filled; made by `create_plugin_manager`."""
 
     registry: Registry
 
@@ -70,22 +70,23 @@ class PluginManager:
         self._owners: dict[str, Owner] = {}
         names = os.environ.get(DISABLE_VARIABLE, "").split(",")
         self.disabled = frozenset(name.strip() for name in names if name.strip())
-        """Names of plugins that are not to be loaded."""
+        """Names of plugins not to load."""
 
     def load_builtins(self) -> None:
-        """Load the components that hybriddup ships."""
+        """Load the built-in components."""
         self._load(Owner(BUILTINS, spec.PROJECT, _own_version()), lambda: importlib.import_module(BUILTINS))
 
     def load_entry_points(self) -> None:
-        """Load what installed distributions offer in the entry-point group ``hybriddup``, by name."""
+        """Load the installed plugins, which are the entry points in the group ``hybriddup``, ordered by name."""
         for owner, entry_point in _installed(tuple(sys.path)):
             self._load(owner, entry_point.load)
 
     def load_modules(self, modules: Iterable[str | ModuleType], directory: Path | None) -> None:
-        """Load modules, by name or by the path of a file that ends with ``.py``, as plugins, unless they are loaded.
+        """Load modules as plugins, given as objects, names or paths of ``.py`` files; skip those already loaded.
 
-        The directory is where modules are looked for that are not installed, and where paths begin: the current one for
-        what a user asks for, that of a configuration for what it names. None = nowhere.
+        ``directory`` is searched for modules that are not installed, and is the base of relative paths: the current
+        directory for modules that a user names, the directory of a configuration for those it lists. None = installed
+        modules only.
         """
         if isinstance(modules, str):
             raise PluginError(f"plugins must be a list; got {modules!r}. A list with one plugin is [{modules!r}].")
@@ -131,7 +132,7 @@ class PluginManager:
             raise PluginError(f"{owner} has no hook: mark a function hybriddup_register with @hybriddup.hookimpl.")
 
     def _caller(self, hook: str, name: str) -> pluggy.HookCaller:
-        """Return a caller of one plugin's implementation, so that a failure can be blamed on it."""
+        """Return a caller for one plugin's implementation only, so that a failure can be attributed to it."""
         others = [plugin for other, plugin in self._pluggy.list_name_plugin() if other != name and plugin is not None]
         return self._pluggy.subset_hook_caller(hook, others)
 
@@ -146,15 +147,15 @@ class PluginManager:
                     self._caller(hook, name)(**arguments)
 
     def add_commands(self, app: typer.Typer) -> None:
-        """Let every plugin add its commands, in the order in which plugins were loaded."""
+        """Call ``hybriddup_add_commands`` of every plugin, in the order they were loaded."""
         self._call_each(spec.hybriddup_add_commands.__name__, app=app)
 
     def run_finished(self, result: Result) -> None:
-        """Show the result of a run to every plugin, in the order in which plugins were loaded."""
+        """Call ``hybriddup_run_finished`` of every plugin, in the order they were loaded."""
         self._call_each(spec.hybriddup_run_finished.__name__, result=result)
 
     def describe(self) -> list[PluginDescription]:
-        """Return what each loaded plugin is and brought, in the order in which plugins were loaded."""
+        """Describe each loaded plugin and its components, in the order they were loaded."""
         return [
             PluginDescription(
                 owner.plugin, owner.distribution, owner.version, self._hooks_of(name), self._components_of(owner)
@@ -171,8 +172,8 @@ class PluginManager:
 
 
 @cache
-def _installed(path: tuple[str, ...]) -> list[tuple[Owner, metadata.EntryPoint]]:  # noqa: ARG001  what is there
-    """Return what is installed in the group, by name; looking for it takes ten milliseconds."""
+def _installed(path: tuple[str, ...]) -> list[tuple[Owner, metadata.EntryPoint]]:  # noqa: ARG001  only a key of the cache
+    """Return the entry points in the group, by name; cached because the search takes 10 ms."""
     found = sorted(metadata.entry_points(group=spec.PROJECT), key=lambda each: (each.name, each.value))
     return [(_owner_of(entry_point), entry_point) for entry_point in found]
 
@@ -190,7 +191,7 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:
-    """Import a module by name, from a directory where it is nowhere else.
+    """Import a module by name; if it is not installed, from the directory.
 
     The directory then stays on ``sys.path``, because worker processes import the module again.
     """
@@ -200,9 +201,7 @@ def _import(name: str, directory: Path | None) -> ModuleType:
             _check_not_hidden(module, directory.joinpath(*name.split(".")))
         return module
     if directory is None:
-        raise PluginError(
-            f"plugin module {name!r} is not installed; where it is a file of yours, name it with --plugin."
-        )
+        raise PluginError(f"plugin module {name!r} is not installed; if it is a file of yours, name it with --plugin.")
     here = str(directory.resolve())
     sys.path.append(here)
     importlib.invalidate_caches()
@@ -213,8 +212,8 @@ def _import(name: str, directory: Path | None) -> ModuleType:
 
 
 def _check_not_hidden(module: ModuleType, place: Path) -> None:
-    """Raise PluginError where the directory has another module of this name, which may be the one that is meant."""
-    found = getattr(module, "__file__", None) or "what is built into Python"
+    """Raise PluginError if the directory has another module of this name, which the user may have meant."""
+    found = getattr(module, "__file__", None) or "built into Python"
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file() and not (Path(found).exists() and file.samefile(found)):
             raise PluginError(f"plugin module {module.__name__!r} is {found}, not {file}; rename one of them.")
@@ -223,7 +222,7 @@ def _check_not_hidden(module: ModuleType, place: Path) -> None:
 def _import_file(path: Path) -> ModuleType:
     """Import the module in a file."""
     if not path.is_file():
-        raise PluginError(f"plugin {path} is no file; name a Python file, or a module without '.py'.")
+        raise PluginError(f"plugin {path} is not a file; name a Python file, or a module without '.py'.")
     if not path.stem.isidentifier():
         raise PluginError(f"plugin {path} cannot be imported; name it with letters, digits and '_' only.")
     return _import(path.stem, path.parent)
@@ -234,7 +233,7 @@ def _is_importable(name: str) -> bool:
         return False
     try:
         return name in sys.modules or importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # the package that a dotted name begins with
+    except ModuleNotFoundError:  # the parent package of a dotted name
         return False
 
 
@@ -243,6 +242,6 @@ def _hook_names() -> list[str]:
 
 
 def _marked(plugin: object) -> set[str]:
-    """Return the names of a plugin's functions that are marked as implementations of hooks."""
+    """Return the names of a plugin's functions that are marked as hook implementations."""
     marker = f"{spec.PROJECT}_impl"
     return {name for name, value in vars(plugin).items() if getattr(value, marker, None) is not None}

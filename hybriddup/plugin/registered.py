@@ -1,8 +1,7 @@
-"""A component as it was registered: who brought it, whether it can fill its role, its options, and making it.
+"""A registered component: its owner, the check that it fits its role, its options, and creating it.
 
-A plugin may raise anything, ``SystemExit`` too, which would otherwise end the program without a word. It becomes an
-error that names the plugin. An error of hybriddup's own family is meant for the user and passes unchanged, as does
-Ctrl-C.
+Whatever a plugin raises becomes an error that names the plugin; even ``SystemExit``, which would otherwise silently end
+the program. hybriddup's own exceptions are written for the user and pass unchanged, as does Ctrl-C.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from hybriddup.plugin.source import source_recipe
 from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
 
 PASSED_ON = (HybriddupError, MemoryError, KeyboardInterrupt)
-"""What is not a fault of the plugin in whose code it is raised."""
+"""Exceptions that are not attributed to the plugin whose code raised them."""
 
 BUILTINS = "hybriddup.plugin.builtins"
-"""The module, and the plugin name, of the built-in components."""
+"""Module name and plugin name of the built-in components."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +33,19 @@ class Owner:
 
     plugin: str
     distribution: str = ""
-    """Installed distribution, empty for a module that is not packaged."""
+    """Name of the installed distribution; empty for a module that is not packaged."""
     version: str = ""
 
     def __str__(self) -> str:
-        """Return the owner as error messages name it."""
+        """Return the name of the owner for error messages."""
         packaged = f" of {self.distribution} {self.version}".rstrip() if self.distribution else " of no package"
         return f"plugin {self.plugin!r}{packaged}"
 
     def recipe(self, component: Any) -> dict[str, str]:
-        """Return what stands for a component that says nothing of its own recipe.
+        """Return the contribution to the recipe id of a component without a ``recipe()`` of its own.
 
-        The release that brought it; of a module that is not packaged, and of the calling program, a checksum of its
-        source, so that fingerprints made before an edit are not compared with those made after it.
+        This is the distribution and its version. For a module that is not packaged, and for the calling program, it is
+        a checksum of the source, so that fingerprints from before and after an edit are not compared.
         """
         if self.distribution:
             return {"distribution": self.distribution, "version": self.version}
@@ -55,7 +54,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Registered:
-    """A component as it was registered: a function, an instance, a class, or the import path of one of these."""
+    """A registered component: a function, an instance, a class, or the import path of one of these."""
 
     role: RoleName
     name: str
@@ -64,13 +63,13 @@ class Registered:
 
     @property
     def label(self) -> str:
-        """The component as error messages name it."""
+        """Name of the component for error messages."""
         return f"{ROLES[self.role].label} {self.name!r} ({self.owner})"
 
 
 @contextmanager
 def blamed_on(culprit: object, what: str) -> Iterator[None]:
-    """Turn what is raised inside into a `PluginError` that says who did what, such as ``cannot be imported``."""
+    """Turn an exception into a `PluginError` that starts with ``culprit`` and ``what``, like ``cannot be imported``."""
     try:
         yield
     except PASSED_ON:
@@ -86,7 +85,7 @@ def kind_of(value: object) -> str:
 
 
 def check_registered(new: Registered) -> None:
-    """Refuse a name that configurations cannot hold and a component that cannot fill its role."""
+    """Raise PluginError if the name is not valid in configurations, or the component cannot fill its role."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", str(new.name)):
         raise PluginError(f"{new.label}: a name is a letter, then letters, digits, '_' or '-'.")
     if isinstance(new.component, str):
@@ -107,12 +106,12 @@ def _check_kind(new: Registered, component: Any) -> None:
 
 
 def missing_methods(component: Any, role: Role) -> list[str]:
-    """Return the names of the methods that a batch component of the role has and this one lacks."""
+    """Return the names of the batch methods of the role that the component lacks."""
     return [name for name in role.methods if not callable(getattr(component, name, None))]
 
 
 def _is_called(component: Any) -> bool:
-    """Return whether the component, or the instances of the class, can be called like a function."""
+    """Return whether the component, or an instance of the class, can be called like a function."""
     if isinstance(component, type):
         return any("__call__" in ancestor.__dict__ for ancestor in component.__mro__)
     return callable(component)
@@ -130,7 +129,7 @@ def _lacking(component: Any, role: Role) -> str:
 
 
 def load(found: Registered) -> Any:
-    """Return the function, instance or class itself, importing it where only its path was registered."""
+    """Return the function, instance or class itself; import it if only its path was registered."""
     if not isinstance(found.component, str):
         return found.component
     module_name, _, attribute = found.component.partition(":")
@@ -141,7 +140,7 @@ def load(found: Registered) -> Any:
 
 
 def options_model(found: Registered) -> type[BaseModel] | None:
-    """Return the model of a component's options, or None where it takes none."""
+    """Return the model of a component's options, or None if it takes none."""
     component = load(found)
     model = getattr(component, "Options", None) if isinstance(component, type) else None
     if model is None:
@@ -154,7 +153,7 @@ def options_model(found: Registered) -> type[BaseModel] | None:
 
 
 def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault] | None:
-    """Return a component's options with the defaults filled in, None where it takes none, or every fault."""
+    """Return a component's options with defaults filled in, None if it takes none, or every fault in ``given``."""
     model = options_model(found)
     if model is None:
         places = [(*path, key) for key in given]
@@ -169,7 +168,7 @@ def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -
 
 
 def check_settings(found: Registered, settings: Any) -> list[str]:
-    """Return what the ``check`` of a component's class finds wrong with the settings as a whole."""
+    """Return the faults that the ``check`` of a component's class finds in the settings as a whole."""
     component = load(found)
     check = getattr(component, "check", None) if isinstance(component, type) else None
     if check is None:
@@ -179,7 +178,7 @@ def check_settings(found: Registered, settings: Any) -> list[str]:
 
 
 def construct(found: Registered, given: Mapping[str, Any]) -> Any:
-    """Return the function or instance that fills the role, not yet adapted to batches."""
+    """Return the function or a new instance, not yet wrapped or adapted to batches."""
     options = read_options(found, given)
     if isinstance(options, list):
         raise ConfigError("\n".join(fault.message for fault in options))

@@ -1,4 +1,4 @@
-"""The registry: which component answers to which name in which role, and who brought it."""
+"""The registry of components, by role and name, each with the plugin that owns it."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 
 class ComponentChoice(Protocol):
-    """Which component performs a step, as a configuration says."""
+    """The component that a configuration chooses for a step."""
 
     @property
     def use(self) -> str:
-        """Its name."""
+        """Name of the component."""
         ...
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Its options, by name."""
+        """Options of the component, by name."""
         ...
 
 
@@ -52,15 +52,15 @@ class Registry:
 
     A component is one of
 
-    - a plain function that handles one text, with the signature that its ``add_`` method names;
+    - a plain function for one text, with the signature in the docstring of its ``add_`` method;
     - an instance with the batch methods of its role;
-    - a class with these methods, or whose instances are called like the plain function. Where the class has a nested
-      ``Options``, a subclass of `hybriddup.Options`, its constructor is given the options, else nothing;
-    - the import path of one of these, ``"package.module:Name"``, which is imported when it is first used.
+    - a class with these methods, or whose instances can be called like the plain function. If the class has a nested
+      ``Options``, a subclass of `hybriddup.Options`, its constructor gets the options, else no arguments;
+    - the import path of one of these, ``"package.module:Name"``, which is imported on first use.
 
-    A tokenizer with batch methods may leave out ``holds_interpreter``, which is then True, and a weighter
-    ``needs_fit``, which is then False; a class that does not derive from `hybriddup.steps.blocks.BlockIndex` may leave
-    out its attributes; a reader must have ``extensions``.
+    Defaults of attributes: ``holds_interpreter`` of a tokenizer is True, ``needs_fit`` of a weighter is False; a block
+    index that does not derive from `hybriddup.steps.blocks.BlockIndex` may leave out its attributes. A reader must have
+    ``extensions``.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Registry:
     def add_weighter(
         self, name: str, component: Callable[[list[str]], list[float]] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a weighter; as a plain function, ``(tokens: list[str]) -> list[float]``, one weight a token."""
+        """Add a weighter; as a plain function, ``(tokens: list[str]) -> list[float]``, one weight per token."""
         self._add("weighter", name, component, replace=replace)
 
     def add_hasher(
@@ -118,7 +118,7 @@ class Registry:
         self._add("writer", name, component, replace=replace)
 
     def add_window(self, name: str, component: Any, *, replace: bool = False) -> None:
-        """Add what opens windows, under the scheme of their URLs: a class or an instance with ``open_window``.
+        """Add an opener of windows under the scheme of their URLs: a class or an instance with ``open_window``.
 
         See `hybriddup.window.protocols.WindowOpener`.
         """
@@ -126,7 +126,7 @@ class Registry:
 
     @contextmanager
     def owned_by(self, owner: Owner) -> Iterator[None]:
-        """Ascribe what is added inside the ``with`` block to this owner."""
+        """Attribute components that are added inside the ``with`` block to this owner."""
         before, self._owner = self._owner, owner
         try:
             yield
@@ -153,13 +153,13 @@ class Registry:
         return [self._components[role][name] for role in self._components for name in self.names(role)]
 
     def find(self, role: RoleName, name: str) -> Registered:
-        """Return a component as it was registered; PluginError where none of this role has the name."""
+        """Return a registered component; PluginError if none of this role has the name."""
         if name not in self._components[role]:
             raise PluginError(self.explain_missing(role, name))
         return self._components[role][name]
 
     def explain_missing(self, role: RoleName, name: object) -> str:
-        """Return what to say where no component of this role has the name: the choices, and how to get it."""
+        """Return the message for an unknown component: the choices, and how to install it."""
         choices = self.names(role)
         label, available = ROLES[role].label, f"(available: {', '.join(choices) or 'none'})"
         if package := KNOWN_PACKAGES.get((role, str(name))):
@@ -169,15 +169,15 @@ class Registry:
         return f"{label} {name!r} is not known.{guess}{plugins} {available}"
 
     def options_model(self, role: RoleName, name: str) -> type[BaseModel] | None:
-        """Return the model of a component's options, or None where it takes none."""
+        """Return the model of a component's options, or None if it takes none."""
         return options_model(self.find(role, name))
 
     def fill_options(
         self, role: RoleName, name: str, options: Mapping[str, Any], path: Path = ()
     ) -> dict[str, Any] | list[Fault]:
-        """Return a component's options as plain data with the defaults filled in, or every fault in them.
+        """Return a component's options as plain data with defaults filled in, or every fault in them.
 
-        ``path`` is where the component stands in the configuration, for the faults to name.
+        ``path`` is the path of the component in the configuration, for the faults.
         """
         filled = read_options(self.find(role, name), options, path)
         if isinstance(filled, BaseModel):
@@ -185,7 +185,7 @@ class Registry:
         return filled or {}
 
     def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
-        """Return what a component's class finds wrong with the settings as a whole.
+        """Return the faults that a component's class finds in the settings as a whole.
 
         A class may have a static or class method ``check(settings) -> list[str]``. Each of its messages is a sentence
         that names the key: ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
@@ -210,26 +210,26 @@ class Registry:
     def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
 
     def create(self, role: RoleName, choice: ComponentChoice) -> Any:
-        """Return a new batch component; a function that handles one text is adapted.
+        """Return a new batch component; plain functions are adapted.
 
         Raises
         ------
         PluginError
-            No such component, or one that cannot be imported, constructed or adapted.
+            There is no such component, or it cannot be imported, constructed or adapted.
         ConfigError
-            Its options are wrong; the message names each, what was given and what is allowed.
+            Its options are invalid; the message names each one, the given value and what is allowed.
         """
         return self.create_by_name(role, choice.use, **choice.options)
 
     def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
-        """Return a new batch component as `create` does, with its options as keywords."""
+        """Return a new batch component like `create`, with its options as keywords."""
         found = self.find(role, name)
         return make_batch_component(found, construct(found, options))
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:
-    """Return an instance with its role's batch methods: what a plugin made, checked, or its function, adapted."""
-    from hybriddup.plugin.adapters import ADAPTERS  # these bring numpy, which listing components does without
+    """Return an instance with the batch methods of its role: a plugin's checked component, or an adapted function."""
+    from hybriddup.plugin.adapters import ADAPTERS  # imports numpy, which listing components does not need
     from hybriddup.plugin.checked import Checked, CheckedReader
 
     role = ROLES[found.role]

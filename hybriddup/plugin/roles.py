@@ -1,4 +1,4 @@
-"""The roles that components fill, with what the registry must know to check a component before it runs."""
+"""The roles of components, with the methods and attributes that the registry checks before a component runs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class Role(NamedTuple):
 
     name: RoleName
     methods: tuple[str, ...]
-    """Methods that a batch component of this role has."""
+    """Methods that a batch component of this role must have."""
     per_text: str
-    """Signature of the plain function that may stand for it; empty where only a batch component will do."""
+    """Signature of a plain function that can be adapted to this role; empty if only batch components are accepted."""
     new_each_run: bool
-    """True where a batch component keeps what it saw, so that its class must be registered, not an instance."""
+    """Whether batch components are stateful, so that the class must be registered, not an instance."""
     attributes: tuple[str, ...] = ()
-    """Attributes that a batch component of this role must have beside its methods."""
+    """Further attributes that a batch component must have."""
     defaults: tuple[tuple[str, bool | int], ...] = ()
-    """Attributes that it may leave out, each with what is then assumed."""
+    """Optional attributes and their defaults."""
 
     @property
     def label(self) -> str:
-        """The role as people say it, such as ``block index``."""
+        """Name of the role in messages, such as ``block index``."""
         return self.name.replace("_", " ")
 
 
@@ -68,7 +68,7 @@ ROLES: dict[str, Role] = {
         Role("window", ("open_window",), "", new_each_run=False),
     )
 }
-"""Every role by name, in the order of the pipeline; then readers, writers, and what opens windows."""
+"""Every role by name, in the order of the pipeline; then readers, writers and openers of windows."""
 
 KNOWN_PACKAGES = {("tokenizer", "rjieba"): "hybriddup-rjieba"}
-"""Distributions that bring components which hybriddup knows of but does not ship."""
+"""Distributions of known components that are not built in, by role and name; for error messages."""

@@ -1,4 +1,4 @@
-"""Checksums of source: they stand in the recipe for components that no release stands for."""
+"""Checksums of source code, which identify unpackaged components in the recipe id."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 
 def source_recipe(component: Any) -> dict[str, str]:
-    """Return what changes in the recipe when a function, an instance or a class is edited.
+    """Return a checksum that changes when a function, an instance or a class is edited.
 
-    This is the SHA-256 of the file that defines it, or of the cell of a notebook. Code without either, as `exec` makes
-    it, is hashed as it is compiled: without what it closes over, and with another result for another Python. Modules
-    that the file imports do not count: a component that depends on them has a ``recipe()`` of its own.
+    This is the SHA-256 of the file, or the notebook cell, that defines it. Code without either, such as from `exec`, is
+    hashed as bytecode: without closure variables, and with a different result on other versions of Python. Modules that
+    the file imports do not count; a component that depends on them needs its own ``recipe()``.
 
-    The keys are no identifiers, so that they take the place of no option.
+    The keys are not identifiers, so they cannot clash with options.
     """
     arguments = []
     while isinstance(component, partial):
@@ -28,7 +28,7 @@ def source_recipe(component: Any) -> dict[str, str]:
     component = inspect.unwrap(component) if callable(component) else component
     component = getattr(component, "__func__", component)  # of a bound method
     defined = component if isinstance(component, type) or inspect.isroutine(component) else type(component)
-    # The arguments of a partial are not part of the file that defines its function.
+    # the arguments of a partial are not in the file that defines its function
     given = {"arguments-sha256": _digest(_spell(arguments))} if arguments else {}
     members = [inspect.unwrap(one) for one in _members(defined) if inspect.isfunction(one)]
     if source := _source(defined, [one.__code__.co_filename for one in members]):
@@ -37,14 +37,14 @@ def source_recipe(component: Any) -> dict[str, str]:
 
 
 def _members(defined: Any) -> list[Any]:
-    """Return what a class defines itself, or the function."""
+    """Return the attributes that a class itself defines, or the function alone."""
     return list(vars(defined).values()) if isinstance(defined, type) else [defined]
 
 
 def _source(defined: Any, names: list[str]) -> bytes:
-    """Return the file that code was compiled from, or the cell; empty if there is none."""
+    """Return the contents of the file or notebook cell that code was compiled from; empty if there is none."""
     module = getattr(sys.modules.get(getattr(defined, "__module__", None) or ""), "__file__", None)
-    # A script is compiled under the name as it was typed, which leads nowhere once the directory has changed.
+    # a script is compiled under the path as typed, which is wrong after a change of directory
     if module and (not names or Path(module).name in {Path(name).name for name in names}):
         names = [module, *names]
     for name in names:
@@ -58,7 +58,7 @@ def _digest(content: bytes | str) -> str:
 
 
 def _spell(value: Any) -> str:
-    """Return a value as text that is the same in each process: for an object of unknown kind only its kind."""
+    """Return a value as text that is the same in every process; for objects of other types only the type."""
     if isinstance(value, CodeType):
         return _spell([value.co_code.hex(), value.co_names, value.co_varnames, value.co_consts])
     if inspect.isfunction(value):

@@ -1,6 +1,6 @@
-"""Every hook that a plugin may implement, and nothing else.
+"""The hooks that a plugin may implement.
 
-A hook may gain arguments, never lose one; an implementation may take fewer arguments than its hook has.
+A hook may gain arguments but never lose one; an implementation may leave out arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybriddup.run.result import Result
 
 PROJECT = "hybriddup"
-"""Name of the markers, and of the entry-point group in which installed plugins are found."""
+"""Name of the hook markers and of the entry-point group of installed plugins."""
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -27,8 +27,8 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def hybriddup_register(registry: Registry) -> None:
     """Add components by name: ``registry.add_tokenizer("shout", shout)``.
 
-    Called once per plugin manager, when the plugin is loaded: built-ins first, then installed plugins by name,
-    then the modules that were asked for, in the order given; always before settings are resolved.
+    Called once per plugin manager, when the plugin is loaded and before settings are resolved: built-ins first, then
+    installed plugins by name, then the requested modules in the order given.
     """
 
 
@@ -36,14 +36,14 @@ def hybriddup_register(registry: Registry) -> None:
 def hybriddup_add_commands(app: typer.Typer) -> None:
     """Add subcommands to the command line: ``app.command("stats")(print_stats)``.
 
-    Called once by the command line when it starts, after every plugin has registered and before arguments are
-    parsed; never called by the Python API.
+    Called once when the command line starts, after every plugin has registered and before arguments are parsed. Never
+    called by the Python API.
     """
 
 
 @hookspec
 def hybriddup_run_finished(result: Result) -> None:
-    """Look at the result of a run, to send its counts to a monitor for example.
+    """Process the result of a run, for example send its counts to a monitor.
 
-    Called once after each run that decided its posts, before anything is written; the result must not be changed.
+    Called once after each run that decided its posts, before anything is written. The result must not be changed.
     """

@@ -1,1 +1,1 @@
-"""What a run did and how well: two texts explained step by step, precision and recall on labeled pairs."""
+"""Inspect and tune decisions: explain two texts step by step, measure precision and recall, label, tune and plan."""

@@ -1,4 +1,4 @@
-"""Made-up posts and edited copies of them: how many pairs share a shingle, and in how many bits they differ."""
+"""Synthetic posts and edited copies, to measure how many pairs share a shingle and how many bits they differ in."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from hybriddup.run.components import Components
 from hybriddup.steps.blocks import count_shared
 
 N_POSTS = 400
-"""Posts of each script."""
+"""Number of posts in each script, Chinese and Latin."""
 LENGTHS = (30, 51)
-"""Characters of a post: from the first to below the second."""
+"""Range of the length of a post in characters, upper bound exclusive."""
 N_WORDS = 3000
-"""Characters or words that posts are made of; one is as frequent as its rank is small."""
+"""Size of the vocabulary: Chinese characters or Latin words. Frequencies follow Zipf's law."""
 LETTERS = list("etaoinshrdlcumwfgypbvk")
 
 
 class EditedPairs(NamedTuple):
-    """What was measured of posts and their edited copies."""
+    """Measurements on pairs of a post and its edited copy."""
 
     share_a_key: float
     """Share of the pairs that share a key of the block index `shingles`, 0.0 to 1.0."""
     median: int
+    """Median Hamming distance of the pairs, in bits."""
     limit: int
-    """Hamming distances: 50 % and 99 % of the pairs are within them."""
+    """99th percentile of the Hamming distance, in bits."""
     within_limit: float
-    """Share of the pairs within the limit."""
+    """Share of the pairs within the limit, 0.0 to 1.0."""
 
     def describe(self) -> str:
-        """Return what was measured, as a sentence."""
+        """Return the measurements as a sentence."""
         return (
             f"Measured on {2 * N_POSTS} made-up posts and edited copies: {self.share_a_key:.4f} share a shingle; half "
             f"differ in up to {self.median} bits, 99 % in up to {self.limit}."
@@ -40,7 +41,7 @@ class EditedPairs(NamedTuple):
 
 
 def measure_edits(share: float, bits: int) -> EditedPairs:
-    """Return what posts and copies with this share of characters edited are like, by the default configuration."""
+    """Measure pairs with this share of characters edited, with default settings but ``bits`` bits per fingerprint."""
     rng = np.random.default_rng(20)
     posts = [han_post(rng) for _ in range(N_POSTS)] + [latin_post(rng) for _ in range(N_POSTS)]
     copies = [edited(rng, post, share) for post in posts]
@@ -57,31 +58,31 @@ def measure_edits(share: float, bits: int) -> EditedPairs:
 
 
 def han_post(rng: np.random.Generator) -> str:
-    """Return Chinese characters, a few of them frequent."""
+    """Return a post of Chinese characters with Zipfian frequencies."""
     return "".join(chr(0x4E00 + rank) for rank in ranks(rng, N_WORDS, int(rng.integers(*LENGTHS))))
 
 
 def latin_post(rng: np.random.Generator) -> str:
-    """Return words, a few of them frequent; each is spelled by its rank."""
+    """Return a post of Latin words with Zipfian frequencies."""
     words = map(spell, ranks(rng, N_WORDS, LENGTHS[1]))
     return " ".join(words)[: int(rng.integers(*LENGTHS))].strip()
 
 
 @cache
 def spell(rank: int) -> str:
-    """Return the word of this rank."""
+    """Return the word of this rank, the same in every run."""
     rng = np.random.default_rng(rank)
     return "".join(LETTERS[at] for at in ranks(rng, len(LETTERS), int(rng.integers(2, 10))))
 
 
 def ranks(rng: np.random.Generator, n_ranks: int, n: int) -> list[int]:
-    """Return numbers below ``n_ranks``, a small one more often (Zipf's law)."""
+    """Draw ``n`` ranks below ``n_ranks``, distributed by Zipf's law."""
     chances = 1 / np.arange(2, n_ranks + 2)
     return rng.choice(n_ranks, n, p=chances / chances.sum()).tolist()  # type: ignore[no-any-return]
 
 
 def edited(rng: np.random.Generator, post: str, share: float) -> str:
-    """Return a copy with this share of its characters replaced, dropped or followed by another one, at random."""
+    """Return a copy in which this share of the characters, at random, is replaced, deleted or followed by another."""
     characters = list(post)
     for place in rng.choice(len(post), max(round(share * len(post)), 1), replace=False):
         other = post[int(rng.integers(len(post)))]

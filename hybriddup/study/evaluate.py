@@ -1,7 +1,7 @@
-"""How well a configuration decides about labeled pairs: precision, recall and F1, of the decision and of stage 1.
+"""Evaluate a configuration on labeled pairs: precision, recall and F1, of the decision and of stage 1 alone.
 
-The pairs are judged as a run would judge them if each were alone: by the same components, all texts at once. Curves and
-tuning go by their scores, whatever the thresholds are.
+Each pair is judged as a run would judge it if there were no other posts, with the same components. These see all texts
+at once. Curves and tuning use the scores of the pairs, independent of the configured thresholds.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from hybriddup.steps.parallel import available_workers
 from hybriddup.steps.verifiers.bounds import texts_at
 
 FIELDS = ("a", "b", "label")
-"""Of a labeled pair that comes as a mapping."""
+"""Keys of a labeled pair given as a mapping."""
 STEPS = 20
-"""Points of a curve."""
+"""Number of points on a curve."""
 
 
 class LabeledPairs(NamedTuple):
-    """Pairs of texts and whether they should match."""
+    """Pairs of texts, and whether they should match."""
 
     a: Sequence[str]
     b: Sequence[str]
     labels: Bools
-    """bool[n_pairs]: True where the two should be duplicates."""
+    """bool[n_pairs]: True = the two should be duplicates."""
 
 
 def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
-    """Return labeled pairs, of tuples of two texts and a label or of mappings with these fields.
+    """Return labeled pairs from tuples (two texts and a label) or mappings with the fields a, b and label.
 
-    InputError where there are none, or one of them is none.
+    InputError if there are no pairs, or an item is not a labeled pair.
     """
     columns = list(zip(*(fields_of(pair, place) for place, pair in enumerate(pairs)), strict=True))
     if not columns:
@@ -53,7 +53,7 @@ def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
 
 
 def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
-    """Return the two texts and the label of a pair; ``place`` is for the error."""
+    """Return the two texts and the label of a pair; InputError, which names its ``place``, if it is none."""
     values = [pair.get(name) for name in FIELDS] if isinstance(pair, Mapping) else pair
     if isinstance(values, (tuple, list)) and len(values) == len(FIELDS):
         a, b, label = values
@@ -67,21 +67,21 @@ def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
 
 @dataclass(frozen=True)
 class Measures:
-    """Counts of right and wrong answers about pairs, and the shares that follow; None where nothing can be divided."""
+    """Precision, recall and F1 (0.0 to 1.0), with their counts; None if the denominator is 0."""
 
     n_found: int
-    """Pairs called duplicates."""
+    """Number of predicted duplicates."""
     n_right: int
-    """Pairs called duplicates that are."""
+    """Number of true positives."""
     n_wanted: int
-    """Pairs that are duplicates."""
+    """Number of true duplicates."""
     precision: float | None
     recall: float | None
     f1: float | None
 
     @classmethod
     def of(cls, found: Bools, labels: Bools) -> Measures:
-        """Return the measures of the answers ``found`` to the questions ``labels``.
+        """Compute the measures from predictions and true labels, bool[n_pairs] each.
 
         Examples
         --------
@@ -102,31 +102,31 @@ class Measures:
 
 @dataclass(frozen=True)
 class BandMeasures:
-    """The measures over the pairs of one length band, or over all."""
+    """Measures over the pairs of one length band, or over all pairs."""
 
     length_band: str
-    """Band of the shorter text after normalizing, such as ``7-20``; ``all`` for every pair."""
+    """Band of the shorter text after normalizing, such as ``7-20``; ``all`` for all pairs."""
     n_pairs: int
     decision: Measures
     stage_1: Measures
-    """Stage 1 alone: exact repeats and candidate pairs, before the second look at the text."""
+    """Measures of stage 1 alone, which finds exact repeats and candidate pairs, before verification."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` found."""
+    """The result of `evaluate`."""
 
     total: BandMeasures
     bands: tuple[BandMeasures, ...]
-    """By length band, shortest first."""
+    """Measures of each length band, shortest first."""
     recipe_id: str
     missed: Int64s
-    """int64: indices of the pairs that should match and do not."""
+    """int64: indices of the false negatives, ascending."""
     mistaken: Int64s
-    """int64: indices of the pairs that match and should not."""
+    """int64: indices of the false positives, ascending."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evaluation as plain data that JSON can hold."""
+        """Return the evaluation as plain data for JSON."""
         return {**asdict(self), "missed": self.missed.tolist(), "mistaken": self.mistaken.tolist()}
 
 
@@ -138,7 +138,7 @@ def evaluate(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Return how well the settings decide about the pairs.
+    """Evaluate the settings on labeled pairs.
 
     A weighter that learns from a corpus learns from the texts of all pairs.
     """
@@ -172,12 +172,12 @@ def evaluate(
 
 
 def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
-    """Return int64[n_pairs, 2]: the positions of the two distinct texts of each pair, the smaller first."""
+    """Return int64[n_pairs, 2]: positions of the two distinct texts of each pair, the smaller first."""
     return np.sort(equal.text_numbers.astype(np.int64).reshape(2, n_pairs).T, axis=1)
 
 
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
-    """Return which of the wanted pairs, int64[n, 2], share a key and are within their limits; each once."""
+    """Return the distinct pairs of ``wanted``, int64[n, 2], that share a key and are within their limits."""
     earlier, later = np.unique(wanted, axis=0).T
     index, groups, columns = run.components.block_index, texts.groups, texts.known.columns
     own, probed = groups.of(earlier), groups.of(later)
@@ -193,14 +193,14 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
 
 
 def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64s:
-    """Return int64[n_pairs]: where each pair of positions, the smaller first, is among the others; -1 = nowhere."""
+    """Return int64[n_pairs]: index in ``others`` of each pair of positions, the smaller first; -1 = absent."""
     listed = zip(others.earlier.tolist(), others.later.tolist(), strict=True)
     place_of = {pair: place for place, pair in enumerate(listed)}
     return np.array([place_of.get((a, b), -1) for a, b in pairs.tolist()], np.int64)
 
 
 def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
-    """Return int32[n_pairs]: the band of the shorter text of each pair."""
+    """Return int32[n_pairs]: length band of the shorter text of each pair."""
     shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
     return run.components.bands.of_lengths(shorter)
 
@@ -210,24 +210,24 @@ class ScoredPairs(NamedTuple):
 
     labels: Bools
     exact: Bools
-    """bool[n_pairs]: which are equal."""
+    """bool[n_pairs]: whether the texts are equal after normalizing."""
     bands: Int32s
-    """int32[n_pairs]: the length band that judges each."""
+    """int32[n_pairs]: length band that judges the pair."""
     scores: Float64s
-    """float64[n_pairs]: NaN where stage 1 does not propose the pair, or its band has no single verifier."""
+    """float64[n_pairs]: NaN if stage 1 does not find the pair, or its band has no single verifier."""
     single: list[int]
-    """The bands with a single verifier."""
+    """Indices of the bands with a single verifier."""
     texts: DistinctTexts
     positions: Any
-    """int64[n_pairs, 2]: which of the texts are those of each pair, the smaller number first."""
+    """int64[n_pairs, 2]: positions of the two texts in ``texts``, the smaller first."""
 
     def found(self, thresholds: Float64s) -> Bools:
-        """Return bool[n_pairs]: which match by a threshold for each band, NaN = none does."""
+        """Return bool[n_pairs]: whether each pair matches at the threshold of its band; NaN = only exact repeats do."""
         return np.asarray(self.exact | (self.scores >= thresholds[self.bands]))
 
 
 class CurvePoint(NamedTuple):
-    """What a threshold reaches, if all length bands have it; None where nothing can be divided."""
+    """Measures at one threshold for all length bands; None if the denominator is 0."""
 
     threshold: float
     n_found: int
@@ -237,7 +237,7 @@ class CurvePoint(NamedTuple):
 
 
 def curve_of(scored: ScoredPairs) -> tuple[CurvePoint, ...]:
-    """Return what thresholds from 0.05 to 1 reach, of the pairs whose length bands have a single verifier."""
+    """Return the measures at thresholds 0.05 to 1.0, over the pairs whose length bands have a single verifier."""
     judged = scored.exact | ~np.isnan(scored.scores) | np.isin(scored.bands, scored.single)
     points = []
     for step in range(1, STEPS + 1):
@@ -249,15 +249,15 @@ def curve_of(scored: ScoredPairs) -> tuple[CurvePoint, ...]:
 
 
 def thresholds_of(settings: Settings) -> Float64s:
-    """Return float64[n_bands]: the thresholds of single verifiers, NaN for other bands."""
+    """Return float64[n_bands]: threshold of each band with a single verifier, NaN for other bands."""
     verifiers = [band.verifier for band in settings.lengths]
     return np.array([one.threshold if isinstance(one, SingleVerifier) else np.nan for one in verifiers])
 
 
 def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: Any) -> Settings:
-    """Return settings with other thresholds of the bands that have a single verifier, of one for each band.
+    """Return settings with new thresholds, one per band; bands without a single verifier keep theirs.
 
-    ``options`` are added to those of each such verifier.
+    ``options`` are added to the options of each single verifier.
     """
 
     def changed(band: LengthBand, threshold: float) -> LengthBand:
@@ -276,12 +276,12 @@ def open_to_all(settings: Settings) -> Settings:
 
 
 def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
-    """Return the bands with a single verifier."""
+    """Return the indices of the bands with a single verifier."""
     return [place for place, band in enumerate(lengths) if isinstance(band.verifier, SingleVerifier)]
 
 
 def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, workers: int) -> ScoredPairs:
-    """Return the scores of labeled pairs by the single verifiers of their bands."""
+    """Score labeled pairs with the single verifiers of their bands."""
     single = single_bands(settings.lengths)
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     texts = run.distinct_texts([*pairs.a, *pairs.b])

@@ -1,4 +1,4 @@
-"""Why two texts match or do not: every step of both, and the verdict in one sentence."""
+"""Explain why two texts match or not: run every step on both, and give the verdict in one sentence."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from hybriddup.study.known_runs import posts_of_run
 from hybriddup.study.learned import NO_CAUTIONS, Cautions, cautions_of, learn_from
 from hybriddup.study.shared_keys import SharedKeys, shared_keys
 
-MAY_NOT_LOOK = " A run may not look at this pair."
+MAY_NOT_LOOK = " A run might not compare this pair."
 NOT_VERIFIED = " The run kept both, so it did not verify this pair."
 ALL_RARE = ", all taken as rare"
-"""Added to the keys if they are not those of a run."""
+"""Appended to the description of the keys if they were not learned from a run."""
 PASSED_OVER = (
     f"{NOT_VERIFIED} If very many posts share keys with a post, a run verifies only some of them (max_bucket_size, "
     "max_candidates)."
 )
-"""Added if a run kept two posts that seem to be repeats. One with another configuration is the other explanation."""
+"""Appended if a run kept two posts that look like repeats. The other possible reason is a different configuration."""
 
 
 def explain_texts(
@@ -41,21 +41,21 @@ def explain_texts(
     recipe: LearnedRecipe | None = None,
     run: KnownRun | None = None,
 ) -> Explanation:
-    """Return each step for two texts and the verdict, as if they were two posts of a run.
+    """Return the steps and the verdict for two texts, as if they were posts of a run.
 
     Parameters
     ----------
     corpus
-        The posts of the run, or their texts in the order of deciding, as they were read, to learn from as it did.
+        The posts of the run, or their unnormalized texts in the order of deciding, to learn from as the run did.
     recipe
         What the run learned. Without corpus and recipe all tokens and keys count as rare.
     run
-        What that run is known to have done with the two.
+        What the run did with the two posts, if that is known.
     """
     components = Components.create(settings, registry, workers=1)
     if recipe is not None:
         components = components.with_learned(recipe, "it")
-    # asked before learning: a weighter that has learned, from nothing too, does not need it any more
+    # before learning: a weighter that was fitted, even to nothing, no longer reports that it needs fitting
     cautions = cautions_of(components) if corpus is None else NO_CAUTIONS
     if corpus is None:
         components.fingerprinter.fit([])
@@ -65,13 +65,13 @@ def explain_texts(
 
 
 def explain_rows(a: object, b: object, result: Result) -> Explanation:
-    """Return each step for two rows of a run, what it did with them, and the verdict."""
+    """Return the steps and the verdict for two rows of a run, and what the run did with them."""
     text_a, text_b, run, origin = posts_of_run(result, a, b)
     return explain_texts(text_a, text_b, origin.settings, origin.registry, recipe=result.recipe, run=run)
 
 
 class Explainer:
-    """Runs the steps on two texts and keeps what each gave."""
+    """Runs the steps on two texts and keeps the result of each."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Explainer:
         cautions: Cautions = NO_CAUTIONS,
         run: KnownRun | None = None,
     ) -> None:
-        """Run the steps."""
+        """Run the steps on both texts."""
         self.components, self.bands, self.run = components, components.bands, run
         self.was_compared = run is not None and run.outcome == "removed"
         self.raw = raw
@@ -132,7 +132,7 @@ class Explainer:
         )
 
     def text(self, which: int) -> ExplainedText:
-        """Return what the steps made of the first or the second text."""
+        """Return the results of the steps for the first (0) or the second text (1)."""
         span = slice(int(self.tokens.offsets[which]), int(self.tokens.offsets[which + 1]))
         return ExplainedText(
             self.raw[which],
@@ -145,12 +145,12 @@ class Explainer:
 
     @cached_property
     def shared(self) -> SharedKeys:
-        """The keys that the two share."""
+        """The block keys that the two texts share."""
         return shared_keys(self.components.block_index, self.compared, self.simhashes.bits)
 
     @property
     def is_candidate(self) -> bool | None:
-        """Whether a run compares the two; None if that depends on what it learns."""
+        """Whether a run compares the two texts; None if that depends on what it learns."""
         if self.was_compared:
             return True
         if (self.run is not None and self.run.apart) or self.limit < 0 or not self.simhashes.is_comparable.all():
@@ -161,7 +161,7 @@ class Explainer:
 
     @cached_property
     def evidence(self) -> tuple[str | None, float | None, float | None]:
-        """The deciding verifier, its exact score and its threshold."""
+        """The deciding verifier, its exact score and its threshold; sets ``reasons`` as well."""
         judge = self.bands.plan.judges[self.band]
         self.reasons: list[str] = []
         if judge is None:
@@ -170,28 +170,28 @@ class Explainer:
         judgement = judge.judge(self.pair)
         which, score = int(judgement.verifiers[0]), float(judgement.scores[0])
         if not judgement.accepted[0]:
-            # of a refused pair that is any number under the threshold; asked with 0.0, a verifier gives the score
+            # the score of a rejected pair may be any number below the threshold; with a threshold of 0.0 it is exact
             score = float(self.bands.plan.verifiers[which].score_pairs(self.pair, np.zeros(1))[0])
-        tell = getattr(self.bands.plan.verifiers[which], "explain_pair", None)
-        self.reasons = [] if tell is None else tell(0, 1)
+        explain_pair = getattr(self.bands.plan.verifiers[which], "explain_pair", None)
+        self.reasons = [] if explain_pair is None else explain_pair(0, 1)
         if self.run is not None and self.run.score is not None:
             score = self.run.score
         return self.bands.plan.names[which], score, float(judgement.thresholds[0])
 
     def prepare_verifiers(self) -> None:
-        """Let the verifiers look at the two texts."""
+        """Prepare the verifiers for the two texts."""
         context = self.components.verifier_context(self.normalized, self.compared, workers=1)
         self.bands.plan.prepare(context, is_learned=self.components.learned is not None)
 
     def judge(self) -> tuple[str, str, str]:
-        """Return the reason, the verdict, and what to add to it if it is not certain."""
+        """Return the reason, the verdict, and a caution if the verdict is not certain."""
         if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
             done = {"keep": "kept", "drop": "left out"}[without_text]
             verdict = f"B does not repeat A: no text is left of them, and posts without text are all {done}."
             return "different", verdict, ""
         if self.run is not None and self.run.apart:
             return "different", f"B does not repeat A: {self.run.apart}.", ""
-        # without words or tokens, a text equals only what is equal before normalizing
+        # a text without tokens repeats only a text that was equal before normalizing
         sent = map(without_repeats, self.raw)
         if self.normalized[0] == self.normalized[1] and (self.simhashes.has_tokens[0] or next(sent) == next(sent)):
             return "exact", "B repeats A: the texts are equal after normalizing.", ""
@@ -200,7 +200,7 @@ class Explainer:
         return "different", *why
 
     def why_not(self) -> tuple[str, str] | None:
-        """Return the first step at which the two part, as a sentence, and a caution; None for near duplicates."""
+        """Return the first step that keeps the two apart, as a sentence, and a caution; None for near duplicates."""
         name = self.band_name
         no = "B does not repeat A: "
         if not self.simhashes.has_tokens.all():
@@ -220,7 +220,7 @@ class Explainer:
         return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
 
     def why_not_compared(self) -> str:
-        """Return why the two are no candidates, as a sentence; empty if they are."""
+        """Return why the two are not a candidate pair, as a sentence; empty if they are."""
         keys = "" if self.shared.n_shared else "they share none of the keys by which texts are found"
         if self.distance <= self.limit:
             return keys and f"{keys}, so they are never compared."
@@ -230,14 +230,14 @@ class Explainer:
         )
 
     def caution_of_near(self) -> str:
-        """Return what to add to the verdict on a near duplicate if its keys are not those of the run."""
+        """Return the caution to add to the verdict on a near duplicate."""
         if not self.cautions.of_keys:
             return self.cautions.of_score
         is_kept = self.run is not None and self.run.outcome == "kept"
         return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
 
     def what_run_did(self, reason: str) -> str:
-        """Return what is known of the run and does not follow from the steps, as sentences."""
+        """Return what the run did beyond what the steps show, as sentences; empty if no run is known."""
         if self.run is None:
             return ""
         is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.cautions.of_keys
@@ -245,7 +245,7 @@ class Explainer:
 
     @property
     def reaches_threshold(self) -> bool:
-        """Whether the score does."""
+        """Whether the score reaches the threshold; True if there is no verifier."""
         _, score, threshold = self.evidence
         return score is None or threshold is None or score >= threshold
 
@@ -255,17 +255,17 @@ class Explainer:
         return self.reaches_threshold and not self.guards
 
     def score_of_apart(self) -> str:
-        """Return what the verifier makes of two posts that a guard keeps apart."""
+        """Return the score of two posts that a guard keeps apart, as a sentence."""
         sentence = self.score_sentence("reaches")
         return f"{sentence[0].upper()}{sentence[1:]}."
 
     def score_sentence(self, relation: str) -> str:
-        """Return the score and the threshold in words."""
+        """Return the score and the threshold as a clause."""
         use, score, threshold = self.evidence
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return a caution, and what the verifier says of the two if a run compares them after all."""
+        """Return a caution, followed by the verifier's verdict in case a run compares the two after all."""
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."

@@ -1,4 +1,4 @@
-"""What `explain` returns: the steps of two texts side by side, what a run did with the pair, and the verdict."""
+"""The result of `explain`: the steps of two texts side by side, what a run did with the pair, and the verdict."""
 
 from __future__ import annotations
 
@@ -8,46 +8,47 @@ from typing import Any, Literal
 from hybriddup.run.report.notebooks import pair_html
 
 MOST_REASONS = 12
-"""Lines about a score that people are shown; plain data has all of them."""
+"""Largest number of reasons that are displayed; `Explanation.to_dict` has all of them."""
 
 Outcome = Literal["removed", "kept", "other"]
 
 
 @dataclass(frozen=True)
 class KnownRun:
-    """What a run is known to have done with two posts, A and B."""
+    """What a run did with two posts, A and B."""
 
     outcome: Outcome
-    """``removed``: B as a repeat of A; ``kept``: neither; ``other``: it removed one of them as a repeat of a third."""
+    """``removed``: it removed B as a repeat of A; ``kept``: it kept both; ``other``: it removed one of them as a repeat
+    of a third post."""
     hamming_distance: int | None = None
-    """Bits that differed in the run, if a record has them."""
+    """Number of differing bits in the run, if recorded."""
     score: float | None = None
-    """The score in the run, if a record has it."""
+    """Score in the run, if recorded."""
     apart: str = ""
-    """Why the run never compares the two, as a clause; empty if it may."""
+    """Reason why the run never compares the two, as a clause; empty if it may compare them."""
     note: str = ""
-    """What else is known, as a sentence that is added to the verdict."""
+    """Sentence to append to the verdict."""
 
 
 @dataclass(frozen=True)
 class ExplainedText:
-    """What the steps made of one text."""
+    """The results of the steps for one text."""
 
     text: str
     normalized: str
     length: int
-    """Code points of what is compared."""
+    """Length of ``compared`` in code points."""
     compared: str
-    """The normalized text, or its body by the setting ``compare``."""
+    """The normalized text, or its body, depending on the setting ``compare``."""
     tokens: list[tuple[str, float]]
-    """Each token with its weight, in order."""
+    """Tokens with their weights, in order."""
     fingerprint: str
-    """Hexadecimal, word 0 first."""
+    """Fingerprint in hexadecimal, word 0 first."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The steps of two texts side by side, what was compared with what, and the verdict."""
+    """The steps of two texts side by side, the comparison, and the verdict."""
 
     a: ExplainedText
     b: ExplainedText
@@ -61,39 +62,39 @@ class Explanation:
     """Whether a run compares the two: they share a key, and the distance is within the limit. None if that depends on
     what a run learns from its posts."""
     length_band: str
-    """The band of the shorter text, which judges the pair."""
+    """Length band of the shorter text, which judges the pair."""
     hamming_distance: int
-    """Bits that differ; for a removed post, those that differed in its run."""
+    """Number of differing bits; for a removed post, the number in its run."""
     max_hamming_distance: int | None
-    """None where the band removes exact repeats only."""
+    """Hamming limit, inclusive; None if the band removes exact repeats only."""
     block_index: str
-    """Which keys texts have."""
+    """Description of the block keys of texts."""
     keys_in_common: int
-    """Keys that the two share, of the ``n_keys`` by which B is looked up; without any they are never compared."""
+    """Number of B's ``n_keys`` lookup keys that A has, too; if 0, the two are never compared."""
     n_keys: int
     shared_keys: list[str]
-    """The parts of the first 1,000 characters of A that are these keys; empty if keys are not parts of texts."""
+    """Parts of the first 1,000 characters of A that are shared keys; empty if keys are not parts of texts."""
     verifier: str | None
-    """The verifier that decides; None where the band removes exact repeats only."""
+    """Name of the deciding verifier; None if the band removes exact repeats only."""
     score: float | None
     threshold: float | None
     reasons: list[str]
-    """What differs, and what raises and lowers the score, a line each; none where the verifier does not tell."""
+    """Differences, and what raises or lowers the score, one per line; empty if the verifier does not explain it."""
     guards: list[str]
-    """What keeps the two apart whatever the score, by each guard of the length band that does; see ``must_agree``."""
+    """Reasons of the guards that keep the two apart, whatever the score; see ``must_agree``."""
     recipe_id: str
-    """What made the two fingerprints."""
+    """Recipe id of the two fingerprints."""
     is_certain: bool
     """False if the verdict depends on weights or keys that a run would learn from its posts."""
     verdict: str
-    """One sentence, and more if it is not certain."""
+    """One sentence; followed by others if the verdict is not certain."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain data that JSON can hold."""
+        """Return the explanation as plain data for JSON."""
         return asdict(self)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what people are shown of the two together: names and values."""
+        """Return the facts about the pair for display, as names and values."""
         limit = self.max_hamming_distance
         allowed = "exact repeats only" if limit is None else f"at most {limit} allowed"
         reasons = self.reasons[:MOST_REASONS]
@@ -108,19 +109,19 @@ class Explanation:
         ]
 
     def _keys(self) -> str:
-        """Return which keys the two share."""
+        """Return the shared keys, for display."""
         spelled = " | ".join(key.replace(" ", "␣") for key in self.shared_keys)
         shared = f"{self.keys_in_common} of {self.n_keys} in common ({self.block_index})"
         return f"{shared}: {spelled}" if spelled else shared
 
     def _candidate(self) -> str:
-        """Return whether a run compares the two."""
+        """Return whether a run compares the two, for display."""
         if self.reason == "exact":
             return "equal texts are found without keys"
         if self.outcome == "removed":
             return "yes, the run compared the two"
         if self.is_candidate is None:
-            return "not known: a run may not look at this pair"
+            return "not known: a run might not compare this pair"
         if self.is_candidate:
             return "yes, they share a key and few enough bits differ"
         if not self.keys_in_common:
@@ -130,7 +131,7 @@ class Explanation:
         return "no, too many bits differ" if is_far else "no, a run never compares them"
 
     def _score(self) -> str:
-        """Return what the verifier says."""
+        """Return the score and how it relates to the threshold, for display."""
         if self.score is None or self.threshold is None:
             return "none"
         relation = "reaches" if self.score >= self.threshold else "is under"

@@ -1,4 +1,4 @@
-"""Two posts of a run: their texts, and what the run did with them."""
+"""Look up two posts of a run: their texts, and what the run did with them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hybriddup.study.explanation import KnownRun
 
 
 def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownRun, Origin]:
-    """Return the texts of two rows of a run, what the run did with them, and its settings; a kept row comes first.
+    """Return the texts of two rows of a run, what the run did with them, and its origin; a kept row comes first.
 
     Raises
     ------
     InputError
-        There is no post in one of the rows.
+        One of the rows has no post.
     HybriddupError
         The result was not made by a run.
     """
@@ -39,7 +39,7 @@ def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownR
 
 
 def check_row(result: Result, origin: Origin, name: str, row: object) -> tuple[int, int]:
-    """Return a row and its place in the corpus; InputError, with the argument's name, if there is no post in it."""
+    """Return a row and its place in the corpus; InputError, which names the argument, if the row has no post."""
     corpus, n = origin.corpus, origin.corpus.n_against
     if isinstance(row, Integral) and not isinstance(row, bool) and row not in result.dropped:
         place = n + int(np.searchsorted(corpus.rows[n:], int(row)))
@@ -54,7 +54,7 @@ def is_kept(result: Result, row: int) -> bool:
 
 
 def known_run(result: Result, a: int, b: int) -> KnownRun:
-    """Return what a run did with two rows, of which the first one was kept unless both were removed."""
+    """Return what a run did with two rows. Row ``a`` must be kept, unless both were removed."""
     if is_kept(result, b):
         return KnownRun("kept")
     if result.labels[b] == a:
@@ -66,13 +66,13 @@ def known_run(result: Result, a: int, b: int) -> KnownRun:
 
 
 def keeper_of(result: Result, row: int) -> str:
-    """Return the keeper of a removed row in words."""
+    """Describe the keeper of a removed row."""
     keeper = int(result.labels[row])
     return "a post of another corpus" if keeper < 0 else f"row {keeper}"
 
 
 def other_scopes(field: str, a: Any, b: Any) -> str:
-    """Return why posts with two values of the field of ``per`` are not compared, as a clause; empty if they are."""
+    """Return why posts with these values of the field of ``per`` are not compared, as a clause; empty if they are."""
     if scopes_of(field, [a, b]).numbers[1] == 0:
         return ""
     return f"{field} is {a!r} and {b!r}, and the run compared only posts with the same {field}"

@@ -1,6 +1,6 @@
-"""Which pairs of their own posts people should judge, so that few answers teach much.
+"""Choose the pairs of posts that a user should label, so that few answers are enough for tuning (active learning).
 
-First pairs over all scores, so that it is seen where judgement turns; then also pairs where it is least sure.
+The first pairs cover the whole range of scores. Later ones alternate with pairs near the current decision boundary.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.study.evaluate import open_to_all, single_bands
 
 MOST_POSTS = 100_000
-"""The first so many posts are looked at: what repeats mostly comes soon after."""
+"""Posts considered, from the first on; most repeats follow soon after the original."""
 MOST_PAIRS = 50_000
-"""About as many pairs are scored, of posts spread evenly."""
+"""Approximate number of pairs that are scored, from evenly spread posts."""
 SHARES = 11
-"""Scores are divided into so many parts: 0, and ten from there to 1."""
+"""Number of score bins: one for 0.0, and ten equal ones up to 1.0."""
 FIRST_ANSWERS = 30
-"""So many pairs come from all parts in turn; after these, every other one from where the score is least sure."""
+"""Answers that come from all bins in turn; after these, every other pair is near the decision boundary."""
 
 
 class ScoredCandidates(NamedTuple):
     """Pairs of posts to choose from."""
 
     texts: Sequence[str]
-    """The posts as they were read."""
+    """Texts of the posts as they were read."""
     pairs: Int64s
-    """int64[n, 2]: places of the two texts."""
+    """int64[n, 2]: indices of the two texts."""
     scores: Float64s
-    """float64[n]: by the configuration, 0.0 to 1.0."""
+    """float64[n]: score of each pair with the configuration, 0.0 to 1.0."""
 
 
 def score_candidates(texts: Sequence[str], settings: Settings, registry: Registry, workers: int) -> ScoredCandidates:
-    """Return pairs of posts that are not equal and have something in common, with their scores.
+    """Return similar but unequal pairs of posts, with their scores.
 
-    InputError where no two posts do, or where no length band of the configuration has a single verifier.
+    InputError if there are none, or no length band of the configuration has a single verifier.
     """
     if not single_bands(settings.lengths):
-        raise InputError("no length band of the configuration has a verifier by itself, so that pairs have no score.")
+        raise InputError("no length band of the configuration has a verifier by itself, so pairs have no score.")
     raw = texts[:MOST_POSTS]
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     found = run.distinct_texts(raw)
@@ -66,7 +66,7 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
 
 
 def some_pairs(scan: WideScan, near: Int64s) -> CandidatePairs:
-    """Return about `MOST_PAIRS` pairs of texts that differ in few bits of their fingerprints."""
+    """Return about `MOST_PAIRS` pairs of texts whose fingerprints differ in few bits."""
     first = scan.pairs(near[spread_rows(len(near), FIRST_LOOK)])
     n = min(len(near), FIRST_LOOK * MOST_PAIRS // max(len(first), 1))
     return scan.pairs(near[spread_rows(len(near), max(n, 1))])
@@ -74,13 +74,13 @@ def some_pairs(scan: WideScan, near: Int64s) -> CandidatePairs:
 
 @dataclass
 class Chooser:
-    """Says which pair should be judged next."""
+    """Chooses the next pair to label. A pair is identified by its index in ``candidates``."""
 
     candidates: ScoredCandidates
     asked: set[int] = field(default_factory=set)
-    """Places of the pairs that were answered, or need not be."""
+    """Pairs that are done: labeled, unsure or skipped."""
     labels: dict[int, bool] = field(default_factory=dict)
-    """What was answered, by place; those of whom nobody was sure are left out."""
+    """Labels by pair, without the unsure ones."""
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(0)
@@ -93,24 +93,24 @@ class Chooser:
         return {frozenset(self.texts_of(place)): place for place in range(len(self.candidates.scores))}
 
     def answered(self, texts: tuple[str, str], label: bool | None) -> None:
-        """Note what was answered about two texts in an earlier session, so that they are not asked about again."""
+        """Record an answer about two texts from an earlier session, so that the pair is not chosen again."""
         place = self._place_of.get(frozenset(texts))
         if place is not None:
             self.note(place, label)
 
     def note(self, place: int, label: bool | None) -> None:
-        """Note an answer; None = nobody is sure."""
+        """Record an answer; None = unsure."""
         self.asked.add(place)
         if label is not None:
             self.labels[place] = label
 
     def forget(self, place: int) -> None:
-        """Take an answer back."""
+        """Undo an answer."""
         self.asked.discard(place)
         self.labels.pop(place, None)
 
     def next(self) -> int | None:
-        """Return the place of the pair to ask about; None where all were asked about."""
+        """Return the next pair to label; None if all are done."""
         n = len(self.asked)
         if n >= FIRST_ANSWERS and n % 2 and (place := self._least_sure()) is not None:
             return place
@@ -122,7 +122,7 @@ class Chooser:
         return None
 
     def _least_sure(self) -> int | None:
-        """Return the pair whose score is nearest to where the answers so far part; None where they do not."""
+        """Return the open pair closest to the threshold that fits the answers; None until both labels occur."""
         places = np.array(list(self.labels), np.int64)
         labels = np.array(list(self.labels.values()), np.bool_)
         if not labels.any() or labels.all():
@@ -132,6 +132,6 @@ class Chooser:
         return next((place for place in nearest if place not in self.asked), None)
 
     def texts_of(self, place: int) -> tuple[str, str]:
-        """Return the two posts of a pair, as they were read."""
+        """Return the texts of a pair as they were read."""
         a, b = self.candidates.pairs[place].tolist()
         return self.candidates.texts[a], self.candidates.texts[b]

@@ -1,4 +1,4 @@
-"""What a run over a corpus learns, and what of an explanation is uncertain if it is not known."""
+"""Learn from a corpus as a run does, and list the uncertainties of an explanation that did not."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ UNLEARNED = (
     " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
     "{} can differ. To know, give the posts of the run (--input; in Python corpus or run) or its recipe (--recipe)."
 )
-"""Added to a verdict that depends on what a run learns."""
+"""Appended to a verdict that depends on what a run learns; the placeholder is for the uncertain parts."""
 
 
 class Cautions(NamedTuple):
-    """What to add to verdicts that depend on what a run learns; empty if that is known, or if nothing is learned."""
+    """Cautions to append to verdicts that depend on what a run learns; empty if it is known, or nothing is learned."""
 
     of_distance: str = ""
     of_keys: str = ""
@@ -30,7 +30,7 @@ NO_CAUTIONS = Cautions()
 
 
 def cautions_of(components: Components) -> Cautions:
-    """Return what is uncertain about components; call it before they learn."""
+    """Return the cautions for components; call it before they learn."""
     if components.learned is not None:
         return NO_CAUTIONS
     weights_differ = components.fingerprinter.weighter.needs_fit
@@ -42,7 +42,7 @@ def cautions_of(components: Components) -> Cautions:
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
-    """Return the components with what a run over the corpus learns; they are changed in place."""
+    """Return the components after learning what a run over the corpus learns; they are also changed in place."""
     raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
     normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
     order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None

@@ -1,4 +1,4 @@
-"""Which block index suits so many posts: each is made, asked for its keys, and judged by time, memory and recall."""
+"""Choose a block index for a number of posts: count the keys of each, and estimate time, memory and recall."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from hybriddup.study.edited_posts import EditedPairs, measure_edits
 MAX_POSTS, MAX_BITS, MAX_EDIT_SHARE, MAX_PROBES = 2**31 - 1, 512, 0.5, 100_000
 MAX_BLOCKS, MAX_KEY_BLOCKS, SHOWN = 64, 4, 4
 EXACT_IS_WORTH = 1.25
-"""A lossy shape must be so many times faster than an exact one."""
+"""Factor by which a lossy shape must be faster than an exact one to be chosen."""
 CROWDING = 2
-"""Buckets of real texts hold about so many times the texts of evenly spread fingerprints."""
+"""Size of the buckets of real texts, relative to evenly distributed fingerprints."""
 MOST_KEY_BITS_OF_TABLES = 18
-"""A window holds exact keys of up to so many bits in tables, and all others in posting lists."""
+"""Widest exact keys, in bits, that a window stores in tables; it stores all others in posting lists."""
 
 COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 1212, 50_000_000: 1340}
-"""Comparisons a post by `shingles`, by posts: measured on 50,000 and 300,000 Weibo posts, a million titles, and in a
-window of 50 million posts, where the limit of a bucket holds them down."""
+"""Comparisons per post with `shingles`, by number of posts. Measured on 50,000 and 300,000 Weibo posts, a million
+titles, and in a window of 50 million posts, where the limit of a bucket caps them."""
 SHINGLE_BYTES: dict[float, float] = {50_000: 9.3, 300_000: 8.0, 1_000_000: 7.1, 5_000_000: 5.9, 50_000_000: 3.5}
 LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
 TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 150: 5.2, 780: 4.4}
-"""Bytes of a key of one post, measured: those of `shingles` by posts (12 keys, 128 bits: .457 GB for 5 million, 3.10 GB
-for 50 million); of lists and tables by texts a key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
+"""Bytes per post and key, measured: `shingles` by number of posts (12 keys, 128 bits: 0.457 GB for 5 million, 3.10 GB
+for 50 million); lists and tables by texts per key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
-"""What a window holds of a post besides: length, position, a share of an anchor, and a sketch of its characters."""
+"""Bytes per post in a window in addition to fingerprint and keys: length, position, a share of an anchor, and a sketch
+of the characters."""
 
 
 class Cost(NamedTuple):
-    """Nanoseconds that one of each takes."""
+    """Time of one operation of each kind, in nanoseconds."""
 
     look_up: float
     comparison: float
@@ -46,13 +47,13 @@ class Cost(NamedTuple):
 
 
 COSTS = {"lists": Cost(60, 50, 60), "tables": Cost(60, 25, 60), "scan": Cost(60, 1, 60), "run": Cost(30, 1, 30)}
-"""A window waits for memory: with 50 million posts, one took 70 us in lists (16 look-ups, 1,336 comparisons) and 80 us
-in tables (4 and 3,052). A run and a scan read memory in order."""
+"""Lists and tables wait for random memory accesses: a post in a window of 50 million took 70 us in lists (16 look-ups,
+1,336 comparisons) and 80 us in tables (4 and 3,052). A run and a scan read memory sequentially."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What an index is planned for; exactly one of ``max_hamming_distance`` and ``edit_share`` is given."""
+    """The requirements of an index; exactly one of ``max_hamming_distance`` and ``edit_share`` is given."""
 
     posts: int
     bits: int = 128
@@ -60,25 +61,25 @@ class Question:
     edit_share: float | None = None
     recall: float = 0.99
     memory: int | None = None
-    """Bytes that the index of a window may take; None = any."""
+    """Memory limit for the index of a window, in bytes; None = unlimited."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A block index, what it takes for a post, and what it finds."""
+    """A block index with options, its cost per post, and its recall."""
 
     name: str
     blocks: dict[str, Any] | None
-    """The key ``blocks`` of a configuration; None for what is only compared with."""
+    """Value of the key ``blocks`` of a configuration; None for shapes that are only listed for comparison."""
     keys: float
     look_ups: float
     comparisons: float
     window_ns: float
     run_ns: float
     n_bytes: float
-    """Memory of a window's index."""
+    """Memory of a window's index, in bytes."""
     recall: float | None
-    """Share of the pairs found, 0.0 to 1.0; None where the texts decide."""
+    """Share of the pairs found, 0.0 to 1.0; None if it depends on the texts."""
     exact: bool
     """Whether every pair within the limit is found."""
     verdict: str = ""
@@ -86,25 +87,25 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plan:
-    """Every shape worth showing, and the one to use."""
+    """The shapes worth showing, and the chosen one."""
 
     question: Question
     limit: int
-    """The Hamming distance that exact shapes are made for."""
+    """Hamming limit of the exact shapes, inclusive."""
     shapes: list[Shape]
     chosen: str | None
     why: str
     configuration: dict[str, Any]
-    """What a configuration file has to say; empty where no shape fits."""
+    """Contents of a configuration file that uses the chosen shape; empty if no shape fits."""
     notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data that JSON can hold."""
+        """Return the plan as plain data for JSON."""
         return asdict(self)
 
 
 def make_plan(question: Question) -> Plan:
-    """Return every shape worth showing, judged, and the one to use; ConfigError where a number is out of its range."""
+    """Judge the shapes worth showing and choose one; ConfigError if a number of the question is out of range."""
     for fault in find_faults(question):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
@@ -127,7 +128,7 @@ def make_plan(question: Question) -> Plan:
 
 
 def find_faults(question: Question) -> Iterator[str]:
-    """Yield what is wrong with the numbers of a question."""
+    """Yield an error message for each invalid number of a question."""
     bits, distance, share = question.bits, question.max_hamming_distance, question.edit_share
     if question.posts > MAX_POSTS:
         yield (
@@ -155,7 +156,7 @@ def find_faults(question: Question) -> Iterator[str]:
 
 
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
-    """Yield the shapes worth showing; at the end two that are only compared with."""
+    """Yield the shapes worth showing; the last two are only for comparison."""
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield ask(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
     for kind in (pigeonholes(limit), probings(question.bits, limit)):
@@ -168,7 +169,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 
 
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield `blocks` for each number of key blocks, with the fewest blocks that are exact: keys are longest then."""
+    """Yield `blocks` for each number of key blocks, with the fewest blocks that are exact, so with the longest keys."""
     for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
         index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
         if index.options.n_blocks <= MAX_BLOCKS and not index.faults(limit):
@@ -176,14 +177,14 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield `probing` for each number of blocks that has neighbours to look up, but not too many."""
+    """Yield `probing` for each number of blocks that needs at most `MAX_PROBES` look-ups of neighbours."""
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
         if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
 
 
 def ask(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
-    """Return the shape of a block index, whose keys and look-ups are those that it makes."""
+    """Return the shape of a block index, with the keys and look-ups counted on the index itself."""
     n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
     index.prepare(question.bits, limit)
     keys = index.keys([""], bits)
@@ -193,8 +194,8 @@ def ask(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: in
         n_probes = [count_neighbours(len(key), radius) for key, radius in zip(index.chosen, index.radii, strict=True)]
         comparisons = float(np.minimum(CROWDING * even, n_posts) @ n_probes)
         in_tables = max(map(len, index.chosen)) <= MOST_KEY_BITS_OF_TABLES
-        a_key = between(TABLE_BYTES if in_tables else LIST_BYTES, float(even.mean()))
-        held = ("tables" if in_tables else "lists", a_key)
+        key_bytes = between(TABLE_BYTES if in_tables else LIST_BYTES, float(even.mean()))
+        held = ("tables" if in_tables else "lists", key_bytes)
     elif isinstance(index, Scan):
         comparisons, held = n_posts, ("scan", 0.0)
     else:
@@ -204,7 +205,7 @@ def ask(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: in
 
 
 def between(measured: Mapping[float, float], at: float) -> float:
-    """Return what is to be expected between two measurements, by the logarithm of what they were measured for."""
+    """Interpolate a measured table at ``at``, linearly in the logarithm of its keys."""
     return float(np.interp(np.log(at), np.log(list(measured)), list(measured.values())))
 
 
@@ -218,7 +219,11 @@ def price(
     *,
     exact: bool,
 ) -> Shape:
-    """Return a shape with these keys, look-ups and comparisons, ``held`` in a window in so many bytes a key."""
+    """Return a shape with its estimated time and memory.
+
+    ``counts`` are keys, look-ups and comparisons per post; ``held`` is the storage in a window, a name of `COSTS`, and
+    its bytes per key.
+    """
     n_keys, look_ups, comparisons = counts
     n_bytes = question.posts * (question.bits // 8 + BYTES_BESIDE_BITS + n_keys * held[1])
     window, run = (
@@ -229,7 +234,7 @@ def price(
 
 
 def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
-    """Return what rules a shape out, in a few words; nothing where it fits."""
+    """Return what rules a shape out, in a few words; empty if it fits."""
     if shape.blocks is None:
         return "for comparison"
     if shape.recall is None:
@@ -242,9 +247,9 @@ def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
 
 
 def choose(fitting: Sequence[Shape]) -> Shape | None:
-    """Return the fastest, None where there is none. Exact shapes win ties: see `EXACT_IS_WORTH`.
+    """Return the fastest shape, or None if there are none. Exact shapes win ties: see `EXACT_IS_WORTH`.
 
-    A scan is not chosen where shingles fit, because its time grows with the posts.
+    A scan is not chosen if shingles fit, because its time grows with the number of posts.
     """
     lossy = [shape for shape in fitting if not shape.exact]
     rivals = [shape for shape in fitting if not (lossy and shape.blocks == {"use": "scan"})]
@@ -252,7 +257,7 @@ def choose(fitting: Sequence[Shape]) -> Shape | None:
 
 
 def compare(shape: Shape, chosen: Shape | None) -> str:
-    """Return how a fitting shape stands to the chosen one, in a few words."""
+    """Compare the speed of a fitting shape with the chosen one, in a few words."""
     times = shape.window_ns / chosen.window_ns if chosen else 1.0
     if times >= 1:
         return f"{times:,.1f} times slower"
@@ -260,7 +265,7 @@ def compare(shape: Shape, chosen: Shape | None) -> str:
 
 
 def explain_none(shapes: Sequence[Shape], question: Question) -> str:
-    """Return a sentence about what would fit where nothing does."""
+    """Return the message that no shape fits, with a remedy."""
     limit = "" if question.memory is None else f" in {question.memory / 1e9:,.3f} GB"
     able = [shape for shape in shapes if objection(shape, replace(question, memory=None), too_wide=True) == ""]
     if able:
@@ -275,7 +280,7 @@ def explain_none(shapes: Sequence[Shape], question: Question) -> str:
 
 
 def configuration(chosen: Shape, bits: int, limit: int) -> dict[str, Any]:
-    """Return what a configuration file has to say, beside the defaults, to use a shape."""
+    """Return the keys that a configuration file needs in order to use a shape; all others keep their defaults."""
     default = Settings()
     if bits == default.fingerprint.bits and not chosen.exact:
         return {"blocks": chosen.blocks}

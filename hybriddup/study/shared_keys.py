@@ -1,4 +1,4 @@
-"""Block keys that two texts share, counted and spelled as the parts of the text that make them."""
+"""Find the block keys that two texts share, and the parts of the text that they stand for."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.steps.blocks import BlockIndex
 
 LONGEST_PART = 8
-"""Characters of a part of a text that is tried as a key; shingles have up to five."""
+"""Longest part of a text that is tried as a key, in characters; shingles have up to five."""
 CHARACTERS_TRIED = 1_000
-"""Characters of a text whose parts are tried, so that a long one takes no longer than a moment."""
+"""Characters of a text whose parts are tried; limits the time for long texts."""
 
 
 class SharedKeys(NamedTuple):
-    """Keys that two texts share."""
+    """The block keys that two texts share."""
 
     n_shared: int
     n_keys: int
-    """Keys by which the second text is looked up."""
+    """Number of keys by which the second text is looked up."""
     parts: list[str]
-    """The parts of the first text that are the shared keys; empty if keys are not parts of texts."""
+    """Parts of the first text that are shared keys; empty if keys are not parts of texts."""
 
 
 def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> SharedKeys:
-    """Return the own keys of the first of two texts by which the second is looked up.
+    """Return the keys of the first of two texts that are also lookup keys of the second.
 
-    ``bits`` are uint64[2, words], their fingerprints.
+    ``bits`` are their fingerprints, uint64[2, words].
     """
     keys = index.keys(texts, bits)
     probes = (index.probes(keys, bits) if index.probes_others else keys)[1]
@@ -40,9 +40,9 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Return the shortest parts of a text that have these keys, in no order; none if keys are not parts of texts.
+    """Return the shortest parts of a text that have these keys, in no order; empty if keys are not parts of texts.
 
-    An index need not say what its keys stand for: each short part of the text is asked for its own.
+    Works with any index that reads texts: it computes the keys of every short part of the text.
     """
     if not len(keys) or not index.reads_texts:
         return []

@@ -1,7 +1,7 @@
-"""Fitting a configuration to pairs that its user has judged: thresholds, or the model of `post`.
+"""Fit a configuration to labeled pairs: its thresholds, or the model of `post`.
 
-Several ways of deciding are tried on folds of the pairs, each fitted to the other folds, and the best one is taken; the
-configuration as it is wins where none is clearly better, so that few labels do no harm.
+Several ways are compared by cross-validation, and the best one is taken. The unchanged configuration wins unless
+another way is clearly better, so that few labels do no harm.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from hybriddup.study.evaluate import (
 
 POST = "post"
 FEWEST_OF_KIND = 10
-"""Pairs of either label: with fewer there is nothing to divide into folds."""
+"""Minimum number of pairs of either label; fewer cannot be divided into folds."""
 FEW = 100
-"""Pairs below which a warning says so: intervals are then some .1 wide."""
+"""Number of pairs below which a warning is given: the intervals are then about 0.1 wide."""
 FEWEST_OF_BAND = 20
-"""Pairs of either label that a length band needs for a threshold of its own."""
+"""Minimum number of pairs of either label for a length band to get its own threshold."""
 FEWEST_TO_REFIT = 60
-"""Pairs of either label that a new model needs: it has some 80 weights."""
+"""Minimum number of pairs of either label for a new model, which has about 80 weights."""
 CLEARLY = 0.005
-"""F1 by which another way has to be better than the configuration as it is."""
+"""F1 by which another way must beat the unchanged configuration."""
 N_DRAWN = 1000
-"""Times that pairs are drawn again to tell the interval of F1 (the bootstrap, Efron 1979)."""
+"""Bootstrap samples for the interval of F1 (Efron 1979)."""
 AS_IT_IS = "as it is"
 
 
 class Interval(NamedTuple):
-    """The bounds of a 95 % interval."""
+    """The bounds of a 95 % confidence interval."""
 
     low: float
     high: float
@@ -59,7 +59,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Reached:
-    """Measures with their 95 % intervals; None where nothing can be divided."""
+    """Measures with their 95 % confidence intervals; None if the denominator is 0."""
 
     measures: Measures
     precision: Interval | None
@@ -68,7 +68,7 @@ class Reached:
 
     @classmethod
     def of(cls, found: Bools, labels: Bools) -> Reached:
-        """Return the measures of the answers ``found`` to the questions ``labels``."""
+        """Compute measures and intervals from predictions and true labels, bool[n_pairs] each."""
         measures = Measures.of(found, labels)
         return cls(
             measures,
@@ -80,7 +80,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class BandReached:
-    """What one length band reaches, before and after."""
+    """The measures of one length band before and after tuning."""
 
     length_band: str
     n_pairs: int
@@ -90,23 +90,23 @@ class BandReached:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A configuration that was fitted to labeled pairs, and what it reaches."""
+    """The result of `tune`: a configuration fitted to labeled pairs, and its measures."""
 
     settings: Settings
     way: str
     """What was changed: ``as it is``, ``threshold``, ``threshold of the model NAME``, or ``new model``."""
     before: Reached
     after: Reached
-    """Of pairs that were judged by what was fitted to other ones."""
+    """Cross-validated measures: each pair is judged by a fit to other pairs."""
     bands: tuple[BandReached, ...]
     warnings: tuple[str, ...]
     scored: ScoredPairs = field(repr=False)
-    """The pairs with their scores by the new configuration."""
+    """The pairs, scored with the new configuration."""
     wrong: Int64s
-    """int64: indices of the pairs that it judges wrongly."""
+    """int64: indices of the pairs that the new configuration misjudges, ascending."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was reached as plain data that JSON can hold, without the settings."""
+        """Return the outcome as plain data for JSON, without the settings."""
         return {
             "way": self.way,
             "before": asdict(self.before),
@@ -118,12 +118,13 @@ class Tuned:
 
 
 class Way(NamedTuple):
-    """One way of deciding: what it says of pairs when it was fitted to others, and the settings that it comes to."""
+    """One way of changing the configuration, which can be cross-validated and turned into settings."""
 
     name: str
     matches: Callable[[Bools, Bools], Bools]
-    """Returns, of the pairs bool[n] of the second argument, which match by what was fitted to those of the first."""
+    """Fits to the pairs of the first mask, and predicts the pairs of the second; both masks are bool[n_pairs]."""
     settings: Callable[[], Settings]
+    """Fits to all pairs and returns the settings."""
 
 
 def tune(
@@ -134,10 +135,14 @@ def tune(
     precision: float | None = None,
     workers: int | None = None,
 ) -> Tuned:
-    """Return settings that judge labeled pairs better, and what they reach.
+    """Return settings that judge the labeled pairs best, and their measures.
 
-    Where a precision is asked for, 0.0 to 1.0, as much of it as can be reached counts first, and then the best F1.
-    InputError where there are too few pairs of one label, or no length band has a single verifier.
+    The best way is that with the highest F1. With ``precision``, 0.0 to 1.0, reaching that precision comes first.
+
+    Raises
+    ------
+    InputError
+        There are too few pairs of one label, or no length band has a single verifier.
     """
     check_pairs(pairs, settings)
     workers = workers or available_workers()
@@ -149,7 +154,7 @@ def tune(
 
 
 def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
-    """Refuse what nothing can be learned from."""
+    """Raise InputError if there are too few pairs of one label, or no length band has a single verifier."""
     if fewest_of_kind(pairs.labels) < FEWEST_OF_KIND:
         n_right = int(pairs.labels.sum())
         raise InputError(
@@ -164,9 +169,9 @@ def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
 
 
 def unchanged(scored: ScoredPairs, settings: Settings) -> Way:
-    """Return the configuration as it is."""
+    """Return the way that leaves the configuration unchanged."""
     found = scored.found(thresholds_of(settings))
-    return Way(AS_IT_IS, lambda _, asked: found[asked], lambda: settings)
+    return Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
 
 
 def ways_of(
@@ -177,7 +182,7 @@ def ways_of(
     precision: float | None,
     workers: int,
 ) -> list[Way]:
-    """Return the ways of deciding to try besides the configuration as it is."""
+    """Return the ways to try in addition to the unchanged configuration."""
     ways = [by_thresholds("threshold", scored, settings, precision)]
     verifiers = [settings.lengths[band].verifier for band in single_bands(settings.lengths)]
     if any(not isinstance(one, SingleVerifier) or one.use != POST for one in verifiers):
@@ -191,13 +196,13 @@ def ways_of(
 
 
 def by_thresholds(name: str, scored: ScoredPairs, settings: Settings, precision: float | None) -> Way:
-    """Return the way of looking for thresholds: one of each band with enough pairs, and one of all others together."""
+    """Return the way that fits thresholds: one per band with enough pairs, shared ones for the other bands."""
 
     def thresholds(fitted: Bools) -> Float64s:
         return fit_thresholds(scored, settings, fitted, precision)
 
-    def matches(fitted: Bools, asked: Bools) -> Bools:
-        return scored.found(thresholds(fitted))[asked]
+    def matches(fitted: Bools, judged: Bools) -> Bools:
+        return scored.found(thresholds(fitted))[judged]
 
     def result() -> Settings:
         return with_thresholds(settings, thresholds(np.ones(len(scored.labels), np.bool_)))
@@ -206,7 +211,7 @@ def by_thresholds(name: str, scored: ScoredPairs, settings: Settings, precision:
 
 
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
-    """Return float64[n_bands]: thresholds fitted to some pairs, NaN for bands without a single verifier."""
+    """Return float64[n_bands]: thresholds fitted to the pairs of a mask; NaN for bands without a single verifier."""
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)
     for bands in band_groups(scored, settings):
@@ -218,67 +223,67 @@ def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, preci
 
 
 def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
-    """Return the bands that have one threshold: each with enough pairs alone, the others by verifier."""
+    """Group the bands that share a threshold: one group per band with enough pairs, the others by verifier."""
     groups: dict[Any, list[int]] = {}
     for band in single_bands(settings.lengths):
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
         verifier = settings.lengths[band].verifier
-        assert isinstance(verifier, SingleVerifier)  # noqa: S101  (single_bands says so)
+        assert isinstance(verifier, SingleVerifier)  # noqa: S101  (guaranteed by single_bands)
         has_enough = fewest_of_kind(labels) >= FEWEST_OF_BAND
         groups.setdefault(band if has_enough else (verifier.use, str(verifier.options)), []).append(band)
     return list(groups.values())
 
 
 def threshold_between(scores: Float64s, labels: Bools, precision: float | None) -> float:
-    """Return the threshold of the best F1, midway between the lowest score that matches and the next one below."""
+    """Return the threshold with the best F1, midway between the lowest matching score and the next one below it."""
     lowest = threshold_for(scores, labels, 0.0 if precision is None else precision)
     below = scores[scores < lowest]
     return float(round((lowest + below.max()) / 2, 4)) if len(below) else float(lowest)
 
 
 def by_new_model(scored: ScoredPairs, settings: Settings, precision: float | None) -> Way:
-    """Return the way of fitting a new model of `post`."""
+    """Return the way that fits a new model of `post`."""
     reached = ~np.isnan(scored.scores) & ~scored.exact
     features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)
     values = np.zeros((len(scored.labels), features.shape[1]))
     values[reached] = features
-    asked_precision = 0.0 if precision is None else precision
+    min_precision = 0.0 if precision is None else precision
 
-    def matches(fitted: Bools, asked: Bools) -> Bools:
+    def matches(fitted: Bools, judged: Bools) -> Bools:
         if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
-            return np.zeros(int(asked.sum()), np.bool_)
-        model = fit_to(values[fitted & reached], scored.labels[fitted & reached], asked_precision, 0)
+            return np.zeros(int(judged.sum()), np.bool_)
+        model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision, 0)
         scores = np.where(
             np.isin(scored.scores, (0.0, 1.0)), scored.scores, model.scores(values)
-        )  # rules before models
-        return np.asarray(scored.exact | (reached & (scores >= 0.5)))[asked]
+        )  # 0.0 and 1.0 come from rules, which take precedence over the model
+        return np.asarray(scored.exact | (reached & (scores >= 0.5)))[judged]
 
     def result() -> Settings:
-        model = fit_to(values[reached], scored.labels[reached], asked_precision, 0)
+        model = fit_to(values[reached], scored.labels[reached], min_precision, 0)
         return with_thresholds(settings, [0.5] * len(settings.lengths), model=model.to_dict())
 
     return Way("new model", matches, result)
 
 
 def fewest_of_kind(labels: Bools) -> int:
-    """Return how many pairs there are of the label that has fewer."""
+    """Return the number of pairs with the rarer label."""
     n_right = int(labels.sum())
     return min(n_right, len(labels) - n_right)
 
 
 def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
-    """Return bool[n_pairs]: what a way of deciding says of each pair when it is fitted to other folds."""
+    """Return bool[n_pairs]: the prediction for each pair when the way is fitted to the other folds."""
     found = np.zeros(len(scored.labels), np.bool_)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):
-        fitted, asked = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
-        fitted[others], asked[fold] = True, True
-        found[asked] = way.matches(fitted, asked)
+        fitted, judged = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
+        fitted[others], judged[fold] = True, True
+        found[judged] = way.matches(fitted, judged)
     return found
 
 
 def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> int:
-    """Return which way is best; the first, the configuration as it is, unless another one is clearly better."""
+    """Return the index of the best way; the first, the unchanged configuration, unless another is clearly better."""
     measures = [Measures.of(found, labels) for found in judged]
     reached = [round(min(one.precision or 0.0, precision or 0.0), 2) for one in measures]
     f1 = [(one.f1 or 0.0) - (CLEARLY if place else 0.0) for place, one in enumerate(measures)]
@@ -295,7 +300,7 @@ def describe(
     before: Settings,
     precision: float | None,
 ) -> Tuned:
-    """Return the outcome of a way of deciding."""
+    """Return the outcome of the chosen way."""
     settings, labels = way.settings(), pairs.labels
     again = score_labeled(pairs, settings, registry, workers)
     found_before, found = scored.found(thresholds_of(before)), again.found(thresholds_of(settings))
@@ -322,24 +327,24 @@ def describe(
 
 
 def bands_with_pairs(scored: ScoredPairs, settings: Settings) -> list[tuple[str, Bools]]:
-    """Return each length band by name, and which pairs it judges."""
+    """Return the name and the mask of pairs, bool[n_pairs], of each length band that has pairs."""
     named = [(band.name(lower), scored.bands == place) for place, (lower, band) in enumerate(settings.bands())]
     return [(name, inside) for name, inside in named if inside.any()]
 
 
 def warnings_about(
-    scored: ScoredPairs, settings: Settings, reached: float | None, asked: float | None
+    scored: ScoredPairs, settings: Settings, reached: float | None, required: float | None
 ) -> tuple[str, ...]:
-    """Return what to keep in mind about the outcome and the precision that it reaches, a sentence each."""
+    """Return warnings about the outcome and the precision it reaches, one sentence each."""
     found = []
-    if asked is not None and (reached or 0.0) < asked:
+    if required is not None and (reached or 0.0) < required:
         found.append(
-            f"the precision asked for, {asked:g}, is not reached on pairs that nothing was fitted to: judge more "
-            "pairs, or ask for a higher one, which raises the thresholds."
+            f"the required precision, {required:g}, is not reached on held-out pairs: judge more "
+            "pairs, or require a higher one, which raises the thresholds."
         )
     n = len(scored.labels)
     if n < FEW:
-        found.append(f"{n} pairs are few: the intervals tell how little is known. {FEW} are enough to begin with.")
+        found.append(f"{n} pairs are few, so the intervals are wide. {FEW} are enough to start with.")
     left = [place for place in range(len(settings.lengths)) if place not in scored.single]
     n_inside = int((np.isin(scored.bands, left) & ~scored.exact).sum())
     if n_inside:
@@ -351,7 +356,7 @@ def warnings_about(
 
 
 def f1_interval(found: Bools, labels: Bools) -> Interval | None:
-    """Return the 95 % interval of F1 by the bootstrap; None where nothing can be divided."""
+    """Return the 95 % confidence interval of F1 by the bootstrap; None if F1 is undefined."""
     if not found.any() and not labels.any():
         return None
     drawn = np.random.default_rng(0).integers(0, len(labels), (N_DRAWN, len(labels)))

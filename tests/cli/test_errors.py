@@ -38,7 +38,7 @@ from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, fail
         (["posts.jsonl", "--encoding", "utf-16"], "encoding 'utf-16' cannot be read"),
         (["posts.jsonl", "--delimiter", "tab"], "--delimiter is for csv and tsv, but the inputs are jsonl"),
         (["posts.csv", "--delimiter", "--"], "--delimiter must be one character"),
-        (["mine.yaml"], "mine.yaml: the format cannot be told by the name (known: .csv, "),
+        (["mine.yaml"], "mine.yaml: cannot infer the format from the file name (known: .csv, "),
         (["-", "-"], "standard input can be read once only"),
         (["posts.jsonl", "--format", "xml"], "reader 'xml' is not known"),
         (["posts.jsonl", "--config", "wiebo"], "Did you mean 'weibo'?"),

@@ -86,7 +86,7 @@ def test_a_file_of_something_else_is_left_alone(run: Run, posts: str, tmp_path: 
     (tmp_path / PAIRS).write_text('{"a": "x", "b": "y", "label": 1}\n{"text": "mine"}\n')
     ran = run("label", posts, "-o", PAIRS, stdin=typed("y"))
     assert ran.code == 2
-    assert "pairs.jsonl:2: no answer of `hybriddup label`" in ran.err
+    assert "pairs.jsonl:2: not an answer of `hybriddup label`" in ran.err
     assert len((tmp_path / PAIRS).read_text().splitlines()) == 2
 
 

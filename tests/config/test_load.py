@@ -217,11 +217,11 @@ def test_fault_of_a_length_band_says_which(faults: Faults, bands: str, message: 
         ("{threshold: 0.8}", ".use is missing; it must be text."),
         ("edit", " must be a mapping such as {use: edit, threshold: 0.8} or a mapping such as {all: "),
         ("{any: []}", ".any must be a list of at least 1, each item a mapping such as {use: edit"),
-        ("{any: [{use: edit, threshold: 1}], threshold: 1}", ".threshold cannot stand beside any; give it to a verifi"),
+        ("{any: [{use: edit, threshold: 1}], threshold: 1}", ".threshold cannot be combined with any; give it to"),
         ("{any: [{all: [{use: edit, threshold: 2}]}]}", ".any[0].all[0].threshold must be a number in [0, 1]; got 2."),
         (
             "{any: [{all: [{use: edit, threshold: 1}], threshold: 1}]}",
-            ".any[0].threshold cannot stand beside all; give",
+            ".any[0].threshold cannot be combined with all; give",
         ),
         ("{any: [{all: [{any: [{use: edti, threshold: 1}]}]}]}", ".any[0].all[0].any[0].use: verifier 'edti' is not k"),
         ("{use: edit, threshold: .nan}", ".threshold must be a number in [0, 1]; got NaN."),

@@ -51,7 +51,7 @@ def test_a_shipped_configuration_takes_a_threshold_or_says_why_not(name: str) ->
         ({}, 85, "must be from 0.0 to 1.0 .*; got 85. 85 % is 0.85."),
         ({}, -0.1, "got -0.1.$"),
         ({}, float("nan"), "got nan.$"),
-        ({"lengths": [{"exact_only": True}]}, 0.5, "a threshold changes nothing: by a mapping, only equal texts"),
+        ({"lengths": [{"exact_only": True}]}, 0.5, "a threshold has no effect: with a mapping, only equal texts"),
     ],
 )
 def test_a_threshold_that_cannot_be_is_refused(config: dict[str, object], threshold: float, message: str) -> None:

@@ -90,8 +90,8 @@ def test_rows_are_ids_without_remark_where_no_post_has_one(read: Read) -> None:
 def test_ids_that_an_earlier_post_has_are_counted(read: Read, ids: list[Any], n_repeated: int) -> None:
     """-1 and -2 have the same hash in Python, and lists have none."""
     _, notes = read([{"text": "a", "id": one} for one in ids])
-    bear = f"{n_repeated} post{'s bear' if n_repeated > 1 else ' bears'} an id that an earlier post has"
-    assert [note.split(";")[0] for note in notes] == ([bear] if n_repeated else [])
+    have = f"{n_repeated} post{'s have' if n_repeated > 1 else ' has'} the id of an earlier post"
+    assert [note.split(";")[0] for note in notes] == ([have] if n_repeated else [])
 
 
 def test_values_to_order_by_are_kept_only_where_they_are_asked_for(read: Read) -> None:

@@ -76,7 +76,7 @@ def test_an_element_that_is_no_post_is_a_bad_row_with_its_line(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'{"text": "a"}', "is no JSON array"),
+        (b'{"text": "a"}', "is not a JSON array"),
         (b'[{"text": "a"}, {"text": "b', "json:1: the array ends in the middle of a record"),
         (b'[\n{"text": "a"},\n{"text": "b"}', "json:3: the array ends in the middle of a record"),
         (b'[{"text": "a"}]\n{"text": "b"}', "json:1: the array ends here, but more follows"),

@@ -93,7 +93,7 @@ def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str,
             CsvReader(),
             b"id,text\n1,hello, world\n2\n",
             [],
-            [(0, 2, "has 3 fields, the header names 2"), (1, 3, "has 1 field, the header names 2")],
+            [(0, 2, "has 3 fields, the header has 2"), (1, 3, "has 1 field, the header has 2")],
         ),
         (
             CsvReader(),
@@ -105,7 +105,7 @@ def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str,
             CsvReader(),
             b'id,text\n1,"a\n2,b",3\n4,d\n',
             ["d"],
-            [(0, 2, "lines 2 to 3: has 3 fields, the header names 2")],
+            [(0, 2, "lines 2 to 3: has 3 fields, the header has 2")],
         ),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_quote_never_closed_is_an_error(read: Read, content: bytes, place: str
 @pytest.mark.parametrize("header", [b"text,id,id", b"text,likes,id,likes"])
 def test_a_header_that_names_another_field_twice_is_an_error(read: Read, header: bytes) -> None:
     """It cannot be told which column is meant; one that nobody asks for may be there twice."""
-    with pytest.raises(InputError, match=r"2 columns are called '(id|likes)', so that it cannot be told"):
+    with pytest.raises(InputError, match=r"2 columns are called '(id|likes)', so it is unclear which one"):
         read(CsvReader(), header + b"\n", order=("likes",))
     assert read(CsvReader(), b"text,other,other\na,b,c\n").texts == ["a"]
 
@@ -407,7 +407,7 @@ def test_a_device_without_an_end_is_refused(name: str) -> None:
     with Path("/dev/zero").open("rb") as zero:
         ran = subprocess.run([sys.executable, "-c", program, name], stdin=zero, capture_output=True, text=True)
     named = "standard input" if name == "-" else name
-    assert ran.stderr.endswith(f"{named} is a device and no file of posts; name a file or a pipe.\n")
+    assert ran.stderr.endswith(f"{named} is a device, not a file of posts; name a file or a pipe.\n")
 
 
 @needs_devices
@@ -557,5 +557,5 @@ def test_two_parquet_columns_of_one_name_are_refused(read: Read, names: list[str
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     target = io.BytesIO()
     parquet.write_table(pyarrow.table([pyarrow.array(["a"])] * len(names), names=names), target)
-    with pytest.raises(InputError, match=f"2 columns are called '{names[-1]}', so that it cannot be told"):
+    with pytest.raises(InputError, match=f"2 columns are called '{names[-1]}', so it is unclear which one"):
         read(ParquetReader(), target.getvalue())

@@ -72,7 +72,7 @@ WRONG: dict[str, dict[str, object]] = {
 ALLOWED = {
     "normalizer": "a str; for 'good day'",
     "tokenizer": "a list of str; for 'good day'",
-    "weighter": "one weight a token, each a number above 0 and at most 1000; for ['big', 'cat']",
+    "weighter": "one weight per token, each a number above 0 and at most 1000; for ['big', 'cat']",
     "hasher": "an int from 0 to 2**64 - 1; for 'a', 64",
     "verifier": "a number from 0.0 to 1.0; for 'one', 'two'",
     "block_index": "a list of ints from 0 to 2**64 - 2; for 'a'",

@@ -181,7 +181,7 @@ def test_a_plugin_is_named_by_the_path_of_its_file(write_module: WriteModule, tm
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("absent.py", "plugin .*/absent.py is no file; name a Python file, or a module without '.py'."),
+        ("absent.py", "plugin .*/absent.py is not a file; name a Python file, or a module without '.py'."),
         ("my-plugin.py", "plugin .*/my-plugin.py cannot be imported; name it with letters, digits and '_' only."),
         ("json.py", "plugin module 'json' is .*/json/__init__.py, not .*/here/json.py; rename one of them."),
     ],
