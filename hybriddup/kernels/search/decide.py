@@ -83,7 +83,7 @@ class Course(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def decide_in_order(
-    contest: Contest, course: Course, depths: Int64s, n_at_a_time: int, is_last: bool, wanted: Int64s
+    contest: Contest, course: Course, depths: Int64s, n_at_a_time: int, n_ahead: int, is_last: bool, wanted: Int64s
 ) -> int:
     """Decide what can be decided; return how many pairs have to be verified first, which are written to ``wanted``.
 
@@ -94,20 +94,24 @@ def decide_in_order(
         that the later one looks into, by what was kept before the batch; 0 where it does not.
     n_at_a_time
         Pairs of a text that are verified before the first match is looked for.
+    n_ahead
+        Texts from the first undecided one on that are looked at; candidates of theirs that are not sure are verified,
+        too. 0 = all texts, and sure candidates alone.
     is_last
         Whether these are all pairs of the batch. If not, a text without a match is left undecided, and so is one whose
         match is not sure.
     wanted
         int64[n_pairs]: written in place.
     """
-    n_wanted = np.int64(0)
-    for row in range(course.n_settled[0], len(course.status)):
+    n_wanted, row, n_texts = np.int64(0), course.n_settled[0], len(course.status)
+    while row < (min(course.n_settled[0] + n_ahead, n_texts) if n_ahead else n_texts):
         is_next = is_last and course.n_settled[0] == row
         waits = is_last and course.status[row] == UNDECIDED and waits_for_copy(contest, course, row)
         if course.status[row] == UNDECIDED and not waits:
-            n_wanted = decide_text(contest, course, depths, row, n_at_a_time, is_last, wanted, n_wanted)
+            n_wanted = decide_text(contest, course, depths, row, n_at_a_time, n_ahead > 0, is_last, wanted, n_wanted)
         if is_next and course.status[row] != UNDECIDED:
             settle_text(contest, course, row)
+        row += 1
     return n_wanted
 
 
@@ -131,6 +135,7 @@ def decide_text(
     depths: Int64s,
     row: int,
     n_at_a_time: int,
+    is_bold: bool,
     is_last: bool,
     wanted: Int64s,
     n_wanted: int,
@@ -159,7 +164,7 @@ def decide_text(
             course.next_pair[row] = pair
         if verdict == OPEN:
             is_open = True
-            if not has_many or (standing != UNSURE and expected[distance] < most):
+            if not has_many or ((is_bold or standing != UNSURE) and expected[distance] < most):
                 wanted[n_wanted] = pair
                 n_wanted += 1
                 if n_wanted - n_before == n_at_a_time:
