@@ -144,6 +144,7 @@ def decide_text(
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
     near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
+    most_in_all = np.int64(len(contest.earlier)) if is_last else most
     for distance in range(len(near) if has_many else 0):
         near[distance] = expected[distance] = 0
     is_open, is_cut, may_be_cut = False, False, False
@@ -154,17 +155,20 @@ def decide_text(
         standing = standing_of(contest, course, depths, row, pair, is_next)
         if standing == NO_CANDIDATE:
             continue
-        if has_many and near[distance] >= most:
+        if has_many and (near[distance] >= most or near[-1] >= most_in_all):
             is_cut |= standing == CANDIDATE
             may_be_cut |= standing != CANDIDATE
             continue
-        may_be_passed_over = has_many and expected[distance] + n_unsure >= most
+        may_be_passed_over = has_many and (
+            expected[distance] + n_unsure >= most or expected[-1] + n_unsure >= most_in_all
+        )
         may_be_cut |= may_be_passed_over
         if not has_many and not is_open:
             course.next_pair[row] = pair
         if verdict == OPEN:
             is_open = True
-            if not has_many or ((is_bold or standing != UNSURE) and expected[distance] < most):
+            is_likely = not has_many or (expected[distance] < most and expected[-1] < most_in_all)
+            if is_likely and (not has_many or is_bold or standing != UNSURE):
                 wanted[n_wanted] = pair
                 n_wanted += 1
                 if n_wanted - n_before == n_at_a_time:

@@ -31,8 +31,8 @@ CHARACTERS_OF_LONG = 20_000
 """The same for a text that is compared in sections; the number is 1 at least."""
 
 FEW_PAIRS, TEXTS_AHEAD = 64, 64
-"""When so few pairs are left to verify at a time, texts wait for one another: of so many texts ahead all candidates are
-verified then, whether or not it is sure that they are looked at. Each turn takes a millisecond, however few its pairs."""
+"""When fewer pairs are left to verify at a time, texts wait for one another. Of the next texts, this many, all possible
+candidates are verified then: each turn takes a millisecond, however few its pairs."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
@@ -50,7 +50,7 @@ class Limits:
     first_in_turn: int = 4
     """So many pairs of a text are verified before the first match is looked for; four times as many each time after. A
     copy of a template matches many texts, and one is enough."""
-    most_in_turn: int = 32
+    most_in_turn: int = 256
     """But no more than so many at a time."""
     asked_together: int = 512
     """Texts that the depths of their pairs are asked for together."""
