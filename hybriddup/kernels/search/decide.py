@@ -144,6 +144,7 @@ def decide_text(
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
     near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
+    # by the index alone, a text among many is decided by few: the rest is surer with the texts of the batch
     most_in_all = np.int64(len(contest.earlier)) if is_last else most
     for distance in range(len(near) if has_many else 0):
         near[distance] = expected[distance] = 0
