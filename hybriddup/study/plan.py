@@ -22,14 +22,17 @@ EXACT_IS_WORTH = 1.25
 """A lossy shape must be so many times faster than an exact one."""
 CROWDING = 2
 """Buckets of real texts hold about so many times the texts of evenly spread fingerprints."""
+MOST_KEY_BITS_OF_TABLES = 18
+"""A window holds exact keys of up to so many bits in tables, and all others in posting lists."""
 
 COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 1212, 50_000_000: 1340}
 """Comparisons a post by `shingles`, by posts: measured on 50,000 and 300,000 Weibo posts, a million titles, and in a
 window of 50 million posts, where the limit of a bucket holds them down."""
 SHINGLE_BYTES: dict[float, float] = {50_000: 9.3, 300_000: 8.0, 1_000_000: 7.1, 5_000_000: 5.9, 50_000_000: 3.5}
-LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5, 30: 12.2, 61: 13.6, 244: 16.8, 977: 19}
+LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
+TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 150: 5.2, 780: 4.4}
 """Bytes of a key of one post, measured: those of `shingles` by posts (12 keys, 128 bits: .457 GB for 5 million, 3.10 GB
-for 50 million); of lists by texts a key (4 keys, 64 bits)."""
+for 50 million); of lists and tables by texts a key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
 """What a window holds of a post besides: length, position, a share of an anchor, and a sketch of its characters."""
 
@@ -42,9 +45,9 @@ class Cost(NamedTuple):
     addition: float
 
 
-COSTS = {"lists": Cost(60, 50, 60), "scan": Cost(60, 1, 60), "run": Cost(30, 1, 30)}
-"""A window waits for memory: with 50 million posts, one took 70 us (16 look-ups, 1,336 comparisons). A run and
-a scan read memory in order."""
+COSTS = {"lists": Cost(60, 50, 60), "tables": Cost(60, 25, 60), "scan": Cost(60, 1, 60), "run": Cost(30, 1, 30)}
+"""A window waits for memory: with 50 million posts, one took 70 us in lists (16 look-ups, 1,336 comparisons) and 80 us
+in tables (4 and 3,052). A run and a scan read memory in order."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,9 @@ def ask(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: in
         even = n_posts / 2.0 ** np.array([len(key) for key in index.chosen])
         n_probes = [count_neighbours(len(key), radius) for key, radius in zip(index.chosen, index.radii, strict=True)]
         comparisons = float(np.minimum(CROWDING * even, n_posts) @ n_probes)
-        held = ("lists", between(LIST_BYTES, float(even.mean())))
+        in_tables = max(map(len, index.chosen)) <= MOST_KEY_BITS_OF_TABLES
+        a_key = between(TABLE_BYTES if in_tables else LIST_BYTES, float(even.mean()))
+        held = ("tables" if in_tables else "lists", a_key)
     elif isinstance(index, Scan):
         comparisons, held = n_posts, ("scan", 0.0)
     else:

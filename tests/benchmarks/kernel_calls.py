@@ -30,6 +30,7 @@ from hybriddup.run import pipeline
 from hybriddup.run.decisions import decide_all
 from hybriddup.study.evaluate import LabeledPairs, evaluate
 from hybriddup.window.derived import deriving
+from hybriddup.window.index import live_indexes
 from tests.window.shared.plain_store import Opener
 
 RUNS: Sequence[Mapping[str, Any]] = (
@@ -48,7 +49,7 @@ WINDOWS: Sequence[Mapping[str, Any]] = (
     {"fingerprint": {"bits": 64}, "blocks": {"use": "blocks"}, "lengths": 3},
     {"blocks": {"use": "scan"}},
 )
-"""The same for live windows: lists of crowded keys, by a text's own keys and by others; exact keys; a scan."""
+"""The same for live windows: lists of crowded keys, looked up by a text's own keys and by others; tables; a scan."""
 BATCHES = 4
 """Each run decides in so many batches, so that texts meet those that earlier ones kept."""
 LONG_TEXT = " ".join(map(str, range(3000)))
@@ -157,8 +158,9 @@ def make_runs(texts: Sequence[str]) -> None:
     pairs = LabeledPairs(list(texts[:-1]), list(texts[1:]), np.zeros(len(texts) - 1, np.bool_))
     hybriddup.explain(*texts[:2])
     evaluate(pairs, hybriddup.load_settings({}), create_plugin_manager(entry_points=False).registry)
+    small_segments = patch.object(live_indexes, "SMALLEST_SEGMENT", 16)
     # arguments with room for a million texts would be copied
-    with patch.object(deriving, "FEWEST_TEXTS", len(texts)):
+    with patch.object(deriving, "FEWEST_TEXTS", len(texts)), small_segments:
         for changes in WINDOWS:
             send_through_window(texts, configuration(**changes))
         with hybriddup.Window.open() as window:  # of posts as long as these, not all pairs are verified

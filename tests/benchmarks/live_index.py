@@ -2,7 +2,7 @@
 
 python -m tests.benchmarks.live_index exact|short [--posts 50000000] [--windows 1.0] [--workers 2]
 
-``exact``: 64-bit fingerprints, four blocks of 16 bits; pairs that differ in 3 bits are planted. ``short``:
+``exact``: 64-bit fingerprints, four blocks of 16 bits in tables; pairs that differ in 3 bits are planted. ``short``:
 128-bit fingerprints and posting lists of 12 shingles a post, drawn as they come in Weibo posts (`KeyModel`). Its pairs
 share as many as posts of which 10 % of the characters were edited, and 14 % of their bits differ; they are planted
 twice: of realistic sums, where a bit differs the likelier the nearer its sum is to zero, and of flips at random.

@@ -17,13 +17,15 @@ from hybriddup.study.edited_posts import measure_edits
 from hybriddup.study.plan import (
     BYTES_BESIDE_BITS,
     COMPARISONS,
+    COSTS,
+    MOST_KEY_BITS_OF_TABLES,
     Plan,
     Question,
     Shape,
     choose,
     make_plan,
 )
-from hybriddup.window.index import LiveTexts, WindowSize
+from hybriddup.window.index import LiveTexts, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import make_live_index
 from tests.builders import make_limits
 
@@ -77,24 +79,28 @@ def test_comparisons_by_shingles_are_those_measured(n_posts: int, comparisons: f
 
 
 def test_times_in_a_window_are_near_those_measured() -> None:
-    """70 us a post by lists, with 50 million posts."""
+    """70 us a post by lists and 80 by tables, with 50 million posts."""
     shapes = shapes_of(make_plan(CLOSE))
 
     assert shapes["shingles: 16 of each text"].window_ns == pytest.approx(70_000, rel=0.1)
+    even = COSTS["tables"].look_up * 4 + COSTS["tables"].comparison * 3052 + COSTS["tables"].addition * 4
+    assert even == pytest.approx(80_000, rel=0.1)
 
 
 def test_memory_of_large_windows_is_near_that_measured() -> None:
-    """Measured without sketches of the characters: 62 bytes a post by 12 shingles."""
+    """Measured without sketches of the characters: 1.48 GB in tables, and 62 bytes a post by 12 shingles."""
+    shapes = shapes_of(make_plan(CLOSE))
     sketches = 32 * CLOSE.posts
     shingles = make_plan(Question(50_000_000, 128, 40)).shapes[0]
     a_key = (shingles.n_bytes / 50_000_000 - 16 - BYTES_BESIDE_BITS) / 16
 
+    assert shapes["blocks: 4 choose 1"].n_bytes - sketches == pytest.approx(1.48e9, rel=0.05)
     assert (12 * a_key + 16 + BYTES_BESIDE_BITS) * 50_000_000 - sketches == pytest.approx(3.10e9, rel=0.02)
 
 
 @pytest.mark.parametrize(("n_blocks", "n_key_blocks"), [(4, 1), (5, 2)])
 def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) -> None:
-    """The live index of the block index, filled with 50,000 posts."""
+    """The live index of the block index, tables or lists, filled with 50,000 posts."""
     n = 50_000
     index = Blocks(Blocks.Options(n_blocks=n_blocks, n_key_blocks=n_key_blocks))
     index.prepare(64, 3)
@@ -106,6 +112,11 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
     planned = shapes_of(make_plan(Question(n, 64, 3)))[f"blocks: {n_blocks} choose {n_key_blocks}"]
 
     assert planned.n_bytes == pytest.approx(live.n_bytes, rel=0.25)
+
+
+def test_a_window_has_tables_for_the_keys_that_plans_say() -> None:
+    """The window's own limit, which study cannot import."""
+    assert live_indexes.MOST_KEY_BITS == MOST_KEY_BITS_OF_TABLES
 
 
 @pytest.mark.parametrize("question", [CLOSE, Question(1_000_000, 128, 20), Question(200_000, 64, 8)])

@@ -18,8 +18,8 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.testing.contract import ContractError
 from hybriddup.testing.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
-from hybriddup.window.index.live_indexes import LiveLists, LiveScan, make_live_index
+from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, live_indexes
+from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
 from tests.window.plugins import nothing, with_fault
@@ -79,10 +79,10 @@ def probing(**options: Any) -> Probing:
 
 INDEXES: list[Any] = [
     pytest.param(Scan(), LiveScan, 40, id="scan"),
-    pytest.param(blocks(), LiveLists, 3, id="blocks"),
+    pytest.param(blocks(), LiveTables, 3, id="blocks"),
     pytest.param(blocks(n_blocks=5, n_key_blocks=2), LiveLists, 3, id="blocks-5-choose-2"),
     pytest.param(blocks(n_blocks=8, max_bucket_size=4), LiveLists, 3, id="blocks-limited"),
-    pytest.param(probing(n_blocks=8), LiveLists, 9, id="probing"),
+    pytest.param(probing(n_blocks=8), LiveTables, 9, id="probing"),
     pytest.param(probing(n_blocks=8, max_bucket_size=4), LiveLists, 9, id="probing-limited"),
     pytest.param(FewKeys(), LiveLists, 20, id="few-keys"),
     pytest.param(OtherKeys(), LiveLists, 20, id="other-keys"),
@@ -232,7 +232,7 @@ def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
     assert triples(index, replace(later, sketches=None)) == [(0, 2, 0), (1, 2, 0)]
 
 
-@pytest.mark.parametrize("keys", [Scan(), blocks()], ids=["scan", "blocks"])
+@pytest.mark.parametrize("keys", [Scan(), blocks()], ids=["scan", "tables"])
 def test_a_text_does_not_find_itself_or_later_ones(keys: BlockIndex) -> None:
     """Texts looked up again after they were added find earlier ones only."""
     index, texts = make_live_index(prepared(keys), WindowSize(10, 64)), with_keys(make_prints([1, 1, 3]), None, keys)
@@ -262,27 +262,33 @@ def test_fingerprints_of_other_widths_are_refused() -> None:
 
 @pytest.mark.parametrize("start", [64, 2**32 - 640, 2**33 - 64])
 @pytest.mark.parametrize(("keys", "bits", "distance"), [(blocks(), 64, 3), (probing(n_blocks=16), 128, 9)])
-def test_lists_and_a_scan_find_the_same_pairs(keys: Blocks | Probing, bits: int, distance: int, start: int) -> None:
-    """With many times the texts that were expected, also where running numbers are large."""
-    rng, window, n_pairs, first = np.random.default_rng(bits), 400, 0, 0
+def test_tables_lists_and_a_scan_find_the_same_pairs(
+    monkeypatch: pytest.MonkeyPatch, keys: Blocks | Probing, bits: int, distance: int, start: int
+) -> None:
+    """With many times the texts that were expected, in tables of many sizes, also where running numbers are large."""
+    monkeypatch.setattr(live_indexes, "SMALLEST_SEGMENT", 16)
+    rng, window, n_bytes, n_pairs, first = np.random.default_rng(bits), 400, dict[int, int](), 0, 0
     keys.prepare(bits, distance)
     few, enough = WindowSize(100, bits, workers=2), WindowSize(500, bits)
-    indexes = [LiveLists(few, keys), LiveScan(enough)]
-    indexes[1]._ring.first = indexes[1]._ring.next = indexes[1]._ring._turn = start
+    indexes = [LiveTables(few, keys), LiveScan(enough), LiveLists(few, keys)]
+    for index in indexes[:2]:
+        index._ring.first = index._ring.next = index._ring._turn = start
     numbers = clustered_numbers(rng, 10_000, bits, distance // 2 + 2, n_patterns=40)
     prints = make_prints(numbers, bits, limits=make_limits(10_000, max_hamming_distances=distance))
     texts = with_keys(prints, None, keys)
     while first < 10_000:
         batch = texts.take(slice(first, first + int(rng.choice([1, 7, 256, 500]))))
         first += len(batch.prints)
-        pairs, others = [triples(index, batch) for index in indexes]
-        assert others == pairs
+        pairs, *others = [triples(index, batch) for index in indexes]
+        assert all(found == pairs for found in others)
         n_pairs += len(pairs)
         for index in indexes:
             add_all(index, batch)
             index.forget_before(first - window)
+        n_bytes[first // 1000] = indexes[0].n_bytes
     assert n_pairs > 5000
     assert {index.n_texts for index in indexes} == {window}
+    assert n_bytes[9] <= 1.1 * n_bytes[5]
 
 
 def test_every_text_of_a_crowded_bucket_is_found() -> None:

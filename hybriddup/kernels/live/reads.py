@@ -1,4 +1,4 @@
-"""Reading the ring of texts of a live index: what is near a later text, of those that some lists hold.
+"""Reading the ring of texts of a live index: what is near a later text, of those that some buckets or lists hold.
 
 What was read of them is a list of numbers: the place of a text among those of the ring in the upper 32 bits, and in the
 lower its depth, which is the number from the newest text of its key on, 1 = the newest.
