@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Float64s, Int32s, Int64s, UInt8s
+from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import ONE, popcount
+from hybriddup.kernels.popcount import HALF, ONE, SPREAD, popcount
 from hybriddup.kernels.posts.alignments import (
     ALL_ONES,
     Alignment,
@@ -68,6 +68,14 @@ class Side(NamedTuple):
     """int32[n]: how often the key of each token occurred before in the post."""
 
 
+class Spelling(NamedTuple):
+    """The places of letters in a word: a hash table with linear probing, all 0 between two uses."""
+
+    letters: UInt32s
+    masks: UInt64s
+    """uint32[n], uint64[n]: n is a power of two, twice `LONGEST_SPELLING`."""
+
+
 class Differences(NamedTuple):
     """What lies between aligned tokens, in order."""
 
@@ -98,6 +106,7 @@ def compare_posts(
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     slots_a, slots_b, ranks_a, ranks_b = slots[0], slots[1], ranks[0], ranks[1]
     room, differences = make_alignment(n), make_differences(n)
+    spelling = Spelling(np.zeros(2 * LONGEST_SPELLING, np.uint32), np.zeros(2 * LONGEST_SPELLING, np.uint64))
     features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
@@ -112,10 +121,26 @@ def compare_posts(
         if sum_of(bound.curves, bound.start, features[pair]) < bound.least[pair] and not (is_cut or may_be_same):
             continue
         find_differences(posts, one, other, room, differences)
-        measure_differences(posts, kinds, one, other, room.partners, differences, features[pair])
+        measure_differences(posts, kinds, spelling, one, other, room.partners, differences, features[pair])
         features[pair, COMMENT] = comment_of(posts, one, other, room.partners)
         features[pair, GOES_ON] = np.float64(is_cut and begins_with(posts, one, other))
     return features
+
+
+@njit(cache=True, nogil=True)
+def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Bools:
+    """Return bool[n_pairs]: pairs whose posts each have a number that the other lacks, and that no other rule accepts.
+
+    Posts with the same letters, and one that is cut off, are compared in full.
+    """
+    differ = np.zeros(len(earlier), np.bool_)
+    for pair in range(len(earlier)):
+        a, b = earlier[pair], later[pair]
+        is_cut = posts.is_cut[a] or posts.is_cut[b]
+        differ[pair] = (
+            not is_cut and compare_sets(posts, a, b, NUMBERS)[0] == 1.0 and order_of_letters(posts, a, b) != 0
+        )
+    return differ
 
 
 @njit(cache=True, nogil=True)
@@ -171,14 +196,21 @@ def count_in(of_one: Side, of_other: Side, token: int) -> int:
 @njit(cache=True, nogil=True, inner=True)
 def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
     """Return whether a post has fewer letters than another one, or as many and earlier ones, or other words of them."""
+    order = order_of_letters(posts, one, other)
+    return order < 0 or (order == 0 and has_earlier_words(posts, one, other))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
+    """Return -1 if a post has fewer letters than another one, or as many and earlier ones; 0 if the same; else 1."""
     start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
     other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
     if end - start != other_end - other_start:
-        return bool(end - start < other_end - other_start)
+        return -1 if end - start < other_end - other_start else 1
     for i in range(end - start):
         if posts.letters[start + i] != posts.letters[other_start + i]:
-            return bool(posts.letters[start + i] < posts.letters[other_start + i])
-    return has_earlier_words(posts, one, other)
+            return -1 if posts.letters[start + i] < posts.letters[other_start + i] else 1
+    return 0
 
 
 @njit(cache=True, nogil=True)
@@ -303,7 +335,14 @@ def weigh_lacking(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[flo
 
 @njit(cache=True, nogil=True)
 def measure_differences(
-    posts: ParsedPosts, kinds: UInt8s, a: Side, b: Side, partners: Int32s, differences: Differences, row: Float64s
+    posts: ParsedPosts,
+    kinds: UInt8s,
+    spelling: Spelling,
+    a: Side,
+    b: Side,
+    partners: Int32s,
+    differences: Differences,
+    row: Float64s,
 ) -> None:
     """Write what is replaced, moved, and added before, within and after what both have."""
     head, tail, shared = aligned_ends(posts, a, partners)
@@ -317,7 +356,7 @@ def measure_differences(
         if only_a > NOTHING and only_b > NOTHING:
             of_a, of_b = (a.first + from_a, a.first + to_a), (b.first + from_b, b.first + to_b)
             replaced = max(min(only_a, only_b), A_WORD) if has_other_vowels(posts, kinds, of_a, of_b) else 0.0
-            if replaced == 0.0 and not is_respelled(posts, of_a, of_b):
+            if replaced == 0.0 and not is_respelled(posts, spelling, of_a, of_b):
                 replaced = min(only_a, only_b)
             row[REPLACED] += replaced
             row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], replaced)
@@ -381,21 +420,34 @@ def is_mark(kinds: UInt8s, point: np.uint32) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
+def is_respelled(posts: ParsedPosts, spelling: Spelling, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
     """Return whether what is replaced has nearly the letters of its replacement."""
     start, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other_start, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
     n, n_other = end - start, other_end - other_start
     if n > LONGEST_SPELLING or n_other > LONGEST_SPELLING:
         return False
+    for i in range(n):
+        slot = slot_of_letter(spelling, posts.letters[start + i])
+        spelling.letters[slot] = posts.letters[start + i]
+        spelling.masks[slot] |= ONE << np.uint64(i)
     state = ALL_ONES
     for i in range(other_start, other_end):
-        mask = np.uint64(0)
-        for j in range(n):
-            mask |= np.uint64(posts.letters[start + j] == posts.letters[i]) << np.uint64(j)
-        common = state & mask
+        common = state & spelling.masks[slot_of_letter(spelling, posts.letters[i])]
         state = (state + common) | (state - common)
+    for slot in range(len(spelling.letters) if n > 0 else 0):
+        spelling.letters[slot], spelling.masks[slot] = np.uint32(0), np.uint64(0)
     return bool(2.0 * popcount(~state) >= SAME_SPELLING * (n + n_other))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def slot_of_letter(spelling: Spelling, letter: np.uint32) -> np.uint64:
+    """Return the slot of a letter, or an empty one for it."""
+    mask = np.uint64(len(spelling.letters) - 1)
+    slot = (np.uint64(letter) * SPREAD >> HALF) & mask
+    while spelling.letters[slot] != letter and spelling.masks[slot] != np.uint64(0):
+        slot = (slot + ONE) & mask
+    return slot
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -83,7 +83,7 @@ class Course(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def decide_in_order(
-    contest: Contest, course: Course, depths: Int64s, n_at_a_time: int, is_last: bool, wanted: Int64s
+    contest: Contest, course: Course, depths: Int64s, n_at_a_time: int, n_ahead: int, is_last: bool, wanted: Int64s
 ) -> int:
     """Decide what can be decided; return how many pairs have to be verified first, which are written to ``wanted``.
 
@@ -94,20 +94,24 @@ def decide_in_order(
         that the later one looks into, by what was kept before the batch; 0 where it does not.
     n_at_a_time
         Pairs of a text that are verified before the first match is looked for.
+    n_ahead
+        Texts from the first undecided one on that are looked at; candidates of theirs that are not sure are verified,
+        too. 0 = all texts, and sure candidates alone.
     is_last
         Whether these are all pairs of the batch. If not, a text without a match is left undecided, and so is one whose
         match is not sure.
     wanted
         int64[n_pairs]: written in place.
     """
-    n_wanted = np.int64(0)
-    for row in range(course.n_settled[0], len(course.status)):
+    n_wanted, row, n_texts = np.int64(0), course.n_settled[0], len(course.status)
+    while row < (min(course.n_settled[0] + n_ahead, n_texts) if n_ahead else n_texts):
         is_next = is_last and course.n_settled[0] == row
         waits = is_last and course.status[row] == UNDECIDED and waits_for_copy(contest, course, row)
         if course.status[row] == UNDECIDED and not waits:
-            n_wanted = decide_text(contest, course, depths, row, n_at_a_time, is_last, wanted, n_wanted)
+            n_wanted = decide_text(contest, course, depths, row, n_at_a_time, n_ahead > 0, is_last, wanted, n_wanted)
         if is_next and course.status[row] != UNDECIDED:
             settle_text(contest, course, row)
+        row += 1
     return n_wanted
 
 
@@ -131,6 +135,7 @@ def decide_text(
     depths: Int64s,
     row: int,
     n_at_a_time: int,
+    is_bold: bool,
     is_last: bool,
     wanted: Int64s,
     n_wanted: int,
@@ -139,6 +144,8 @@ def decide_text(
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
     near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
+    # by the index alone, a text among many is decided by few: the rest is surer with the texts of the batch
+    most_in_all = np.int64(len(contest.earlier)) if is_last else most
     for distance in range(len(near) if has_many else 0):
         near[distance] = expected[distance] = 0
     is_open, is_cut, may_be_cut = False, False, False
@@ -149,17 +156,20 @@ def decide_text(
         standing = standing_of(contest, course, depths, row, pair, is_next)
         if standing == NO_CANDIDATE:
             continue
-        if has_many and near[distance] >= most:
+        if has_many and (near[distance] >= most or near[-1] >= most_in_all):
             is_cut |= standing == CANDIDATE
             may_be_cut |= standing != CANDIDATE
             continue
-        may_be_passed_over = has_many and expected[distance] + n_unsure >= most
+        may_be_passed_over = has_many and (
+            expected[distance] + n_unsure >= most or expected[-1] + n_unsure >= most_in_all
+        )
         may_be_cut |= may_be_passed_over
         if not has_many and not is_open:
             course.next_pair[row] = pair
         if verdict == OPEN:
             is_open = True
-            if not has_many or (standing != UNSURE and expected[distance] < most):
+            is_likely = not has_many or (expected[distance] < most and expected[-1] < most_in_all)
+            if is_likely and (not has_many or is_bold or standing != UNSURE):
                 wanted[n_wanted] = pair
                 n_wanted += 1
                 if n_wanted - n_before == n_at_a_time:

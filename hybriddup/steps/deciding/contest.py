@@ -30,6 +30,10 @@ CHARACTERS = 16_000
 CHARACTERS_OF_LONG = 20_000
 """The same for a text that is compared in sections; the number is 1 at least."""
 
+FEW_PAIRS, TEXTS_AHEAD = 64, 64
+"""When fewer pairs are left to verify at a time, texts wait for one another. Of the next texts, this many, all possible
+candidates are verified then: each turn takes a millisecond, however few its pairs."""
+
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """Returns bool[n_pairs], which pairs the verifiers accept, and these."""
 
@@ -46,7 +50,7 @@ class Limits:
     first_in_turn: int = 4
     """So many pairs of a text are verified before the first match is looked for; four times as many each time after. A
     copy of a template matches many texts, and one is enough."""
-    most_in_turn: int = 32
+    most_in_turn: int = 256
     """But no more than so many at a time."""
     asked_together: int = 512
     """Texts that the depths of their pairs are asked for together."""
@@ -122,15 +126,16 @@ class BatchContest:
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Decide all texts that these pairs can decide."""
-        wanted, n_at_a_time = np.empty(len(self.pairs), np.int64), self._first_in_turn
+        wanted, n_at_a_time, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
         if self._is_last:
             has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
             self._find_depths(np.flatnonzero(has_many[self.pairs.later]))
         while True:
-            n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, self._is_last, wanted)
+            n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, n_ahead, self._is_last, wanted)
             if n:
                 self._verify(np.sort(wanted[:n]), verify, evidence)
                 n_at_a_time = min(4 * n_at_a_time, self._most_in_turn)
+                n_ahead = TEXTS_AHEAD if self._is_last and n < FEW_PAIRS else n_ahead
             elif not self._is_last or not self._find_depths(self._next_pairs()):
                 return
 

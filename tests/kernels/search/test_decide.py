@@ -71,7 +71,7 @@ def settle(
     later = np.repeat(np.arange(len(course.status)), np.diff(contest.offsets))
     wanted, asked = np.empty(len(later), np.int64), list[Pair]()
     depths = np.zeros((0, 0), np.int64)
-    while n := decide_in_order(contest, course, depths, n_at_a_time, is_last, wanted):
+    while n := decide_in_order(contest, course, depths, n_at_a_time, 0, is_last, wanted):
         for pair in wanted[:n].tolist():
             assert contest.verdicts[pair] == OPEN
             asked.append((int(contest.earlier[pair]), int(later[pair])))

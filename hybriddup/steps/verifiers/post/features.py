@@ -32,6 +32,7 @@ import numpy as np
 from hybriddup.data.records import Float64s, Int64s, encode_texts
 from hybriddup.kernels.posts.curves import Bound
 from hybriddup.kernels.posts.features import FEATURES, compare_posts, differences_of
+from hybriddup.kernels.posts.parsing import ParsedPosts
 from hybriddup.steps.posts.characters import load_characters
 from hybriddup.steps.posts.parts import letters_of, parse
 from hybriddup.steps.verifiers.characters import common_lengths
@@ -40,17 +41,21 @@ from hybriddup.steps.verifiers.post.model import as_curves
 __all__ = ["FEATURES", "describe_differences", "pair_features"]
 
 
-def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s, bound: Bound | None = None) -> Float64s:
+def pair_features(
+    posts: Sequence[str] | ParsedPosts, earlier: Int64s, later: Int64s, bound: Bound | None = None
+) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of pairs of normalized posts, in the order of `FEATURES`.
 
     Parameters
     ----------
+    posts
+        Normalized posts, or parsed ones.
     earlier, later
         int64[n_pairs]: which posts; a pair has the same features the other way round.
     bound
         Pairs that it excludes are not aligned: their features by place are 0.
     """
-    parsed = parse(encode_texts(posts))
+    parsed = posts if isinstance(posts, ParsedPosts) else parse(encode_texts(posts))
     common = common_lengths(letters_of(parsed), earlier, later)
     bound = bound or Bound(as_curves([]), 0.0, np.full(len(earlier), -np.inf))
     features: Float64s = compare_posts(parsed, load_characters().kinds, earlier, later, common, bound)

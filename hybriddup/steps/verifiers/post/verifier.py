@@ -9,8 +9,11 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
+from hybriddup.kernels.posts.features import differ_in_numbers
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
+from hybriddup.steps.posts.parts import parse
+from hybriddup.steps.posts.pool import ParsedPool
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
@@ -21,6 +24,8 @@ from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
 SMALLEST_SLICE = 2048
 """Pairs that are worth another thread: with fewer, each thread reads nearly all of the posts."""
+FEW_PAIRS = 8192
+"""Pairs that are verified in this thread, with posts that were parsed before: a crowd is verified a few at a time."""
 LEAST_CONTAINED = 0.7
 """Share of the characters of the shorter compared text that the other one has, at least, in any order; else the score
 is 0, so that most pairs need not be looked at."""
@@ -71,6 +76,7 @@ class Post:
         self.model = shipped_models()[model] if isinstance(model, str) else PostModel.from_dict(model)
 
     _context: VerifierContext
+    _pool: ParsedPool
 
     def recipe(self) -> dict[str, Any]:
         """Return the model, which may change from version to version under one name."""
@@ -78,10 +84,12 @@ class Post:
 
     def prepare(self, context: VerifierContext) -> None:
         """Note the texts."""
-        self._context = context
+        self._context, self._pool = context, ParsedPool(context.posts)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores; below its threshold one may be a lower number."""
+        if len(pairs) <= FEW_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
+            return self._score(pairs, thresholds, few=True)
 
         def score_slice(first: int, last: int) -> Float64s:
             some = pairs.take(slice(first, last))
@@ -92,14 +100,20 @@ class Post:
         scores = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
         return np.concatenate([np.zeros(0), *scores])
 
-    def _score(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return the scores of some pairs."""
+    def _score(self, pairs: CandidatePairs, thresholds: Float64s, *, few: bool = False) -> Float64s:
+        """Return the scores of some pairs; of few, the parsed posts are kept for the next call."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
         chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
         if len(chosen):
             needed, one, other = positions_of(earlier[chosen], later[chosen])
-            posts = texts_at(self._context.posts, positions[needed])
+            if few:
+                posts, places = self._pool.parsed(positions[needed])
+                one, other = places[one], places[other]
+            else:
+                posts = parse(encode_texts(texts_at(self._context.posts, positions[needed])))
+            is_open = ~differ_in_numbers(posts, one, other)
+            chosen, one, other = chosen[is_open], one[is_open], other[is_open]
             bound = self.model.bound(thresholds[chosen])
             scores[chosen] = self.score_features(pair_features(posts, one, other, bound))
         return scores

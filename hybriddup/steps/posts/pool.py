@@ -1,0 +1,70 @@
+"""Parsed posts that are kept for the next calls: candidates of a crowd are verified a few at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.records import Int32s, Int64s, encode_texts
+from hybriddup.kernels.posts.parsing import ParsedPosts
+from hybriddup.steps.posts.parts import parse
+from hybriddup.steps.verifiers.bounds import texts_at
+
+MOST_LETTERS = 2**20
+"""Letters of the posts that are kept, about; some 40 bytes each in posts of words."""
+
+
+class ParsedPool:
+    """Posts of a sequence, parsed when they are first asked for. All are forgotten when they are too many."""
+
+    def __init__(self, posts: Sequence[str]) -> None:
+        self._posts = posts
+        self._places: Int32s = np.full(len(posts), -1, np.int32)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._places[:] = -1
+        self._columns = columns_of(parse(encode_texts([])))
+        self._sizes = list(map(len, self._columns))
+
+    def parsed(self, positions: Int64s) -> tuple[ParsedPosts, Int64s]:
+        """Return posts with those at some positions, int64[n], each once, and int64[n]: the number of each of these."""
+        missing = positions[self._places[positions] < 0]
+        if len(missing) and self._sizes[LETTERS] > MOST_LETTERS:
+            self._forget()
+            missing = positions
+        if len(missing):
+            self._places[missing] = self._sizes[CUT] + np.arange(len(missing))
+            self._add(parse(encode_texts(texts_at(self._posts, missing))))
+        columns = (column[:size] for column, size in zip(self._columns, self._sizes, strict=True))
+        return ParsedPosts(*columns), self._places[positions].astype(np.int64)
+
+    def _add(self, more: ParsedPosts) -> None:
+        """Put posts after those that are there."""
+        sizes = list(self._sizes)
+        for which, added in enumerate(columns_of(more)):
+            if which in COUNTED:  # where each post or token begins, and the end of all
+                added = added[1:] + sizes[COUNTED[which]]
+            size, column = sizes[which], self._columns[which]
+            if size + len(added) > len(column):
+                column = np.empty((2 * (size + len(added)), *column.shape[1:]), column.dtype)
+                column[:size] = self._columns[which][:size]
+                self._columns[which] = column
+            column[size : size + len(added)] = added
+            self._sizes[which] += len(added)
+
+
+def columns_of(posts: ParsedPosts) -> list[NDArray[Any]]:
+    """Return the columns of parsed posts, in the order of the fields."""
+    return [getattr(posts, name) for name in ParsedPosts._fields]
+
+
+LETTERS, CUT = (ParsedPosts._fields.index(name) for name in ("letters", "is_cut"))
+COUNTED = {
+    ParsedPosts._fields.index(of): ParsedPosts._fields.index(what)
+    for of, what in (("offsets", "keys"), ("starts", "letters"), ("set_offsets", "set_keys"))
+}
+"""The columns that count, and what each counts."""
