@@ -25,6 +25,7 @@ from hybriddup.files.formats import Fields, MarkingWriter
 from hybriddup.files.inputs import Inputs, ReadOptions, open_inputs
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.tables import write_table
+from hybriddup.kernels.cache import set_up_without_blas
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
@@ -132,6 +133,7 @@ def decide(
 ) -> Result:
     """Return what was decided about the posts, which plugins have looked at."""
     n_workers = workers or available_workers()
+    set_up_without_blas()
     result = run(corpus, settings, manager.registry, workers=n_workers, progress=progress, config_name=config, per=per)
     manager.run_finished(result)
     return result

@@ -109,13 +109,14 @@ try:
     main()
 except SystemExit as end:
     assert end.code == 0, end.code
-print(*sorted({name.partition(".")[0] for name in sys.modules}))
+print(*sorted(sys.modules))
 """
 
 
-def packages_loaded_by(*arguments: str) -> set[str]:
-    """Return the names of all packages that a command has imported when it ends."""
+def packages_loaded_by(*arguments: str, whole_names: bool = False) -> set[str]:
+    """Return the names of all packages that a command has imported when it ends, or of all modules."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
     command = [sys.executable, "-c", LOADED, *arguments]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return set(ran.stdout.splitlines()[-1].split())
+    names = ran.stdout.splitlines()[-1].split()
+    return set(names if whole_names else (name.partition(".")[0] for name in names))

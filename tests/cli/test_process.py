@@ -47,6 +47,14 @@ def test_deciding_loads_nothing_that_only_fitting_needs(job: str) -> None:
     assert {"sklearn", "pandas", "jieba"} & set(ran.stdout.split()) == set()
 
 
+def test_a_run_imports_no_linear_algebra(tmp_path: Path) -> None:
+    """numba would import SciPy's for functions that no kernel uses."""
+    write_posts(tmp_path / "posts.jsonl", {"text": "a sunny morning at sea"}, {"text": "a sunny morning at sea!"})
+    loaded = packages_loaded_by("dedupe", str(tmp_path / "posts.jsonl"), "--quiet", whole_names=True)
+    assert "numba" in loaded
+    assert {"scipy.linalg", "sklearn"} & loaded == set()
+
+
 SLOW_WRITER = """
 import time
 from pathlib import Path
