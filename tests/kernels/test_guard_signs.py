@@ -85,8 +85,8 @@ def test_a_word_without_room_for_a_prefix_is_not_read_for_one(a: str, b: str) ->
 
 
 BEGINNINGS = (
-    "the harbour is closed for large ships this week, and nobody knows whether the ferry to the islands will run; ask at ",
-    "our summer school of painting begins again soon, with new teachers, a bigger garden, much better light and fun for ",
+    "the harbour is closed for large ships this week, and nobody knows whether the ferry to the islands runs; ask at ",
+    "our summer school of painting begins again soon, with new teachers, a bigger garden, better light and fun for ",
 )
 
 
