@@ -91,14 +91,10 @@ def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s,
         np.zeros(N_CLASSES, np.int32),
         np.zeros(2 * MOST_LETTERS + 3, np.int64),
     )
-    may_be_blanked = np.zeros(len(offsets) - 1, np.bool_)
-    for text in range(len(may_be_blanked)):
-        may_be_blanked[text] = _may_be_blanked(points[offsets[text] : offsets[text + 1]])
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
         b = points[offsets[later[pair]] : offsets[later[pair] + 1]]
-        is_as_written = not may_be_blanked[earlier[pair]] and not may_be_blanked[later[pair]]
-        found[pair] = _signs_of_pair(a, b, signs, room, is_as_written)
+        found[pair] = _signs_of_pair(a, b, signs, room)
     return found
 
 
@@ -148,8 +144,8 @@ def _has_han(text: UInt32s, first: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, is_as_written: bool) -> np.uint8:
-    """Return what must be read of two texts; ``is_as_written`` if nothing in them is blank when guards read them."""
+def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room) -> np.uint8:
+    """Return what must be read of two texts."""
     shorter = min(len(a), len(b))
     n_before = 0
     while n_before < shorter and a[n_before] == b[n_before]:
@@ -166,7 +162,9 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, is_as_writt
     of_a = _read(a, first, len(a) - n_left, n_before, len(a) - n_after, signs, room, 0)
     of_b = _read(b, first, len(b) - n_left, n_before, len(b) - n_after, signs, room, 1)
     result = _concerned(a, b, n_before, n_after, of_a, of_b, signs, room)
-    if result and is_as_written and not _is_small(a, b, n_before, n_after, room.reached):
+    if not result or _may_be_blanked(a) or _may_be_blanked(b):
+        return result
+    if not _is_small(a, b, n_before, n_after, room.reached):
         result &= NUMBER if _may_have_other_digits(of_a.n_signs, of_b.n_signs, room) else np.uint8(0)
     return result
 

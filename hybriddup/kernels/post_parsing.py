@@ -169,21 +169,6 @@ def without_repeats(values: UInt64s, start: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def letters_at(posts: ParsedPosts, places: Int64s) -> tuple[UInt32s, Int64s]:
-    """Return the letters of the posts at some places, one after another, and int64[n + 1]: where each begin."""
-    bounds = np.zeros(len(places) + 1, np.int64)
-    for i in range(len(places)):
-        first, last = posts.offsets[places[i]], posts.offsets[places[i] + 1]
-        bounds[i + 1] = bounds[i] + posts.starts[last] - posts.starts[first]
-    letters = np.empty(bounds[-1], np.uint32)
-    for i in range(len(places)):
-        start = posts.starts[posts.offsets[places[i]]]
-        for at in range(bounds[i + 1] - bounds[i]):
-            letters[bounds[i] + at] = posts.letters[start + at]
-    return letters, bounds
-
-
-@njit(cache=True, nogil=True)
 def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s]:
     """Return the tokens of posts as texts: code points uint32[n], and bounds int64[n_posts + 1].
 

@@ -28,13 +28,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybriddup.data.records import EncodedTexts, Float64s, Int64s, encode_texts
+from hybriddup.data.records import Float64s, Int64s, encode_texts
 from hybriddup.kernels.curves import Bound
 from hybriddup.kernels.post_features import FEATURES, compare_posts, differences_of
-from hybriddup.kernels.post_parsing import ParsedPosts, letters_at
 from hybriddup.steps.posts.characters import load_characters
-from hybriddup.steps.posts.parts import parse
-from hybriddup.steps.verifiers.bounds import positions_of
+from hybriddup.steps.posts.parts import letters_of, parse
 from hybriddup.steps.verifiers.characters import common_lengths
 from hybriddup.steps.verifiers.post.model import as_curves
 
@@ -51,13 +49,8 @@ def pair_features(posts: Sequence[str], earlier: Int64s, later: Int64s, bound: B
     bound
         Pairs that it excludes are not aligned: their features by place are 0.
     """
-    return features_of(parse(encode_texts(posts)), earlier, later, bound)
-
-
-def features_of(parsed: ParsedPosts, earlier: Int64s, later: Int64s, bound: Bound | None = None) -> Float64s:
-    """Return what `pair_features` does for pairs of parsed posts."""
-    places, one, other = positions_of(earlier, later)
-    common = common_lengths(EncodedTexts(*letters_at(parsed, places)), one, other)
+    parsed = parse(encode_texts(posts))
+    common = common_lengths(letters_of(parsed), earlier, later)
     bound = bound or Bound(as_curves([]), 0.0, np.full(len(earlier), -np.inf))
     features: Float64s = compare_posts(parsed, load_characters().kinds, earlier, later, common, bound)
     return features

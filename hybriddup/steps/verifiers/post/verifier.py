@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,17 @@ from pydantic import Field, field_validator
 from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
-from hybriddup.steps.posts.parsed_once import PostsParsedOnce
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
 from hybriddup.steps.verifiers.phrases import first_of
-from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, features_of, pair_features
+from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
-SMALLEST_SLICE = 256
-"""Pairs that are worth another thread."""
+SMALLEST_SLICE = 512
+"""Pairs that are worth another thread. A post of several slices is parsed in each: parsed once for all, posts leave the
+cache, and comparing them takes as much longer."""
 LEAST_CONTAINED = 0.7
 """Share of the characters of the shorter compared text that the other one has, at least, in any order; else the score
 is 0, so that most pairs need not be looked at."""
@@ -73,7 +72,6 @@ class Post:
         self.model = shipped_models()[model] if isinstance(model, str) else PostModel.from_dict(model)
 
     _context: VerifierContext
-    _posts: PostsParsedOnce
 
     def recipe(self) -> dict[str, Any]:
         """Return the model, which may change from version to version under one name."""
@@ -81,41 +79,31 @@ class Post:
 
     def prepare(self, context: VerifierContext) -> None:
         """Note the texts."""
-        self._context, self._posts = context, PostsParsedOnce(context.posts, context.workers)
+        self._context = context
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores; below its threshold one may be a lower number."""
-        scores = np.zeros(len(pairs))
-        shares = map_slices(partial(self._contained, pairs), *self._work(len(pairs)))
-        chosen = np.flatnonzero(np.concatenate([np.zeros(0), *shares]) >= LEAST_CONTAINED)
-        some = pairs.take(chosen)
-        for batch in batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH):
-            scores[chosen[batch]] = self._score(some.take(batch), thresholds[chosen[batch]])
-        return scores
-
-    def _work(self, n_pairs: int) -> tuple[int, int, int]:
-        """Return how pairs are shared by workers, as `map_slices` takes it."""
-        return n_pairs, self._context.workers, SMALLEST_SLICE
-
-    def _contained(self, pairs: CandidatePairs, first: int, last: int) -> Float64s:
-        """Return what `contained` does for a slice of pairs of the texts."""
-        some, shares = pairs.take(slice(first, last)), [np.zeros(0)]
-        for batch in batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH):
-            positions, earlier, later = positions_of(some.earlier[batch], some.later[batch])
-            shares.append(contained(texts_at(self._context.texts, positions), earlier, later))
-        return np.concatenate(shares)
-
-    def _score(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return the scores of pairs whose characters do not exclude it, by their words."""
-        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
-        places = self._posts.places_of(positions)
-        parsed, earlier, later = self._posts.parsed, places[earlier], places[later]
 
         def score_slice(first: int, last: int) -> Float64s:
-            bound = self.model.bound(thresholds[first:last])
-            return self.score_features(features_of(parsed, earlier[first:last], later[first:last], bound))
+            some = pairs.take(slice(first, last))
+            batches = batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH)
+            of_some = thresholds[first:last]
+            return np.concatenate([self._score(some.take(batch), of_some[batch]) for batch in batches])
 
-        return np.concatenate([np.zeros(0), *map_slices(score_slice, *self._work(len(pairs)))])
+        scores = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
+        return np.concatenate([np.zeros(0), *scores])
+
+    def _score(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return the scores of some pairs."""
+        positions, earlier, later = positions_of(pairs.earlier, pairs.later)
+        texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
+        chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
+        if len(chosen):
+            needed, one, other = positions_of(earlier[chosen], later[chosen])
+            posts = texts_at(self._context.posts, positions[needed])
+            bound = self.model.bound(thresholds[chosen])
+            scores[chosen] = self.score_features(pair_features(posts, one, other, bound))
+        return scores
 
     def score_features(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores by features, float64[n_pairs, n_features]."""
