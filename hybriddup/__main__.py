@@ -10,6 +10,9 @@ from hybriddup.cli.stopping import ignore_signals, install_handlers
 
 COLLECT_EVERY = 200_000
 """New objects until Python looks for cycles of dead ones; a few megabytes at most wait for it."""
+SWITCH_AFTER = 0.0005
+"""Seconds after which a thread hands over the interpreter to one that waits for it, such as one between two kernels of
+half a millisecond; Python's 0.005 would let that wait ten times as long as it works."""
 
 
 def main() -> None:
@@ -19,6 +22,7 @@ def main() -> None:
     # A run makes objects by the million and hardly ever a cycle; Python looks for cycles after every 700. The process
     # is ours alone, so this can be set here; the library leaves it to its caller.
     gc.set_threshold(COLLECT_EVERY, 20, 100)
+    sys.setswitchinterval(SWITCH_AFTER)
     from hybriddup.cli.app import app
     from hybriddup.cli.commands import show
     from hybriddup.cli.options import EXIT_ERROR

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,15 @@ from hybriddup.data.records import (
     VerifiedPairs,
 )
 from hybriddup.run.guarding import GuardPlan
+from hybriddup.steps.parallel import slices, start_in_background
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement, SingleJudge
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that remove exact repeats only: no distance is within it."""
+GUARDED_IN_PARTS, SMALLEST_PART = 4, 1024
+"""Pairs are judged in so many parts, of so many pairs at least: guards, which hold the interpreter, read the accepted
+ones of a part while kernels score the next one."""
 
 
 @dataclass(frozen=True)
@@ -190,15 +194,23 @@ class Bands:
         """
         lengths = context.lengths
         bands = self.of_lengths(np.minimum(lengths[pairs.earlier], lengths[pairs.later]))
-        judged = self.plan.judge(pairs, bands)
-        accepted = judged.accepted
-        accepted[accepted] = ~self.refused(pairs.take(accepted), bands[accepted], context.posts)
-        verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judged, bands)
+        n_parts = min(GUARDED_IN_PARTS, len(pairs) // SMALLEST_PART) if context.workers > 1 else 1
+        judged, guarded = [], []
+        for first, last in slices(len(pairs), n_parts) or [(0, len(pairs))]:
+            some, of_some = pairs.take(slice(first, last)), bands[first:last]
+            judged.append(self.plan.judge(some, of_some))
+            found = np.flatnonzero(judged[-1].accepted)
+            refuse = partial(self.refused, some.take(found), of_some[found], context)
+            guarded.append(start_in_background(refuse, context.workers if n_parts > 1 else 1))
+        judgement = PairJudgement(*map(np.concatenate, zip(*judged, strict=True)))
+        accepted = judgement.accepted
+        accepted[accepted] = ~np.concatenate([refused() for refused in guarded])
+        verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judgement, bands)
         return accepted, verified.take(accepted)
 
-    def refused(self, pairs: CandidatePairs, bands: Int32s, posts: Sequence[str]) -> Bools:
+    def refused(self, pairs: CandidatePairs, bands: Int32s, context: VerifierContext) -> Bools:
         """Return bool[n_pairs]: which accepted pairs of these bands, int32[n_pairs], a guard keeps apart."""
-        return self.guards.refuse(posts, pairs.earlier, pairs.later, bands)
+        return self.guards.refuse(context.posts, pairs.earlier, pairs.later, bands, context.workers)
 
 
 def can_be_near(limits: PairLimits) -> Bools:

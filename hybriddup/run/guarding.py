@@ -13,6 +13,10 @@ from hybriddup.config.settings import ComponentSettings
 from hybriddup.data.records import Bools, Int32s, Int64s, UInt8s
 from hybriddup.steps.guards import Guard
 from hybriddup.steps.guards.signs import signs_of_pairs
+from hybriddup.steps.parallel import map_slices
+
+SMALLEST_SLICE = 256
+"""Pairs that are worth another thread."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,10 @@ class GuardPlan:
     bands: tuple[Bools, ...] = ()
     """bool[n_bands] for each guard: in which length bands it keeps pairs apart."""
 
-    def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> Bools:
+    def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s, workers: int = 1) -> Bools:
         """Return bool[n_pairs]: which pairs of posts, in these length bands, a guard keeps apart."""
         refused = np.zeros(len(earlier), np.bool_)
-        signs = self._signs(posts, earlier, later) if self.guards and len(earlier) else None
+        signs = self._signs(posts, earlier, later, workers) if self.guards and len(earlier) else None
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
             is_read = of_bands[bands] & ~refused
             if signs is not None and (sign := getattr(guard, "sign", None)) is not None:
@@ -36,11 +40,15 @@ class GuardPlan:
                 refused[chosen] = guard.refuse(posts, earlier[chosen], later[chosen])
         return refused
 
-    def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s | None:
+    def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s, workers: int) -> UInt8s | None:
         """Return uint8[n_pairs]: which pairs the guards need not read; None where they read all."""
         if all(getattr(guard, "sign", None) is None for guard in self.guards):
             return None
-        return signs_of_pairs(posts, earlier, later)
+
+        def signs_of_slice(first: int, last: int) -> UInt8s:
+            return signs_of_pairs(posts, earlier[first:last], later[first:last])
+
+        return np.concatenate(map_slices(signs_of_slice, len(earlier), workers, SMALLEST_SLICE))
 
     def reasons(self, a: str, b: str, band: int) -> list[str]:
         """Return what keeps two posts apart in a length band, by each guard that does."""

@@ -158,3 +158,19 @@ def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
     for looked_up, asked in zip(limits.take(ranks), bands.limits_of(texts), strict=True):
         assert looked_up.tolist() == asked.tolist()
     assert can_be_near(limits)[ranks].tolist() == can_be_near(bands.limits_of(texts)).tolist()
+
+
+def test_guards_keep_the_same_pairs_apart_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several workers judge pairs part by part, and guards read the pairs of one while the next is judged."""
+    texts = [f"the lift in house {number} is out of order again today" for number in range(40)]
+    bands, components = make_bands({"lengths": [edit_band(0.8, 44)], "must_agree": ["numbers"]})
+    pairs = make_pairs([(0, later) for later in range(1, 40)] + [(7, 7), (7, 8)])
+    found = []
+    for workers, smallest in ((1, 1024), (3, 2), (3, 1024)):
+        monkeypatch.setattr("hybriddup.run.bands.SMALLEST_PART", smallest)
+        context = VerifierContext(texts, components.fingerprinter.tokenizer, 128, workers)
+        components.plan.prepare(context)
+        accepted, verified = bands.verify(pairs, context)
+        found.append((accepted.tolist(), verified.scores.tolist(), verified.later.tolist()))
+    assert found[0] == found[1] == found[2]
+    assert found[0][2] == [7]

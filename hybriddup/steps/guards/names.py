@@ -170,7 +170,7 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
     """Return the names that a run is in, one of the dictionary or with a title in each post."""
     found_a = _han_name(difference.words_a, run.a)
-    found_b = _han_name(difference.words_b, run.b)
+    found_b = None if found_a is None else _han_name(difference.words_b, run.b)
     if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:
         return None
     return found_a, found_b

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import cache
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ LONGEST = 2.0
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
 """The first letter of the scripts after Latin, Greek and Cyrillic."""
-CONTRACTED = re.compile(r"(?<=n)['’ʼ]t$")
+CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 ASKED = re.compile(r"(.)[不没]\1")
 """A question of Chinese: 是不是, 有没有."""
 TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
@@ -86,21 +87,30 @@ class Side(NamedTuple):
 def negations(words: list[str], spans: list[tuple[int, int]], text: str) -> Side:
     """Return where a text denies something."""
     known = tables()
-    skipped = [match.span() for match in known.idioms.finditer(text)]
-    is_portuguese = len(known.portuguese & set(words)) > 1
-    denying = {
-        place
-        for place, (word, (start, _)) in enumerate(zip(words, spans, strict=True))
-        if (word in known.words or CONTRACTED.search(word))
-        and not (word == "no" and (is_portuguese or place == len(words) - 1 or text[start + 2] in ".,!"))
-        and not any(first <= start < last for first, last in skipped)
-    }
-    asked = ASKED.sub(lambda match: match[1] * 3, text)
-    found = [match.span() for match in known.inside.finditer(asked) if match[1] is None]
-    denying |= {
-        place for first, last in found for place, (start, end) in enumerate(spans) if start < last and end > first
-    }
+    denying: set[int] = set()
+    if not known.words.isdisjoint(words) or CONTRACTED.search(" ".join(words)):
+        skipped = [match.span() for match in known.idioms.finditer(text)]
+        is_portuguese = len(known.portuguese & set(words)) > 1
+        denying = {
+            place
+            for place, (word, (start, _)) in enumerate(zip(words, spans, strict=True))
+            if (word in known.words or CONTRACTED.search(word))
+            and not (word == "no" and (is_portuguese or place == len(words) - 1 or text[start + 2] in ".,!"))
+            and not any(first <= start < last for first, last in skipped)
+        }
+    if known.signs.search(text):
+        asked = ASKED.sub(lambda match: match[1] * 3, text)
+        for match in known.inside.finditer(asked):
+            if match[1] is None:
+                denying.update(_words_at(spans, *match.span()))
     return Side(words, denying)
+
+
+def _words_at(spans: list[tuple[int, int]], first: int, last: int) -> range:
+    """Return the places of the words that a part of a text is in."""
+    place = bisect_right(spans, (first, 1 << 60)) - 1
+    start = place if place >= 0 and spans[place][1] > first else place + 1
+    return range(start, bisect_left(spans, (last,)))
 
 
 class Negation(PairGuard):

@@ -82,10 +82,11 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
         return True
     if _is_cut(text_a, a, text_b, b) or _is_cut(text_b, b, text_a, a):
         return False
+    (first_a, last_a), (first_b, last_b) = _words_of(a, difference.spans_a), _words_of(b, difference.spans_b)
     return any(
-        _is_in(a, difference.spans_a, run.a) and _is_in(b, difference.spans_b, run.b)
+        _is_place(difference, run)
         for run in difference.runs
-        if _is_place(difference, run)
+        if run.a[0] <= last_a and first_a < run.a[1] and run.b[0] <= last_b and first_b < run.b[1]
     )
 
 
@@ -106,9 +107,9 @@ def _end(text: str) -> int:
     return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
 
 
-def _is_in(value: Value, spans: list[tuple[int, int]], words: tuple[int, int]) -> bool:
-    """Return whether a part of a value is among the words of a run, as 六 of 周六 is."""
-    return words[0] <= _word_at(spans, value.end - 1) and _word_at(spans, value.start) < words[1]
+def _words_of(value: Value, spans: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the first and the last word that a value is in; a part counts, as 六 of 周六."""
+    return _word_at(spans, value.start), _word_at(spans, value.end - 1)
 
 
 def _word_at(spans: list[tuple[int, int]], start: int) -> int:

@@ -122,12 +122,12 @@ class Difference:
     @cached_property
     def words_a(self) -> list[str]:
         """The words of the first post, from the first difference to the last, with context."""
-        return WORD.findall(self.a)
+        return [self.a[start:end] for start, end in self.spans_a]
 
     @cached_property
     def words_b(self) -> list[str]:
         """The words of the second post, from the first difference to the last, with context."""
-        return WORD.findall(self.b)
+        return [self.b[start:end] for start, end in self.spans_b]
 
     @cached_property
     def runs(self) -> list[Run]:

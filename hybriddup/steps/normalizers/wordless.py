@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -48,4 +49,4 @@ def without_repeats(text: str) -> str:
     >>> [without_repeats(text) for text in ("[doge][doge] [doge]", "👍👍!!", "👍😊👍")]
     ['[doge]', '👍!', '👍😊👍']
     """
-    return REPEATED.sub(r"\1", text)
+    return REPEATED.sub(itemgetter(1), text)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.kernels.posts.guard_signs import NAME, NEGATION, NUMBER, OPPOSITE
+from hybriddup.steps.guards.reading import Difference
 from hybriddup.steps.guards.signs import signs_of_pairs
 
 
@@ -69,3 +70,49 @@ def test_any_two_texts_are_looked_at(a: str, b: str) -> None:
         assert found == 0
     if not re.search(r"\w", a + b):
         assert not found & NUMBER
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("今天天气很好啊我们去公园", "今天天气很坏啊我们去公园"),
+        ("we meet at the old mill", "we meet at the new mill"),
+    ],
+)
+def test_a_word_without_room_for_a_prefix_is_not_read_for_one(a: str, b: str) -> None:
+    """A Han character in the place of another one denies nothing by a syllable, and nor do three letters."""
+    assert not signs(a, b) & NEGATION
+
+
+BEGINNINGS = (
+    "the harbour is closed for large ships this week, and nobody knows whether the ferry to the islands runs; ask at ",
+    "our summer school of painting begins again soon, with new teachers, a bigger garden, better light and fun for ",
+)
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "sign"),
+    [
+        ("three of them are not here", "eight of them are here", 0),
+        ("on monday we buy tickets", "on friday we sell tickets", 0),
+        ("room 3 is free now", "room 8 is free now", NUMBER),
+        ("有3万人来", "有3千人来", NUMBER),
+    ],
+)
+def test_a_large_difference_is_read_for_numbers_in_digits_alone(of_a: str, of_b: str, sign: int) -> None:
+    """Guards find nothing else in it."""
+    a, b = (f"{beginning}{end}" for beginning, end in zip(BEGINNINGS, (of_a, of_b), strict=True))
+    assert signs(a, b) == sign
+
+
+words = st.lists(
+    st.sampled_from(["tea", "not", "3", "12", "不", "好", "bath", "york", "万", "can't", "@ann"]), max_size=60
+)
+
+
+@given(words, words)
+def test_what_is_not_small_is_read_for_nothing_but_numbers(one: list[str], other: list[str]) -> None:
+    """If nothing in the texts is blank when guards read them."""
+    a, b = " ".join(one), " ".join(other)
+    if "@" not in a + b and not Difference(a, b).is_small:
+        assert signs(a, b) in (0, NUMBER)

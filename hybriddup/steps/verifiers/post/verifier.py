@@ -22,10 +22,11 @@ from hybriddup.steps.verifiers.post.features import FEATURES, describe_differenc
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
-SMALLEST_SLICE = 2048
-"""Pairs that are worth another thread: with fewer, each thread reads nearly all of the posts."""
-FEW_PAIRS = 8192
-"""Pairs that are verified in this thread, with posts that were parsed before: a crowd is verified a few at a time."""
+SMALLEST_SLICE = 512
+"""Fewest pairs per thread. Each slice parses its posts again: parsed once for all, they leave the cache, and comparing
+them takes as much longer."""
+FEW_PAIRS = 1024
+"""Most pairs of a call that runs in one thread and reuses the posts parsed for earlier calls, as those of crowds do."""
 LEAST_CONTAINED = 0.7
 """Share of the characters of the shorter compared text that the other one has, at least, in any order; else the score
 is 0, so that most pairs need not be looked at."""
