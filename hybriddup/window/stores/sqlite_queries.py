@@ -35,8 +35,8 @@ CREATE_NORMALIZED = (
 )
 """Normalized texts of kept posts, as far as they differ from the texts.
 
-Verifying reads several hundred of them per batch, from all over the window. In a table of their own they take a fifth of
-the pages of the posts, so that more of them are in the system's page cache.
+Verifying reads several hundred of them per batch, from all over the window. In a table of their own they take a fifth
+of the pages that the posts take, so more of them are in the page cache of the system.
 """
 CREATE_BATCHES = """
     CREATE TABLE batches (
@@ -335,7 +335,7 @@ def normalized_at(connection: sqlite3.Connection, positions: Sequence[int]) -> d
     return {
         position: data.decode("utf-8", "surrogatepass")
         for position, data, checksum in rows
-        if sum_text(position, data) == checksum
+        if data is not None and sum_text(position, data) == checksum
     }
 
 
