@@ -33,10 +33,11 @@ CREATE_POSTS = """
 CREATE_NORMALIZED = (
     "CREATE TABLE normalized (position INTEGER PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL)"
 )
-"""Normalized texts of kept posts, as far as they differ from the texts.
+"""Normalized texts of kept posts. One that is missing is made again from the text of the post.
 
 Verifying reads several hundred of them per batch, from all over the window. In a table of their own they take a fifth
-of the pages that the posts take, so more of them are in the page cache of the system.
+of the pages that the posts take, so more of them are in the page cache of the system. Those that normalizing does not
+change are there too: for a few texts, normalizing takes longer than reading.
 """
 CREATE_BATCHES = """
     CREATE TABLE batches (
