@@ -112,9 +112,9 @@ class MaintainedState:
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order of their positions in the query."""
         wanted, texts = positions.tolist(), self.store.normalized(positions)
-        missing = np.array([position for position in wanted if position not in texts], np.int64)
-        normalized = self.steps.normalize([post.text for post in self.store.posts(missing)])
-        texts.update(zip(missing.tolist(), normalized, strict=True))
+        if missing := [position for position in wanted if position not in texts]:
+            posts = self.store.posts(np.array(missing, np.int64))
+            texts.update(zip(missing, self.steps.normalize([post.text for post in posts]), strict=True))
         return [texts[position] for position in wanted]
 
     @property

@@ -106,10 +106,7 @@ class WindowState(MaintainedState):
         form = self.derived.form
         if form is None:
             return None
-        normalized = [
-            text if post.kept and text != post.text else None
-            for post, text in zip(stored, prepared.normalized, strict=True)
-        ]
+        normalized = [text if post.kept else None for post, text in zip(stored, prepared.normalized, strict=True)]
         return form.derived(columns, stored[0].position, stored[-1].position + 1, normalized)
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:

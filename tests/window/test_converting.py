@@ -8,15 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError
 from hybriddup.run.recipe import pack_arrays
 from hybriddup.window import Window
 from hybriddup.window.derived import deriving
-from hybriddup.window.stores.sqlite import SqliteStore
-from hybriddup.window.stores.sqlite_queries import insert_meta, row_of, text_from
+from hybriddup.window.stores.sqlite_queries import insert_meta
 from tests.window.plugins import state_of
 from tests.window.stores import FILE
 from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings, scores, texts
@@ -25,8 +23,7 @@ DOWNGRADE = """
     CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO id_hashes SELECT first_position, hashes, hashes_checksum FROM batches;
     DROP TABLE batches;
-    ALTER TABLE posts DROP COLUMN normalized;
-    ALTER TABLE posts DROP COLUMN normalized_checksum;
+    DROP TABLE normalized;
     DELETE FROM meta WHERE key = 'learned';
     PRAGMA user_version = 5;
 """
@@ -57,12 +54,8 @@ def converted(tmp_path: Path) -> tuple[Path, list[Any]]:
             assert window.delete(5)
             learned = {part: pack_arrays(arrays) for part, arrays in state_of(window).learned.items()}
     assert learned
-    with closing(SqliteStore.open(tmp_path / "store")) as store:
-        rows = [row_of(post) for post in store.posts(np.arange(store.next_position))]
     with closing(sqlite3.connect(tmp_path / "store" / FILE, isolation_level=None)) as connection:
-        connection.text_factory = text_from
         connection.executescript(DOWNGRADE)
-        connection.executemany("INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)", rows)
         insert_meta(connection, learned | {"memory log": os.urandom(16)})
     (tmp_path / "store" / "derived").mkdir()
     for name in ("000001.kept", "000001.texts", "about.json"):

@@ -26,6 +26,7 @@ from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import (
     RowError,
+    insert_normalized,
     insert_posts,
     normalized_at,
     post_of,
@@ -203,7 +204,8 @@ def read_back(post: StoredPost, normalized: str | None = None) -> dict[int, Stor
         connection.text_factory = text_from
         for statement in TABLES:
             connection.execute(statement)
-        insert_posts(connection, [post], [normalized])
+        insert_posts(connection, [post])
+        insert_normalized(connection, post.position, [normalized])
         wanted = [post.position, post.position + 1]
         assert normalized_at(connection, wanted) == ({} if normalized is None else {post.position: normalized})
         return posts_at(connection, wanted)

@@ -160,7 +160,9 @@ class SqliteStore:
         """Insert a batch, and merge the latest batches now and then."""
         if not posts:
             return
-        queries.insert_posts(connection, posts, () if derived is None else derived.normalized)
+        queries.insert_posts(connection, posts)
+        if derived is not None:
+            queries.insert_normalized(connection, posts[0].position, derived.normalized)
         queries.insert_batches(connection, posts[0].position, hashes.astype("<u8").tobytes(), derived)
         if self._until_merged <= 0:
             queries.merge_latest(connection, posts[-1].position + 1)

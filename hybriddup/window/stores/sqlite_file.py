@@ -13,7 +13,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.opened_files import OpenedFiles, unreachable
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
-from hybriddup.window.stores.sqlite_queries import CREATE_BATCHES, CREATE_POSTS, RowError, text_from
+from hybriddup.window.stores.sqlite_queries import CREATE_BATCHES, CREATE_NORMALIZED, CREATE_POSTS, RowError, text_from
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
@@ -35,14 +35,14 @@ SETTINGS = (
 )
 TABLES = (
     CREATE_POSTS,
+    CREATE_NORMALIZED,
     CREATE_BATCHES,
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {SCHEMA}",
 )
 CONVERSION = (
-    "ALTER TABLE posts ADD COLUMN normalized TEXT",
-    "ALTER TABLE posts ADD COLUMN normalized_checksum INTEGER",
+    CREATE_NORMALIZED,
     CREATE_BATCHES,
     "INSERT INTO batches SELECT first_position, '', hashes, checksum, NULL, NULL FROM id_hashes",
     "DROP TABLE id_hashes",
