@@ -283,7 +283,7 @@ def differences_of(a: Post, b: Post) -> tuple[list[Difference], list[tuple[int, 
 
 def share_known(one: Post, other: Post) -> float:
     """The share of its different words and hashtags that the other has as a word or hashtag."""
-    units = dict.fromkeys(one.around["hashtags"], 1.0)
+    units = {tag: 1.0 for tag in one.around["hashtags"]}
     units |= {word.key: 0.5 if word.kind == "character" else 1.0 for word in one.words}
     known = {word.key for word in other.words} | set(other.around["hashtags"])
     return sum(unit for key, unit in units.items() if key in known) / sum(units.values()) if units else 1.0
