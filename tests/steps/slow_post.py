@@ -281,18 +281,14 @@ def differences_of(a: Post, b: Post) -> tuple[list[Difference], list[tuple[int, 
     return merged, aligned
 
 
-def share_known(one: Post, other: Post) -> float:
-    """The share of its different words and hashtags that the other has as a word or hashtag."""
-    units = {tag: 1.0 for tag in one.around["hashtags"]}
-    units |= {word.key: 0.5 if word.kind == "character" else 1.0 for word in one.words}
-    known = {word.key for word in other.words} | set(other.around["hashtags"])
-    return sum(unit for key, unit in units.items() if key in known) / sum(units.values()) if units else 1.0
-
-
-def weigh_lacking(one: Post, other: Post) -> tuple[float, float]:
-    """Log of the weight of what the other lacks, and of all."""
-    keys = {word.key for word in other.words}
-    return log1p(weigh(word for word in one.words if word.key not in keys)), log1p(weigh(one.words))
+def known_to(one: Post, other: Post) -> tuple[float, float, float]:
+    """The share of the weight that the other has; log of what it lacks, and of all."""
+    counts, seen, known = Counter(word.key for word in other.words), Counter[str](), 0.0
+    for word in one.words:
+        known += word.weight * (seen[word.key] < counts[word.key] or 0.7 * (counts[word.key] > 0))
+        seen[word.key] += 1
+    total, lacking = weigh(one.words), weigh(word for word in one.words if word.key not in counts)
+    return known / max(total, 0.5) if total else 1.0, log1p(lacking), log1p(total)
 
 
 def split_moved(words: list[Token], one: Post, other: Post) -> tuple[float, float]:
@@ -369,13 +365,13 @@ def features(x: Post, y: Post) -> dict[str, float]:
     """The features of a pair."""
     a, b = (x, y) if order(x) <= order(y) else (y, x)
     common, n_a, n_b = LCSseq.similarity(a.letters, b.letters), len(a.letters), len(b.letters)
-    lacking, length = weigh_lacking(a, b)
-    adding, _ = weigh_lacking(b, a)
+    contained, lacking, length = known_to(a, b)
+    covered, adding, _ = known_to(b, a)
     differ = {name: disagree(a.around[name], b.around[name]) for name in a.around}
     return {
         **measure_differences(a, b),
-        "contained": share_known(a, b),
-        "covered": share_known(b, a),
+        "contained": contained,
+        "covered": covered,
         "letters_shared": 2 * common / (n_a + n_b) if n_a + n_b else 1.0,
         "letters_contained": common / max(n_a, 1),
         "numbers_differ": differ["numbers"][0],

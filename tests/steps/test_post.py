@@ -271,23 +271,6 @@ def test_posts_longer_than_what_is_aligned_are_compared() -> None:
     assert score([posts[0], posts[0]]) == 1.0
 
 
-SHARES = [
-    ("early train to bath", "#bath early train to", 1.0, 1.0),  # a hashtag is the word that it names
-    ("early train to bath", "early train to bath #travel #rail", 1.0, 4 / 6),
-    ("so so so good", "so good", 1.0, 1.0),  # each word counts once
-    ("早安晚安", "早安 train", 2 / 3, 1 / 2),  # a Han character is half a word
-    ("", "early train", 1.0, 0.0),
-]
-
-
-@pytest.mark.parametrize(("a", "b", "of_shorter", "of_longer"), SHARES)
-def test_words_are_shared_wherever_they_are(a: str, b: str, of_shorter: float, of_longer: float) -> None:
-    """In the text or as a hashtag, and however often."""
-    row = pair_features([a, b], np.array([0]), np.array([1]))[0]
-    shares = [row[FEATURES.index(name)] for name in ("contained", "covered")]
-    assert shares == pytest.approx([of_shorter, of_longer])
-
-
 def test_no_pairs_have_no_features() -> None:
     """Nor do no posts."""
     nothing = np.zeros(0, np.int64)

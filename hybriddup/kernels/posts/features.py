@@ -24,7 +24,7 @@ from hybriddup.kernels.posts.alignments import (
 )
 from hybriddup.kernels.posts.curves import Bound, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
-from hybriddup.kernels.posts.tokens import CHARACTER, EXTENDS
+from hybriddup.kernels.posts.tokens import EXTENDS
 
 FEATURES = tuple(
     (  # noqa: SIM905  (a name a line takes half a screen)
@@ -39,6 +39,8 @@ ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, NUMBERS_DIFFER, NUMBERS_ADDED, HASHTAGS
 COMMENT, LENGTH, LACKING, ADDING, SOURCES_DIFFER, SOURCE_OF_ONE, EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 24)
 BY_PLACE = (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, COMMENT)
 """Those that only an alignment tells; `GOES_ON` is 0 where the shorter post is not cut off."""
+REPEATED = 0.7
+"""Share of its weight that a word counts as known if the other post has it, but less often."""
 LIGHT = 0.8
 """What is aligned between two replacements, and weighs no more, belongs to them."""
 NOTHING = 0.05
@@ -115,7 +117,7 @@ def compare_posts(
         use = Use(np.uint64(pair) + ONE, slots_for(n_tokens(posts, a) + n_tokens(posts, b)))
         one = count_side(posts, a, 0, table, use, slots_a, ranks_a)
         other = count_side(posts, b, 1, table, use, slots_b, ranks_b)
-        measure_sharing(posts, (a, b), one, other, common_letters[pair], features[pair])
+        measure_sharing(posts, one, other, common_letters[pair], features[pair])
         measure_sets(posts, a, b, features[pair])
         is_cut, may_be_same = posts.is_cut[a] and one.last > one.first, features[pair, LETTERS_SHARED] == 1.0
         if sum_of(bound.curves, bound.start, features[pair]) < bound.least[pair] and not (is_cut or may_be_same):
@@ -271,14 +273,10 @@ def put_difference(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def measure_sharing(
-    posts: ParsedPosts, pair: tuple[int, int], of_a: Side, of_b: Side, common_letters: int, row: Float64s
-) -> None:
+def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
     """Write how much of each post the other has, whatever the order of words, and how long they are."""
-    a, b = pair
-    row[CONTAINED], row[COVERED] = share_known(posts, a, b, of_a, of_b), share_known(posts, b, a, of_b, of_a)
-    row[LACKING], row[LENGTH] = weigh_lacking(posts, of_a, of_b)
-    row[ADDING], _ = weigh_lacking(posts, of_b, of_a)
+    row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
+    row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
     n_a = posts.starts[of_a.last] - posts.starts[of_a.first]
     n_b = posts.starts[of_b.last] - posts.starts[of_b.first]
     row[LETTERS_SHARED] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
@@ -286,51 +284,15 @@ def measure_sharing(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def share_known(posts: ParsedPosts, one: int, other: int, of_one: Side, of_other: Side) -> float:
-    """Return the share of a post's words and hashtags, each counted once, that another one has, in any order."""
-    known, total = 0.0, 0.0
+def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
+    """Return the share of a post's weight that another one has, and log(1 + weight) of what it lacks and of all."""
+    known, lacking, total = 0.0, 0.0, 0.0
     for token in range(of_one.first, of_one.last):
-        if of_one.ranks[token - of_one.first] == 0:
-            unit = 0.5 if posts.kinds[token] == CHARACTER else 1.0
-            total += unit
-            if count_in(of_one, of_other, token - of_one.first) > 0 or has_hashtag(posts, other, posts.keys[token]):
-                known += unit
-    for i in range(posts.set_offsets[N_SETS * one + TAGS], posts.set_offsets[N_SETS * one + TAGS + 1]):
-        key = posts.set_keys[i]
-        if not has_word(posts, of_one, key):
-            total += 1.0
-            known += np.float64(has_hashtag(posts, other, key) or has_word(posts, of_other, key))
-    return known / total if total > 0.0 else 1.0
-
-
-@njit(cache=True, nogil=True, inner=True)
-def has_hashtag(posts: ParsedPosts, post: int, key: np.uint64) -> bool:
-    """Return whether a post has a hashtag at one of its ends."""
-    first, last = posts.set_offsets[N_SETS * post + TAGS], posts.set_offsets[N_SETS * post + TAGS + 1]
-    for i in range(first, last):  # noqa: SIM110  (numba has no any)
-        if posts.set_keys[i] == key:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True, inner=True)
-def has_word(posts: ParsedPosts, side: Side, key: np.uint64) -> bool:
-    """Return whether a post has a word in its text."""
-    for token in range(side.first, side.last):  # noqa: SIM110  (numba has no any)
-        if posts.keys[token] == key:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True, inner=True)
-def weigh_lacking(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float]:
-    """Return log(1 + weight) of the words of a post that another one lacks, and of all its words."""
-    lacking, total = 0.0, 0.0
-    for token in range(of_one.first, of_one.last):
-        weight = np.float64(posts.weights[token])
+        weight, n = np.float64(posts.weights[token]), count_in(of_one, of_other, token - of_one.first)
         total += weight
-        lacking += weight if count_in(of_one, of_other, token - of_one.first) == 0 else 0.0
-    return np.log1p(lacking), np.log1p(total)
+        known += weight if of_one.ranks[token - of_one.first] < n else REPEATED * weight if n > 0 else 0.0
+        lacking += weight if n == 0 else 0.0
+    return known / max(total, 0.5) if total > 0.0 else 1.0, np.log1p(lacking), np.log1p(total)
 
 
 @njit(cache=True, nogil=True)

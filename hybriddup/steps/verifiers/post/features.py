@@ -3,7 +3,7 @@
 | feature | meaning |
 |---|---|
 | shared | weight of the words that both have in the same order (log) |
-| contained, covered | share of the words and hashtags of the shorter post, and of the longer one, that the other has |
+| contained, covered | share of the weight of the shorter post, and of the longer one, that the other has in any order |
 | letters_shared | letters of the words in common and in order, without spaces, as a share of both posts: 0 to 1 |
 | letters_contained | the same as a share of the shorter post |
 | replaced, largest_replaced | weight of words that are replaced by other ones, all and the largest run of them (log) |
@@ -19,8 +19,7 @@
 | goes_on | 1 if the shorter post is cut off and the longer one begins with it |
 
 *log* is the natural logarithm of one more than the number. A Han character weighs 1, a word a quarter for each letter
-up to 2, a number 1; interjections, laughter and particles weigh nothing. For *contained* and *covered* each word counts
-once, whatever it weighs, and a Han character is half a word.
+up to 2, a number 1; interjections, laughter and particles weigh nothing.
 """
 
 from __future__ import annotations
