@@ -38,29 +38,29 @@ def _tokenized(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
     return [tokens.strings(text) for text in range(len(texts))]
 
 
-def check_pure(subject: Subject, ask: Answer) -> None:
+def check_pure(subject: Subject, run: Answer) -> None:
     """Check that a component's result for a text depends only on the text: not on batch, instance or process."""
     texts, component = list(ALL_TEXTS), subject.make()
     with subject.clause("a batch of any texts is handled, including nasty ones"):
-        answers = ask(component, texts)
+        answers = run(component, texts)
     subject.require(texts == list(ALL_TEXTS), "the batch it is given is not changed", "it was")
-    _check_batches(subject, ask, component, answers)
+    _check_batches(subject, run, component, answers)
     same = "the same texts give the same answers"
-    compare(subject, f"{same} again", answers, ask(component, ALL_TEXTS), ALL_TEXTS)
-    compare(subject, f"{same} from a new instance", answers, ask(subject.make(), ALL_TEXTS), ALL_TEXTS)
-    compare(subject, f"{same} after pickling", answers, ask(subject.copy(component), ALL_TEXTS), ALL_TEXTS)
-    elsewhere = subject.elsewhere(component, lambda other: ask(other, ALL_TEXTS))
+    compare(subject, f"{same} again", answers, run(component, ALL_TEXTS), ALL_TEXTS)
+    compare(subject, f"{same} from a new instance", answers, run(subject.make(), ALL_TEXTS), ALL_TEXTS)
+    compare(subject, f"{same} after pickling", answers, run(subject.copy(component), ALL_TEXTS), ALL_TEXTS)
+    elsewhere = subject.elsewhere(component, lambda other: run(other, ALL_TEXTS))
     compare(subject, f"{same} in another process with another PYTHONHASHSEED", answers, elsewhere, ALL_TEXTS)
     subject.check_recipe(component)
 
 
-def _check_batches(subject: Subject, ask: Answer, component: Any, answers: Sequence[Any]) -> None:
+def _check_batches(subject: Subject, run: Answer, component: Any, answers: Sequence[Any]) -> None:
     with subject.clause("an empty batch gives an empty answer"):
-        subject.require(ask(component, []) == [], "an empty batch gives an empty answer", ask(component, []))
+        subject.require(run(component, []) == [], "an empty batch gives an empty answer", run(component, []))
     with subject.clause("each text can be given alone"):
-        alone = [ask(component, [text])[0] for text in ALL_TEXTS]
+        alone = [run(component, [text])[0] for text in ALL_TEXTS]
     compare(subject, "a batch gives the same results as its texts one by one", alone, answers, ALL_TEXTS)
-    backwards = ask(component, ALL_TEXTS[::-1])
+    backwards = run(component, ALL_TEXTS[::-1])
     compare(subject, "results are in the order of the batch", answers, backwards[::-1], ALL_TEXTS)
 
 
