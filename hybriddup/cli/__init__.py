@@ -1,1 +1,1 @@
-"""The command line: one module a subcommand, each of which imports what it needs only when it runs."""
+"""The command line: one module per subcommand, with imports inside the functions, so that ``--help`` is fast."""

@@ -45,22 +45,22 @@ def main(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Take the options that stand before a subcommand."""
+    """Parse the global options, which come before the subcommand."""
 
 
 LONG_COMMANDS = (
     ("dedupe", dedupe.dedupe, dedupe.EPILOG, "Remove repeated posts from files."),
-    ("watch", watch.watch, watch.EPILOG, "Decide posts as they come, line by line."),
+    ("watch", watch.watch, watch.EPILOG, "Decide posts from a stream, line by line."),
     ("explain", explain.explain, explain.EPILOG, "Show why two texts match or not."),
     ("evaluate", evaluate.evaluate, evaluate.EPILOG, "Measure precision and recall on labeled pairs."),
     ("tune", tune.tune, tune.EPILOG, "Fit a configuration to labeled pairs."),
-    ("learn", learn.learn, learn.EPILOG, "Learn from posts what runs and windows share."),
-    ("plan", plan.plan, plan.EPILOG, "Show which block index suits how many posts."),
+    ("learn", learn.learn, learn.EPILOG, "Learn a recipe from posts, for runs and windows to share."),
+    ("plan", plan.plan, plan.EPILOG, "Compare block indexes for a number of posts."),
     ("warm-up", warm_up.warm_up, warm_up.EPILOG, "Compile the kernels before the first run."),
 )
 for name, function, epilog, short_help in LONG_COMMANDS:
     app.command(name, cls=LongCommand, epilog=epilog, short_help=short_help)(function)
 app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
-app.command("label", epilog=label.EPILOG, short_help="Judge pairs of your own posts, for tune.")(label.label)
-app.command("plugins", short_help="List plugins and what they bring.")(plugins.plugins)
+app.command("label", epilog=label.EPILOG, short_help="Label pairs of your own posts, for tune.")(label.label)
+app.command("plugins", short_help="List plugins and their components.")(plugins.plugins)
 app.add_typer(config.app, name="config")

@@ -1,6 +1,6 @@
-"""The group of subcommands: plugins may add to it, and every error ends here as one message and an exit code.
+"""The group of subcommands. Plugins may add subcommands; errors become one message and an exit code here.
 
-Those that take long are `LongCommand`s, which signals stop without raising anything in them.
+Long-running subcommands are `LongCommand`s: signals stop them without raising an exception in their code.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class LongCommand(TyperCommand):
-    """A subcommand that works beside the main thread."""
+    """A subcommand that runs in a worker thread, while the main thread handles signals."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, whose context is that of the thread it runs in."""
+        """Run the command in the worker thread, with click's context active there."""
 
         def work() -> Any:
             with ctx.scope(cleanup=False):
@@ -35,20 +35,20 @@ class LongCommand(TyperCommand):
 
 
 class Commands(TyperGroup):
-    """Subcommands of hybriddup and of its plugins."""
+    """The subcommands of hybriddup and its plugins."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the subcommands: those of hybriddup, then those of plugins."""
+        """Return the names of the subcommands: first hybriddup's own, then the plugins'."""
         own = list(self.commands)
         try:
             added = self._plugin_commands(ctx)
         except HybriddupError as error:
-            typer.echo(f"note: commands of plugins are not shown. {error}", err=True)
+            typer.echo(f"note: commands of plugins are not listed. {error}", err=True)
             return own
         return own + [name for name in added if name not in own]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a subcommand by name; plugins are loaded only for names that are not hybriddup's own."""
+        """Return a subcommand by name; plugins are loaded only if it is not hybriddup's own."""
         return self.commands.get(cmd_name) or self._plugin_commands(ctx).get(cmd_name)
 
     def _plugin_commands(self, ctx: Any) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ class Commands(TyperGroup):
             _silence_standard_output()
             raise typer.Exit(options.EXIT_CLOSED_PIPE) from None
         except Exception as error:
-            if hasattr(error, "format_message"):  # wrong usage, which typer shows itself
+            if hasattr(error, "format_message"):  # a usage error: typer shows it
                 raise
             show(error, debug=ctx.meta.get(options.DEBUG, False))
             raise typer.Exit(options.EXIT_ERROR) from None
@@ -92,12 +92,14 @@ def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
         return {}
     commands: Mapping[str, Any] = typer.main.get_group(app).commands
     if taken := sorted(own & set(commands)):
-        raise PluginError(f"a plugin adds the command {taken[0]!r}, which hybriddup has already; rename it.")
+        raise PluginError(
+            f"a plugin adds the command {taken[0]!r}, but hybriddup already has one of this name; rename it."
+        )
     return commands
 
 
 def show(error: Exception, *, debug: bool) -> None:
-    """Say on standard error what went wrong, in one message."""
+    """Print an error on standard error, as one message, or as a traceback if ``debug``."""
     if debug:
         import traceback
 
@@ -121,7 +123,7 @@ def show(error: Exception, *, debug: bool) -> None:
 
 
 def _refusal(error: OSError) -> str:
-    """Return what the operating system refused, for people."""
+    """Return the message for an error of the operating system."""
     if error.errno == errno.EBADF:
         return "standard input or output, which this command needs, is closed; leave it open, or name a file"
     place = f"{error.filename}: " if error.filename else ""
@@ -129,5 +131,5 @@ def _refusal(error: OSError) -> str:
 
 
 def _silence_standard_output() -> None:
-    """Keep the interpreter from complaining when it flushes what nobody reads any more."""
+    """Redirect standard output to the null device, so that the flush at exit does not fail on a closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

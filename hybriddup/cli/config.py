@@ -1,4 +1,4 @@
-"""`hybriddup config`: look at configurations and check them."""
+"""`hybriddup config`: print and check configurations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_ERROR
 
 app = typer.Typer(
-    help="Look at configurations and check them.",
+    help="Print and check configurations.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog="""\b
@@ -25,13 +25,13 @@ Examples:
 @app.command(short_help="Print a shipped configuration, with comments, to edit.")
 def init(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; posts when left out.")
+        str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; default: posts.")
     ] = DEFAULT_CONFIG,
     debug: options.Debug = False,
 ) -> None:
-    """Print a shipped configuration as it is written, with its comments, as a file of your own to begin with.
+    """Print the file of a shipped configuration, with its comments, as a start for your own.
 
-    Its first line tells editors where the JSON Schema is, so that they complete and check the keys.
+    Its first line points editors to the JSON Schema, so that they complete and check the keys.
     """
     from hybriddup.config.read import shipped_text
 
@@ -47,7 +47,7 @@ def show(
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Print the settings that a configuration stands for, with every default filled in, as YAML."""
+    """Print the resolved settings of a configuration, including all defaults, as YAML."""
     import yaml
 
     from hybriddup.cli.printing import print_json
@@ -74,7 +74,7 @@ def check(
 ) -> None:
     """Check configurations and report every fault with its line; the exit code is 2 if there is one.
 
-    What works but is hardly meant is a warning.
+    Settings that work but are probably a mistake give a warning.
     """
     from hybriddup.config import open_session
     from hybriddup.errors import HybriddupError

@@ -13,21 +13,21 @@ from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
 EPILOG = f"""\b
 Examples:
   hybriddup dedupe posts.jsonl
-      keeps posts.kept.jsonl, prints what was removed in numbers
+      writes posts.kept.jsonl, and prints how many posts were removed
   hybriddup dedupe posts.csv.gz --text-field body --removed removed.jsonl
-      also says of every removed post which kept post it repeats, and how closely
+      also writes each removed post with the kept post that it repeats, and their score
   hybriddup dedupe posts.jsonl --report report.html
-      also draws what was removed and why, with the texts beside each other, as a page for a browser
+      also writes an HTML report of the removed posts, side by side with the posts that they repeat
   hybriddup dedupe mon.jsonl tue.jsonl -o week.jsonl.zst --config twitter
-      takes several files as one corpus
+      reads several files as one corpus
   hybriddup dedupe crawl/ -o kept.csv --encoding gb18030 --delimiter ';' --text-field 'title + body'
-      takes all tables of a directory, and two columns as the text of a post
+      reads all tables of a directory; the text of a post is two columns
   hybriddup dedupe posts.jsonl --threshold 0.7
-      removes only what is closer than the configuration asks for
+      uses another threshold than the configuration: a higher one removes less
   hybriddup dedupe posts.jsonl --mark
-      keeps every post, and adds to each duplicate_of, score and cluster
+      writes every post, with the fields duplicate_of, score and cluster added
   hybriddup dedupe today.jsonl --against yesterday.jsonl --against monday.parquet
-      removes what repeats a post of these files, too; they stay as they are
+      also removes posts that repeat one of these files, which are only read
   cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
       reads standard input as JSON Lines and writes to standard output
 
@@ -43,8 +43,8 @@ def dedupe(
             metavar="INPUT",
             show_default=False,
             help="Files of posts, one corpus in this order: .jsonl, .json (an array), .csv, .tsv (with header), .txt "
-            "(one post a line), .parquet, each also .gz, .zst, .bz2 or .xz; directories of such files, but for those "
-            "that an earlier run wrote (such as .kept.); - for standard input.",
+            "(one post per line), .parquet, each also .gz, .zst, .bz2 or .xz; directories of such files, without "
+            "those that an earlier run wrote (such as .kept.); - for standard input.",
         ),
     ],
     output: Annotated[
@@ -54,7 +54,7 @@ def dedupe(
             "-o",
             metavar="KEPT",
             help="File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
-            "beside the input, where there is one; standard output where the input is standard input.",
+            "next to a single input file; standard output if the input is standard input.",
         ),
     ] = None,
     mark: Annotated[
@@ -62,15 +62,15 @@ def dedupe(
         typer.Option(
             "--mark",
             help="Write every post, with three more fields: duplicate_of (id of the post it repeats, null for a kept "
-            "one), score, and cluster (a number for posts that belong together). Default output: INPUT.marked.EXT.",
+            "one), score, and cluster (a number shared by duplicates). Default output: INPUT.marked.EXT.",
         ),
     ] = False,
     against: Annotated[
         list[str] | None,
         typer.Option(
             metavar="OLD",
-            help="File of posts that are kept already: what repeats one of them is removed. It is only read, and may "
-            "have another format; may be given several times.",
+            help="File of posts that were kept earlier: posts that repeat one of them are removed. The file is only "
+            "read, and may have another format; may be given several times.",
         ),
     ] = None,
     removed: Annotated[
@@ -85,13 +85,13 @@ def dedupe(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for the posts that belong together, in the formats of --removed: cluster, row, id, and whether "
-            "it is the keeper, which stands first.",
+            help="File for the clusters of duplicates, in the formats of --removed: cluster, row, id, and whether it "
+            "is the keeper, which comes first.",
         ),
     ] = None,
     bad: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="File for the bad lines as they are, so that they can be mended."),
+        typer.Option(metavar="FILE", help="File for the bad lines, unchanged, so that you can fix them."),
     ] = None,
     summary: Annotated[
         str | None, typer.Option(metavar="FILE", help="File for the summary, .json; - for standard output.")
@@ -100,15 +100,15 @@ def dedupe(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for a report, .html, a page for browsers: charts, removed posts beside their keepers, nearest "
-            "misses; needs the extra hybriddup[report].",
+            help="File for an HTML report, .html: charts, removed posts next to their keepers, nearest misses; needs "
+            "the extra hybriddup[report].",
         ),
     ] = None,
     save_recipe: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for what was learned from the posts, .npz, for `recipe:` (see learn --help) and for explain.",
+            help="File for the data learned from the posts, .npz, for `recipe:` (see learn --help) and for explain.",
         ),
     ] = None,
     force: options.Force = False,
@@ -117,8 +117,8 @@ def dedupe(
         float | None,
         typer.Option(
             metavar="SCORE",
-            help="Score from which on two posts are duplicates, 0.0 to 1.0 (the same), instead of the configuration's; "
-            "lower removes more. What scores is the verifier of the configuration.",
+            help="Lowest score of duplicates, 0.0 to 1.0 (the same text), instead of the configuration's; lower "
+            "removes more. The score is by the verifier of the configuration.",
         ),
     ] = None,
     plugins: options.Plugins = None,
@@ -128,7 +128,7 @@ def dedupe(
         str | None,
         typer.Option(
             metavar="FIELD",
-            help="Field or column, or a path such as user.id: a post repeats only posts with the same value of it.",
+            help="Field or column, or a path such as user.id; only posts with the same value are compared.",
         ),
     ] = None,
     format_name: options.Format = None,
@@ -152,8 +152,8 @@ def dedupe(
 ) -> None:
     """Remove repeated posts from files.
 
-    Kept posts are written unchanged, in input order and in the input's format. Which posts match is decided by the
-    configuration, with thresholds by length of text.
+    Kept posts are written unchanged, in input order and in the input's format. The configuration defines which posts
+    match, with thresholds by length of text.
     """
     from hybriddup.cli import dedupe_outputs as results
     from hybriddup.cli.inputs import check_against, files_of, read_against, read_posts

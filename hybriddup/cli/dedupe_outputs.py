@@ -1,4 +1,4 @@
-"""Outputs of `hybriddup dedupe`: default names, checks of all names before posts are read, and writing."""
+"""Outputs of `hybriddup dedupe`: choose and check all names before posts are read, then write."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ KINDS = {
     "--report": REPORT,
     "--save-recipe": RECIPE,
 }
-"""What the outputs are, by their options; those of posts have the format of the input."""
+"""Kinds of outputs, by option. Outputs of posts are not listed: they have the format of the input."""
 
 
 def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
-    """Return the outputs that were asked for, by option, checked before anything is read."""
+    """Check the requested outputs, before anything is read; return them by option."""
     if wanted["--report"] is not None:
         check_installed()
     if dry_run:
@@ -65,7 +65,7 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
 
 
 def default_output(name: str, what: str = "kept") -> str:
-    """Return where posts go when nothing was said."""
+    """Return the default output for an input: a file next to it, else standard output."""
     path = Path(name)
     if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
         return STANDARD_OUTPUT
@@ -76,7 +76,7 @@ def default_output(name: str, what: str = "kept") -> str:
 
 
 def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Registry) -> None:
-    """Raise OutputError if an output of posts, by its option, is named as another format than that of the input."""
+    """Raise OutputError if the name of an output of posts has the ending of another format than the input's."""
     endings = output_endings(inputs, registry)
     what = f"posts keep the format of the input, {inputs.format}, and are"
     for option, name in names.items():
@@ -86,10 +86,10 @@ def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Reg
 
 
 def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run: bool) -> str:
-    """Return where posts are written; OutputError if several inputs share no named output."""
+    """Return the output for posts; OutputError if there are several inputs and no ``output``."""
     target = default_output(inputs[0], "marked" if mark else "kept") if output is None else output
     if len(inputs) > 1 and not (output is not None or target == STANDARD_OUTPUT or dry_run):
-        raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for what is kept of all, with -o KEPT.")
+        raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for all kept posts, with -o KEPT.")
     return target
 
 
@@ -99,7 +99,7 @@ def check_marks(inputs: Inputs) -> None:
 
 
 def marking_writer(inputs: Inputs) -> MarkingWriter:
-    """Return the writer of the inputs' format as one that can mark posts; InputError where it cannot."""
+    """Return the writer of the inputs' format; InputError if it cannot mark posts."""
     if not hasattr(inputs.writer, "write_marked"):
         raise InputError(
             f"--mark writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
@@ -111,7 +111,7 @@ def marking_writer(inputs: Inputs) -> MarkingWriter:
 def write(
     inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress, *, mark: bool
 ) -> None:
-    """Write posts, tables and what was learned to temporary files, or to streams."""
+    """Write posts, tables and the learned recipe to temporary files, or to streams."""
     if "-o" not in outputs:
         return
     progress.start("write", corpus.n_rows, "posts")
@@ -165,7 +165,7 @@ def write_summary(
     corpus: Corpus,
     result: Result,
 ) -> None:
-    """Write the summary for machines, where it is wanted, with what is needed to repeat the run."""
+    """Write the summary as JSON, if requested, with inputs and settings, so that the run can be repeated."""
     if "--summary" not in outputs:
         return
     data = {
@@ -180,7 +180,7 @@ def write_summary(
 
 
 def write_report(outputs: Mapping[str, Output], result: Result, progress: Progress) -> None:
-    """Write the report for people, where it is wanted."""
+    """Write the HTML report, if requested."""
     if "--report" not in outputs:
         return
     progress.start("report", result.n_rows, "posts")

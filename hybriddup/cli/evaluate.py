@@ -1,4 +1,4 @@
-"""`hybriddup evaluate`: measure how well a configuration decides about labeled pairs."""
+"""`hybriddup evaluate`: measure precision and recall of a configuration on labeled pairs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Examples:
   hybriddup evaluate pairs.csv --config mine.yaml --json
   hybriddup evaluate pairs.jsonl --curve --wrong wrong.jsonl
 
-PAIRS has three fields or columns: a and b, the texts, and label: 1, true or "duplicate" where they should match; 0,
-false or "different" where not. Recall of stage 1 bounds the recall of the decision: a pair it misses is never compared.
-The curve tells what each threshold would reach, if all length bands had it.
+PAIRS has three fields or columns: a and b, the texts, and label: 1, true or "duplicate" if they should match; 0, false
+or "different" if not. Recall of stage 1 bounds the recall of the decision: a pair it misses is never compared. The
+curve shows the measures for each threshold, used for all length bands.
 
 {EXIT_CODES}"""
 
@@ -30,7 +30,7 @@ def evaluate(
     pairs: options.Pairs,
     config: options.Config = DEFAULT_CONFIG,
     curve: Annotated[
-        bool, typer.Option("--curve", help="Also print precision and recall of every threshold from 0.05 to 1.")
+        bool, typer.Option("--curve", help="Also print precision and recall for every threshold from 0.05 to 1.")
     ] = False,
     wrong: options.Wrong = None,
     force: options.Force = False,
@@ -46,7 +46,7 @@ def evaluate(
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Measure precision, recall and F1 on labeled pairs, of the decision and of stage 1 alone, by length of text."""
+    """Measure precision, recall and F1 on labeled pairs, for the decision and for stage 1 alone, by length of text."""
     import numpy as np
 
     from hybriddup.cli.labeled import labeled_pairs, shares, write_wrong_pairs

@@ -1,4 +1,4 @@
-"""`hybriddup explain`: each step of two texts, and the verdict."""
+"""`hybriddup explain`: show each step of comparing two texts, and the verdict."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Examples:
   hybriddup explain --file removed.jsonl --row 17
       why row 17 of the input was removed; `dedupe --removed removed.jsonl` wrote the file
   hybriddup explain --kept posts.kept.jsonl --row 3 --row 8 --input posts.jsonl
-      why a run over posts.jsonl kept both of two posts; rows of posts.kept.jsonl count from 0
+      why a run over posts.jsonl kept two posts; rows of posts.kept.jsonl count from 0
   hybriddup explain --kept posts.kept.jsonl --row 3 --row 8 --recipe recipe.npz
       the same without reading posts.jsonl; `dedupe --save-recipe recipe.npz` or `learn` wrote the file
 
-A run learns from its posts what tokens weigh and which keys are common, and compares two posts only if they share a
-key. With --input or --recipe, explain knows what the run learned. It shows the keys that the two share, and whether the
-run compared them. Without these, all tokens and keys count as rare, and a run may not look at a pair that explain calls
-a repeat; the verdict says so."""
+A run learns the weights of tokens and the common keys from its posts, and compares two posts only if they share a key.
+With --input or --recipe, explain uses the learned data of the run. It shows the keys that the two share, and whether
+the run compared them. Without these, all tokens and keys count as rare, and a run may not compare a pair that explain
+calls a repeat; the verdict mentions this."""
 
 
 def explain(
@@ -51,12 +51,12 @@ def explain(
         typer.Option(
             "--input",
             metavar="INPUT",
-            help="Input of the run, to learn from as it did; once for each input, in the same order.",
+            help="Input of the run, to learn the same from; once for each input, in the same order.",
         ),
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="What the run learned, as `dedupe --save-recipe` or `learn` wrote it."),
+        typer.Option(metavar="FILE", help="Recipe of the run, as `dedupe --save-recipe` or `learn` wrote it."),
     ] = None,
     config: Annotated[
         str | None,
@@ -64,7 +64,7 @@ def explain(
             "--config",
             "-c",
             metavar="NAME|FILE",
-            help=f"Configuration, as for dedupe. Default: that of the run with --file, else {DEFAULT_CONFIG}.",
+            help=f"Configuration, as for dedupe. Default: with --file the run's, else {DEFAULT_CONFIG}.",
         ),
     ] = None,
     threshold: Annotated[
@@ -84,7 +84,9 @@ def explain(
     from hybriddup.cli.explained import Wanted, explain_kept, explain_removed, explain_two
 
     if inputs and recipe is not None:
-        raise typer.BadParameter("give either --input or --recipe: what is learned is in both", param_hint="--recipe")
+        raise typer.BadParameter(
+            "give either --input or --recipe: the learned data comes from one of them", param_hint="--recipe"
+        )
     if per is not None and kept is None:
         raise typer.BadParameter(
             "--per goes with --kept: it names a field of the posts in that file", param_hint="--per"

@@ -1,4 +1,4 @@
-"""The two texts that `hybriddup explain` is given or finds in files, their explanation, and how it is printed."""
+"""Work of `hybriddup explain`: find the two texts, explain them, and print the explanation."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ from hybriddup.study.known_runs import other_scopes
 
 @dataclass(frozen=True)
 class Wanted:
-    """How two texts are to be explained."""
+    """Options of `hybriddup explain`."""
 
     config: str | None
     threshold: float | None
     plugins: Sequence[str]
     inputs: Sequence[str]
-    """Files of the run, to learn from as it did."""
+    """Input files of the run, to learn the same from."""
     recipe: str | None
-    """File with what the run learned."""
+    """Recipe file of the run."""
     text_field: str
     reading: ReadOptions
     as_json: bool
 
     @property
     def knows_run(self) -> bool:
-        """Whether it is known what the run learned."""
+        """Whether the learned data of the run is available."""
         return bool(self.inputs) or self.recipe is not None
 
     def learned(self) -> LearnedRecipe | None:
-        """Return what the run learned; None if no file with it is named."""
+        """Return the recipe of the run; None if no recipe file is named."""
         return None if self.recipe is None else load_recipe(self.recipe)
 
     def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
-        """Return the settings, those of a configuration that was used unless another one is named, and components."""
+        """Return settings and components of the named configuration, or of ``used`` if none is named."""
         settings, manager = open_session(self.config or used, self.plugins)
         if self.threshold is not None:
             settings, _ = with_threshold(settings, self.threshold, self.config or used)
@@ -95,7 +95,7 @@ def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Want
 
 
 def place_of(row: int, corpus: Corpus, file: str) -> int:
-    """Return the place of a row of a file among its posts; InputError if there is no post in it."""
+    """Return the index of a row's post in a corpus; InputError if the row has none."""
     place = int(np.searchsorted(corpus.rows, row))
     if place == len(corpus.rows) or corpus.rows[place] != row:
         raise InputError(f"--row {row} is not a post of {file}, which has rows 0 to {corpus.n_rows - 1:,}.")
@@ -103,15 +103,15 @@ def place_of(row: int, corpus: Corpus, file: str) -> int:
 
 
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
-    """Print the explanation of a removed post and its keeper, by the configuration of the run unless another is given.
+    """Print the explanation of a removed post and its keeper, with the run's configuration unless another is given.
 
-    Without inputs or recipe of that run every token counts as rare.
+    Without inputs or recipe of the run, every token counts as rare.
     """
     record = find_removed(file, row)
     settings, registry = wanted.session(record["config"])
     is_of_run = wanted.config in {None, record["config"]} and wanted.threshold is None
     if is_of_run and record["reason"] == "near":
-        with suppress(ConfigError):  # several verifiers, which have no one threshold
+        with suppress(ConfigError):  # several verifiers have no common threshold
             settings, _ = with_threshold(settings, record["threshold"], record["config"])
     corpus = wanted.corpus(settings, registry)
     if corpus is not None:
@@ -128,25 +128,25 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
 
 
 def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:
-    """Raise InputError where the inputs do not hold the two posts in the rows that the record names."""
+    """Raise InputError if the inputs do not have the two posts in the rows of the record."""
     text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
     row, keeper_row, is_there = record["row"], record["keeper_row"], record.get(SOURCE) is None
     if text_of.get(row) != record["text"] or (is_there and text_of.get(keeper_row) != record["keeper_text"]):
         raise InputError(
-            f"row {row} or {keeper_row} of {', '.join(inputs)} is not what {file} says; give the same "
+            f"row {row} or {keeper_row} of {', '.join(inputs)} differs from the text in {file}; give the same "
             f"inputs in the same order as to dedupe, with the same --text-field."
         )
 
 
 def difference(file: str, record: dict[str, Any], config: str | None, recipe_id: str) -> str:
-    """Return what is to be said where the explanation goes by something else than the run did; else nothing."""
+    """Return a note if the explanation uses another configuration or recipe than the run; else an empty text."""
     used = record["config"]
     if config not in {None, used}:
-        return f"{file} was made with the configuration {used}; this explains by {config}, as --config asks."
+        return f"{file} was made with the configuration {used}; this explanation uses {config}, from --config."
     if recipe_id != record["recipe_id"]:
         return (
             f"{file} was made with the recipe {record['recipe_id']}, and {used} now makes {recipe_id}: the "
-            f"configuration, the inputs or the recipe are not those of the run, so scores and distances may differ."
+            f"configuration, the inputs or the recipe differ from the run's, so scores and distances may differ."
         )
     return ""
 
@@ -160,7 +160,7 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
-    """Return the record of a removed post from the file that dedupe wrote."""
+    """Return the record of a removed post from a file of `dedupe --removed`; InputError if it is not there."""
     n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():
@@ -182,7 +182,7 @@ def _objects(file: str) -> Iterator[dict[str, Any]]:
 
 
 def print_explanation(explanation: Explanation) -> None:
-    """Print the steps of both texts, what was compared, and the verdict."""
+    """Print the steps of both texts, the facts about the pair, and the verdict."""
     print_table(_text_rows(explanation.a, explanation.b), title="A")
     print_table(_text_rows(explanation.b, explanation.a), title="B")
     print_table([[name, _shown(value)] for name, value in explanation.facts()], title="A and B")

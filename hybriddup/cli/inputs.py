@@ -1,4 +1,4 @@
-"""Inputs of a command: files, directories of files, and the files of `--against`, whose posts are kept already."""
+"""Inputs of a command: files, directories of files, and the files of `--against`, whose posts were kept earlier."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from hybriddup.run.progress import Progress
 
 
 def files_of(inputs: Sequence[str], registry: Registry, reading: ReadOptions, *, quiet: bool = False) -> list[str]:
-    """Return the inputs with the files of each directory in its place, and tell which they are."""
+    """Return the inputs, with directories replaced by their files; list these on standard error unless ``quiet``."""
     return find_files(inputs, registry, reading.format, lambda note: None if quiet else typer.echo(note, err=True))
 
 
 def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:
-    """Return the posts of inputs, and remarks, while the progress is shown; ``options`` are those of `read_corpus`."""
+    """Read the posts of inputs with progress; return them with remarks. ``options`` are passed to `read_corpus`."""
     progress.start("read", None, "posts")
     read = read_corpus(inputs, fields, advance=progress.advance, **options)
     progress.finish()
@@ -33,13 +33,13 @@ def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: An
 def read_files(
     names: Sequence[str], registry: Registry, reading: ReadOptions, text_field: str, progress: Progress
 ) -> Corpus:
-    """Return the posts of files, while the progress is shown."""
+    """Read the posts of files with progress."""
     with open_inputs(names, registry, reading) as opened:
         return read_posts(opened, Fields(text_field), progress)[0]
 
 
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
-    """Raise InputError where a file would be compared with itself."""
+    """Raise InputError if a file would be compared with itself."""
     for name in against:
         if name in inputs or any(_is_same_file(name, other) for other in inputs):
             raise InputError(f"--against {name} is also an input, so that all its posts would repeat themselves.")
@@ -60,9 +60,9 @@ def read_against(
     strict: bool,
     progress: Progress,
 ) -> tuple[Corpus, list[str]]:
-    """Return posts with those of other files before them, and remarks on these.
+    """Put the posts of the files of `--against` before a corpus; return it with remarks on these files.
 
-    ``reading`` has the format of files whose names do not tell it.
+    ``reading.format`` is used for files whose names do not reveal their format.
     """
     others: list[tuple[str, Corpus]] = []
     for name in against:
@@ -75,16 +75,16 @@ def read_against(
 def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str | None:
     try:
         return find_format(name, registry)
-    except InputError:  # where it was not named either, opening the file tells what is wrong
+    except InputError:  # without --format, opening the file reports the error
         return reading.format
 
 
 def _remark(name: str, corpus: Corpus) -> str:
-    """Return what was wrong with a file of `--against`; empty if nothing was."""
+    """Return a remark on an empty file of `--against`, or on its bad lines; else an empty text."""
     if not corpus.n_rows:
         return f"--against {name} has no posts, so nothing was compared with it."
     if not (n := corpus.n_bad_records):
         return ""
     first = corpus.bad_records[0]
     lines = "1 bad line" if n == 1 else f"{n:,} bad lines"
-    return f"{name} has {lines}, with which nothing was compared; the first is {first.line}: {first.reason}."
+    return f"{name} has {lines}, skipped in the comparison; the first is {first.line}: {first.reason}."

@@ -1,4 +1,4 @@
-"""`hybriddup label`: choose pairs of posts, show them, and write the answers, for `hybriddup tune`."""
+"""`hybriddup label`: show pairs of posts and write the answers, as labeled pairs for `hybriddup tune`."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
 JOINER = "\u200d"
-"""Makes one emoji of several."""
+"""Zero-width joiner: joins several emoji into one."""
 QUESTION = "the same post? [y]es [n]o [u]nsure [b]ack [q]uit: "
 
 EPILOG = """\b
 Examples:
   hybriddup label posts.jsonl -o pairs.jsonl
-      asks until you quit; the same command goes on where you left off
+      shows pairs until you quit; the same command continues where you left off
   hybriddup tune pairs.jsonl -o mine.yaml
 
-Each pair is shown with what only one of the two has in brackets ⟦ ⟧. The question is: does whoever has read one need
-the other? y = no, they are the same post; n = yes, both should stay; u = unsure; b = back to the pair before; q = quit.
-Pairs of all scores come first, then also those of which the configuration is least sure; a hundred answers are enough
-to tune. Each answer is written at once.
+Differences between the two posts are in brackets ⟦ ⟧. The question is: does someone who has read one still need the
+other? y = no, they are the same post; n = yes, keep both; u = unsure; b = back to the previous pair; q = quit. The
+first pairs have all kinds of scores; later ones include those whose score is the least certain. A hundred answers are
+enough to tune. Each answer is written at once.
 
 \b
 Exit codes: 0 done or quit; 1 the same, but some posts were bad; 2 an error."""
@@ -37,12 +37,16 @@ Exit codes: 0 done or quit; 1 the same, but some posts were bad; 2 an error."""
 
 def label(
     inputs: Annotated[
-        list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, taken as one corpus.")
+        list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, read as one corpus.")
     ],
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="PAIRS", show_default=False, help="File of labeled pairs, .jsonl; is added to."
+            "--output",
+            "-o",
+            metavar="PAIRS",
+            show_default=False,
+            help="File of labeled pairs, .jsonl; answers are appended.",
         ),
     ],
     config: options.Config = DEFAULT_CONFIG,
@@ -55,7 +59,7 @@ def label(
     workers: options.Workers = None,
     debug: options.Debug = False,
 ) -> None:
-    """Show pairs of posts and ask which repeat each other."""
+    """Show pairs of posts, and label which repeat each other."""
     from hybriddup.cli.inputs import files_of, read_files
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
@@ -71,7 +75,7 @@ def label(
     inputs = files_of(inputs, manager.registry, reading)
     target = Outputs(inputs, force=True).add(output, "-o", ANSWERS)
     if target.is_stream:
-        raise OutputError(f"-o {output}: the next call reads the answers again; name a file.")
+        raise OutputError(f"-o {output}: the next call has to read the answers again; name a file.")
     answers = AnswerFile(target.path)
     with show_progress(quiet=False) as progress:
         corpus = read_files(inputs, manager.registry, reading, text_field, progress)
@@ -80,32 +84,32 @@ def label(
         chooser.answered(texts, label)
     n = ask_all(chooser, answers)
     typer.echo(f"{n:,} answers in {output}; with a hundred, try: hybriddup tune {output} -o mine.yaml", err=True)
-    options.exit_with(print_bad_records(corpus.bad_records, corpus.n_bad_records, "not looked at"))
+    options.exit_with(print_bad_records(corpus.bad_records, corpus.n_bad_records, "not shown"))
 
 
 def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
-    """Ask about one pair after another; return the number of answers in the file."""
-    asked: list[int] = []
+    """Show one pair after another until the user quits; return the number of answers in the file."""
+    answered: list[int] = []
     place = chooser.next()
     while place is not None:
         answer = ask(len(answers) + 1, chooser.texts_of(place))
         if answer == "q":
             break
         if answer == "b":
-            if asked:
-                place = asked.pop()
+            if answered:
+                place = answered.pop()
                 chooser.forget(place)
                 answers.take_back()
             continue
         answers.add(chooser.texts_of(place), LABELS[answer])
         chooser.note(place, LABELS[answer])
-        asked.append(place)
+        answered.append(place)
         place = chooser.next()
     return len(answers)
 
 
 def ask(number: int, texts: tuple[str, str]) -> str:
-    """Show two posts and return the answer: a letter of `LABELS`, b or q; the end of the input is q."""
+    """Show two posts and read the answer: a letter of `LABELS`, b or q; the end of the input counts as q."""
     from hybriddup.run.report.differences import marked_texts
 
     a, b = (text.marked("⟦", "⟧", printable) for text in marked_texts(*texts, most=sys.maxsize))
@@ -122,5 +126,5 @@ def ask(number: int, texts: tuple[str, str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with spaces in place of characters that would change how the terminal goes on."""
+    """Replace control characters, which could change the state of the terminal, by spaces."""
     return "".join(character if character.isprintable() or character == JOINER else " " for character in text)

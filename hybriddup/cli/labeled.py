@@ -1,4 +1,4 @@
-"""Labeled pairs, as `hybriddup evaluate` and `hybriddup tune` read them, and as they write those judged wrongly."""
+"""Labeled pairs for `hybriddup evaluate` and `hybriddup tune`: read them, and write wrongly judged ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hybriddup.study.evaluate import CurvePoint, LabeledPairs, Measures, ScoredP
 def labeled_pairs(
     file: str, registry: Registry, reading: ReadOptions, fields: PairFields
 ) -> tuple[PairsFile, LabeledPairs]:
-    """Return what a file of pairs holds, and the pairs."""
+    """Read a file of labeled pairs; return its content, bad lines included, and the pairs."""
     read = read_pairs(file, registry, reading, fields)
     return read, LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
 
 
 def shares(measures: Measures | CurvePoint) -> list[str]:
-    """Return precision, recall and F1 as text; a dash where nothing can be divided."""
+    """Return precision, recall and F1 as text; a dash if undefined."""
     values = (measures.precision, measures.recall, measures.f1)
     return ["-" if value is None else f"{value:.3f}" for value in values]
 
@@ -33,7 +33,7 @@ def write_wrong_pairs(
 ) -> None:
     """Write some pairs as JSON Lines: both texts, the label, the score, and the threshold of their length band.
 
-    The score is null where stage 1 does not propose the pair, or several verifiers decide together.
+    The score is null if stage 1 does not propose the pair, or if several verifiers decide together.
     """
     with target.open() as stream:
         for place in places.tolist():

@@ -1,4 +1,4 @@
-"""`hybriddup learn`: learn from posts, and write what was learned as a file that runs and windows share."""
+"""`hybriddup learn`: learn a recipe from posts, and write it as a file for runs and windows to share."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Examples:
   hybriddup learn posts.jsonl -o recipe.npz
       learns from all posts of a file with the default configuration
   hybriddup learn mon.jsonl tue.jsonl -o recipe.npz --config twitter
-      takes several files as one corpus
+      reads several files as one corpus
 
-Then name the file in a configuration: `recipe: recipe.npz`. Runs and windows that go by the same recipe make the same
-fingerprints and keys, and in the same order remove the same posts with the same keepers. Without one, each run learns
-from its own posts, and a window from its first 4,096.
+Then name the file in a configuration: `recipe: recipe.npz`. Runs and windows with the same recipe make the same
+fingerprints and keys, and remove the same posts with the same keepers if the order is the same. Without a recipe, each
+run learns from its own posts, and a window from its first 4,096.
 
 {EXIT_CODES}"""
 
@@ -34,7 +34,7 @@ def learn(
     ],
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="RECIPE", show_default=False, help="File for what is learned, .npz."),
+        typer.Option("--output", "-o", metavar="RECIPE", show_default=False, help="File for the recipe, .npz."),
     ],
     force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
@@ -47,7 +47,7 @@ def learn(
     workers: options.Workers = None,
     debug: options.Debug = False,
 ) -> None:
-    """Learn weights of tokens, common shingles and the like from posts, for runs and windows to share."""
+    """Learn token weights, common shingles and similar data from posts, for runs and windows to share."""
     from hybriddup.cli.inputs import files_of, read_files
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import print_bad_records

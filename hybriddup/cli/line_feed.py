@@ -1,4 +1,4 @@
-"""Lines of a stream as they arrive: all that are there, without waiting for more."""
+"""Read lines from a stream as they arrive: yield the available ones without waiting for more."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from hybriddup.files.sources import MAX_LINE_BYTES
 from hybriddup.files.text import whole_lines
 
 READ_BYTES = 1 << 16
-"""As much as a pipe usually holds."""
+"""The usual capacity of a pipe."""
 READ_AHEAD = 2
-"""Parts read before the ones before them were taken."""
+"""Number of parts read ahead of the consumer."""
 
 
 class LineFeed:
-    """Yields the complete lines of a file descriptor in parts, as they come, until its end or until told to stop.
+    """Yields the complete lines of a file descriptor in parts, as they arrive, until its end or `stop`.
 
-    A thread reads, so that a signal is noticed at once though nothing comes in. What was read before is still yielded
-    then, but for a line without an end.
+    A thread reads, so that a signal takes effect at once even if no input arrives. Lines read before it are still
+    yielded, except an incomplete one.
     """
 
     def __init__(self, descriptor: int, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self.descriptor = descriptor
         self.is_terminal = os.isatty(descriptor)
         self.max_line_bytes = max_line_bytes
-        """Of a longer line, the end may be missing."""
+        """Size of a line in bytes; longer lines may be truncated."""
         self.parts: SimpleQueue[bytes | None] = SimpleQueue()
-        """None = stop."""
+        """Parts read so far; None = stop."""
         self.free = Semaphore(READ_AHEAD)
         self.stopped_by: int | None = None
-        """The signal that stopped it."""
+        """Number of the signal that stopped the feed."""
         self.error: OSError | None = None
 
     def stop(self, number: int) -> bool:
-        """Yield what was read, and end, because of a signal; return that it does so."""
+        """Stop because of a signal, after yielding the lines read so far; return True: the command ends by itself."""
         self.stopped_by = number
         self.parts.put(None)
         return True
 
     def __iter__(self) -> Iterator[list[bytes]]:
-        """Yield lists of lines, without their ends."""
+        """Yield lists of lines, without line ends."""
         Thread(target=self._read, name="reading", daemon=True).start()
         for piece in whole_lines(self._taken(), self.max_line_bytes):
             *lines, rest = piece.split(b"\n")
@@ -64,7 +64,7 @@ class LineFeed:
                 self.parts.put(part)
         except OSError as error:
             self.error = error
-        if self.is_terminal and (self.error or not os.isatty(self.descriptor)):  # closed; its signal may come later
+        if self.is_terminal and (self.error or not os.isatty(self.descriptor)):  # closed; SIGHUP may come later
             self.error, self.stopped_by = None, self.stopped_by or HANGUP
             hang_up()
         self.parts.put(None)

@@ -1,4 +1,4 @@
-"""Options that several subcommands share, each declared once; and what users write with a unit or by a name."""
+"""Options that several subcommands share, and parsers for values with units or names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from hybriddup.files.inputs import ReadOptions
 
 DEFAULT_CONFIG = "posts"
-"""As in `hybriddup.config.load`, which takes a third of a second to import: too long for ``--help``."""
+"""The same as in `hybriddup.config.load`, whose import takes a third of a second: too long for ``--help``."""
 DEBUG = "hybriddup.debug"
-"""Key of the context's ``meta`` that is true when tracebacks are wanted."""
+"""Key in the context's ``meta``: whether to show tracebacks."""
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
@@ -26,11 +26,11 @@ EXIT_TERMINATED = 143
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "
-    "was written (143: told to end by the system; 129: the terminal was closed; 141: standard output was closed early)."
+    "was written (143: terminated by SIGTERM; 129: the terminal was closed; 141: standard output was closed early)."
 )
 
 NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")
-"""Separators part three digits each, so that nobody's decimal comma is passed over."""
+"""A number and a unit. Thousands separators must separate three digits each, so that a decimal comma is an error."""
 COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 BYTES = COUNTS | {f"{prefix}b": 10 ** (3 * power) for power, prefix in enumerate(("", *"kmgt"))}
 BYTES |= {"b": 1, "t": 10**12} | {f"{prefix}ib": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
@@ -39,7 +39,7 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 
 
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Return a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError where there is none."""
+    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError if it is invalid."""
     match = NUMBER.fullmatch(text.strip())
     unit = units.get(match[2].lower()) if match else None
     value = round(float(re.sub("[_,]", "", match[1])) * unit, 6) if match and unit else 0
@@ -50,7 +50,7 @@ def parse_number(text: str, option: str, units: dict[str, int], example: str) ->
 
 
 def parse_delimiter(text: str) -> str:
-    r"""Return the character that a user names; a tab may be written ``tab`` or ``\t``."""
+    r"""Parse a delimiter of one character; a tab may be written ``tab`` or ``\t``."""
     character = "\t" if text in {"tab", "\\t"} else text
     if len(character) != 1 or character in '"\r\n\0':
         raise ConfigError(f"--delimiter must be one character, no quote or line end, such as ';' or tab; got {text!r}.")
@@ -58,25 +58,25 @@ def parse_delimiter(text: str) -> str:
 
 
 def parse_line_size(text: str) -> int:
-    """Return the bytes that a line may have."""
+    """Parse the maximum size of a line, in bytes."""
     return parse_number(text, "--max-line", BYTES, A_SIZE)
 
 
 def reading(format_name: str | None, max_line: int, encoding: str, delimiter: str | None) -> ReadOptions:
-    """Return how files are read, of the options of a command."""
+    """Collect the options for reading files."""
     from hybriddup.files.inputs import ReadOptions
 
     return ReadOptions(format_name, max_line, encoding, delimiter)
 
 
 def exit_with(code: int) -> None:
-    """End the command with an exit code; 0 lets it return."""
+    """End the command with an exit code; return if it is 0."""
     if code:
         raise typer.Exit(code)
 
 
 def remember_debug(context: typer.Context, value: bool) -> bool:
-    """Keep the wish for tracebacks where the error handling finds it."""
+    """Store the value of ``--debug`` in the context, where the error handling reads it."""
     if value:
         context.meta[DEBUG] = True
     return value
@@ -88,7 +88,7 @@ Config = Annotated[
         "--config",
         "-c",
         metavar="NAME|FILE",
-        help="Configuration: the name of a shipped one, or a YAML file that names what it changes.",
+        help="Configuration: the name of a shipped one, or a YAML file with your changes.",
     ),
 ]
 Plugins = Annotated[
@@ -103,7 +103,7 @@ TextField = Annotated[
     str,
     typer.Option(
         metavar="FIELD",
-        help="Field or column that holds the text of a post; a path such as retweeted.text; or several, such as "
+        help="Field or column with the text of a post; a path such as retweeted.text; or several, such as "
         "'title + body', whose texts are joined by a line end.",
     ),
 ]
@@ -111,7 +111,7 @@ IdField = Annotated[
     str,
     typer.Option(
         metavar="FIELD",
-        help="Field or column that holds its id, or a path; without one, the row is the id.",
+        help="Field or column with the id of a post, or a path; without one, the row is the id.",
     ),
 ]
 Format = Annotated[
@@ -119,15 +119,15 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the input, such as jsonl, json, csv, tsv, lines or parquet, where the file name does not say.",
+        help="Format of the input, if its name does not show it: jsonl, json, csv, tsv, lines, parquet or a plugin's.",
     ),
 ]
 Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Encoding of text files, such as gb18030, big5 or latin-1; auto to tell it by the files. What dedupe "
-        "copies stays in it.",
+        help="Encoding of text files, such as gb18030, big5 or latin-1; auto to detect it. Posts that dedupe copies "
+        "keep it.",
     ),
 ]
 Delimiter = Annotated[
@@ -135,7 +135,7 @@ Delimiter = Annotated[
     typer.Option(
         metavar="CHARACTER",
         parser=parse_delimiter,
-        help="What stands between the fields of a csv or tsv file, such as ';' or tab.",
+        help="Separator of the fields in a csv or tsv file, such as ';' or tab.",
     ),
 ]
 MaxLine = Annotated[
@@ -143,11 +143,11 @@ MaxLine = Annotated[
     typer.Option(
         metavar="SIZE",
         parser=parse_line_size,
-        help="Bytes that a line may have, such as 64MB; a longer one is a bad line.",
+        help="Maximum size of a line, such as 64MB; a longer one is a bad line.",
     ),
 ]
 DEFAULT_MAX_LINE: Any = "64MB"
-"""As in `hybriddup.files.sources`; the option makes a number of it."""
+"""The same as in `hybriddup.files.sources`; `parse_line_size` parses it."""
 PostFiles = Annotated[
     list[str],
     typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, one corpus in this order."),
@@ -155,7 +155,7 @@ PostFiles = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(
-        "--workers", "-j", min=1, max=1024, metavar="N", help="Cores to use; all that are available when left out."
+        "--workers", "-j", min=1, max=1024, metavar="N", help="Number of cores to use; default: all that are available."
     ),
 ]
 Pairs = Annotated[
@@ -169,16 +169,17 @@ Pairs = Annotated[
 AField = Annotated[str, typer.Option("--a-field", metavar="FIELD", help="Field or column of the first text.")]
 BField = Annotated[str, typer.Option("--b-field", metavar="FIELD", help="Field or column of the second text.")]
 LabelField = Annotated[
-    str, typer.Option("--label-field", metavar="FIELD", help="Field or column that says whether the two should match.")
+    str,
+    typer.Option(
+        "--label-field", metavar="FIELD", help="Field or column with the label: whether the two should match."
+    ),
 ]
 Wrong = Annotated[
     str | None,
-    typer.Option(
-        "--wrong", metavar="FILE", show_default=False, help="File for the pairs that are judged wrongly, .jsonl."
-    ),
+    typer.Option("--wrong", metavar="FILE", show_default=False, help="File for wrongly judged pairs, .jsonl."),
 ]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist already.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[
     bool,
     typer.Option("--debug", callback=remember_debug, help="Show the traceback of an error, for a bug report."),

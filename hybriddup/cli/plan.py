@@ -1,4 +1,4 @@
-"""`hybriddup plan`: which block index suits how many posts, how far apart, in how much memory."""
+"""`hybriddup plan`: compare block indexes for a number of posts, a distance and a memory limit; recommend one."""
 
 from __future__ import annotations
 
@@ -17,41 +17,44 @@ Examples:
   hybriddup plan --posts 50M --bits 64 --max-hamming-distance 3 --memory 6GB
       for pairs that differ in up to 3 of 64 bits
   hybriddup plan --posts 1M --edit-share 0.1 --recall 0.99
-      for posts and their copies with a tenth of the characters edited, in 128 bits
+      for posts and copies with a tenth of the characters edited, in 128 bits
 
-Keys, look-ups and times are those of one post; the memory is that of a live window. The naive ones, which look up or
-store all neighbours of a fingerprint, stand there for comparison."""
+Keys, look-ups and times are per post; the memory is for a live window. The naive indexes, which look up or store all
+neighbours of a fingerprint, are listed for comparison."""
 
 HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, run", "GB", "recall", "verdict")
 
 
 def plan(
     posts: Annotated[
-        str, typer.Option("--posts", metavar="N", show_default=False, help="Posts in the index, such as 50M or 200000.")
+        str,
+        typer.Option(
+            "--posts", metavar="N", show_default=False, help="Number of posts in the index, such as 50M or 200000."
+        ),
     ],
     bits: Annotated[int, typer.Option(metavar="B", help="Width of the fingerprints, a multiple of 64.")] = 128,
     max_hamming_distance: Annotated[
         int | None,
-        typer.Option(metavar="K", help="Bits in which pairs that ought to be found differ; or give --edit-share."),
+        typer.Option(metavar="K", help="Find pairs that differ in up to K bits; or give --edit-share."),
     ] = None,
     edit_share: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Share of a post's characters that its copies have edited, such as 0.1."),
+        typer.Option(metavar="S", help="Find copies with this share of the characters edited, such as 0.1."),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(metavar="M", help="Most memory that the index may take, such as 1.5GB or 800MiB.")
+        str | None, typer.Option(metavar="M", help="Memory limit for the index, such as 1.5GB or 800MiB.")
     ] = None,
     recall: Annotated[
-        float, typer.Option(metavar="R", help="Share of those pairs that has to be found; 1 for exact indexes only.")
+        float, typer.Option(metavar="R", help="Share of these pairs to find; 1 allows exact indexes only.")
     ] = 0.99,
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Show what each block index costs and finds, and which one to use.
+    """Show cost and recall of each block index, and which one to use.
 
-    The block indexes are made and asked for their keys. With --edit-share, made-up posts and edited copies are tried.
-    The fastest that finds enough and fits into the memory is chosen; exact ones win ties: a lossy one must be 1.25
-    times faster.
+    The number of keys comes from the block indexes themselves. With --edit-share, recall is measured on artificial
+    posts and edited copies. The choice is the fastest index that finds enough and fits into the memory; a lossy one
+    must be 1.25 times faster than an exact one.
     """
     from hybriddup.cli.printing import print_json
     from hybriddup.study.plan import Question, make_plan
@@ -67,7 +70,7 @@ def plan(
 
 
 def print_plan(plan: Plan) -> None:
-    """Print the shapes, the choice with the lines that configure it, and what was noted."""
+    """Print the table of shapes, the choice, notes, and the YAML that configures it."""
     import yaml
 
     from hybriddup.cli.printing import print_table

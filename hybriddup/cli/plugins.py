@@ -1,4 +1,4 @@
-"""`hybriddup plugins`: what is installed and what it brings."""
+"""`hybriddup plugins`: list plugins and their components."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def plugins(
 ) -> None:
     """List plugins with their distribution, version, hooks and components.
 
-    The built-in components are those of the plugin hybriddup.plugin.builtins. HYBRIDDUP_DISABLE_PLUGINS=a,b in the
-    environment keeps plugins from being loaded, by name.
+    The plugin hybriddup.plugin.builtins has the built-in components. The environment variable
+    HYBRIDDUP_DISABLE_PLUGINS=a,b disables plugins by name.
     """
     from hybriddup.cli.printing import print_json
     from hybriddup.plugin.manager import create_plugin_manager

@@ -1,4 +1,4 @@
-"""Printing: tables for people, drawn by rich at a terminal, aligned plain text elsewhere; JSON for machines."""
+"""Print tables, with rich on a terminal and as aligned plain text elsewhere, and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = Sequence[Sequence[str]]
 def print_table(
     rows: Rows, *, headers: Sequence[str] = (), title: str = "", right: Sequence[int] = (), stream: TextIO | None = None
 ) -> None:
-    """Print rows of cells on standard output, or another stream; ``right`` are columns aligned to the right."""
+    """Print rows of cells on standard output or another stream; ``right`` are the right-aligned columns."""
     target = stream or sys.stdout
     if target.isatty():
         _draw(rows, headers, title, right, target)
@@ -71,6 +71,6 @@ def print_json(data: Any) -> None:
 
 
 def to_json(data: Any) -> bytes:
-    """Return data as indented JSON; lone surrogates come out as escapes."""
+    """Return data as indented JSON in UTF-8; lone surrogates are escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
     return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -1,4 +1,4 @@
-"""`hybriddup serve`: check the options, listen, open the window behind the port, drain at the end."""
+"""`hybriddup serve`: check the options, listen, open the window in the background, and shut down gracefully."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
 SHORTEST_TOKEN = 16
 TRIED_BYTES = 2**20
-"""Room on the disk from which on it is no longer called full."""
+"""Free disk space, in bytes, from which on the disk no longer counts as full."""
 PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -31,22 +31,21 @@ EPILOG = """\b
 Examples:
   hybriddup serve --store window
       then: curl localhost:8077/v1/posts -H 'Content-Type: application/json' -d '{"id": "a", "text": "good morning"}'
-      and for people: http://localhost:8077/
+      in a browser: http://localhost:8077/
   HYBRIDDUP_TOKEN=$(cat token) hybriddup serve --store window --host 0.0.0.0
-      for other machines; clients send it as Authorization: Bearer TOKEN
+      for other machines; clients send the token as Authorization: Bearer TOKEN
 
-Needs the extra: pip install 'hybriddup[serve]'. The requests are described at /docs, and for programs at
-/openapi.json.
+Needs the extra: pip install 'hybriddup[serve]'. The requests are documented at /docs, and as OpenAPI at /openapi.json.
 
-Exit codes: 0 told to end (SIGTERM): everything accepted was answered and the window closed; 2 an error; 130 the same
-as 0, by Ctrl-C; a second Ctrl-C waits for nothing, and loses nothing that was answered."""
+Exit codes: 0 ended by SIGTERM: all accepted requests were answered and the window was closed; 2 an error; 130 the same
+as 0, by Ctrl-C; a second Ctrl-C ends at once, and loses nothing that was answered."""
 
 
 def serve(
     store: Annotated[
         str,
         typer.Option(
-            metavar="DIR|URL", show_default=False, help="Directory of the window, made where there is none, or its URL."
+            metavar="DIR|URL", show_default=False, help="Directory of the window, created if missing, or its URL."
         ),
     ],
     config: options.Config = DEFAULT_CONFIG,
@@ -57,52 +56,56 @@ def serve(
     rewind: Rewind = False,
     workers: options.Workers = None,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address to listen on; one that is not loopback needs a token.")
+        str, typer.Option(metavar="HOST", help="Address to listen on; others than loopback need a token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0 takes a free one.")] = 8077,
     token_file: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File with the token that clients must send; the environment variable HYBRIDDUP_TOKEN does the same.",
+            help="File with the token that clients must send; or set the environment variable HYBRIDDUP_TOKEN.",
         ),
     ] = None,
-    max_body: Annotated[int, typer.Option(min=1024, metavar="BYTES", help="Size of a request's body at most.")] = 8
+    max_body: Annotated[int, typer.Option(min=1024, metavar="BYTES", help="Maximum size of a request's body.")] = 8
     * 2**20,
-    max_posts: Annotated[int, typer.Option(min=1, metavar="N", help="Posts in one request at most.")] = 1000,
-    max_text_length: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of one text at most.")] = 20_000,
+    max_posts: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum number of posts per request.")] = 1000,
+    max_text_length: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum length of a text in characters.")
+    ] = 20_000,
     max_queue: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Posts that may wait; beyond, clients are told to come back later.")
+        int, typer.Option(min=1, metavar="N", help="Maximum number of waiting posts; more are refused with status 429.")
     ] = 20_000,
     max_connections: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="Open connections at most; the one idle for longest makes room."),
+        typer.Option(min=1, metavar="N", help="Maximum number of open connections; the longest idle one is closed."),
     ] = 512,
     request_timeout: Annotated[
         float,
         typer.Option(
-            min=0.1, metavar="SECONDS", help="Time for a body to come, again for the answer, and again for taking it."
+            min=0.1,
+            metavar="SECONDS",
+            help="Deadline for a body, again for the answer, and again for the client to read it.",
         ),
     ] = 10.0,
     header_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Time for the headers of a request to come.")
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Deadline for the headers of a request.")
     ] = 5.0,
     keep_alive: Annotated[
-        int, typer.Option(min=1, metavar="SECONDS", help="Time that a connection stays open between requests.")
+        int, typer.Option(min=1, metavar="SECONDS", help="Time for which a connection stays open between requests.")
     ] = 30,
     access_log: Annotated[
         bool,
         typer.Option(
             "--access-log",
-            help="Write a line about each request to standard error: time, client, method, path, status, seconds.",
+            help="Write a line for each request to standard error: time, client, method, path, status, seconds.",
         ),
     ] = False,
     debug: options.Debug = False,
 ) -> None:
-    """Decide posts over HTTP, against those kept in the last days.
+    """Decide posts over HTTP, against the posts kept within the horizon.
 
-    What was answered is on disk; a post sent again with the same id gets the same answer again. On SIGTERM what was
-    accepted is answered before it ends.
+    Answered decisions are on disk; a post sent again with the same id gets the same answer. On SIGTERM, accepted
+    requests are answered before the service ends.
     """
     check_installed()
     from time import time as clock
@@ -118,12 +121,12 @@ def serve(
 
     token = find_token(token_file)
     check_host(host, token)
-    # faults of the options and of the configuration are reported before anybody is served
+    # report faults of the options and of the configuration before listening
     parse_timing(time, horizon, max_step, clock)
     open_session(config, plugins or ())
 
     def open_ready() -> AnyWindow:
-        """Return the window, with all kernels loaded."""
+        """Open the window, and load all kernels."""
         opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
         window = open_window(store, config, rewind=rewind, **opening)
         try:
@@ -169,18 +172,18 @@ def serve(
 
 
 def say_ready(stats: WindowStats) -> None:
-    """Report on standard error that the service takes posts."""
+    """Print on standard error that the service accepts posts."""
     typer.echo(f"ready: {stats.n_kept_in_window:,} kept posts in the window", err=True)
 
 
 def try_disk(store: str) -> None:
-    """Write to the disk of a store and leave nothing behind; OSError where that fails."""
+    """Write a temporary file to the disk of a store; OSError if that fails. Stores that are not files are not tried."""
     from tempfile import TemporaryFile
 
     from hybriddup.window.urls import path_of, url_of
 
     scheme, url = url_of(store)
-    if scheme != "file":  # only the next posts can tell
+    if scheme != "file":  # only the next posts will show whether it works
         return
     with TemporaryFile(dir=path_of(url)) as file:
         file.write(bytes(TRIED_BYTES))
@@ -189,7 +192,7 @@ def try_disk(store: str) -> None:
 
 
 def check_installed() -> None:
-    """Raise ConfigError where a package of the extra is missing."""
+    """Raise ConfigError if a package of the extra is missing."""
     if missing := [name for name in PACKAGES if find_spec(name) is None]:
         raise ConfigError(
             f"hybriddup serve needs {', '.join(missing)}, which is not installed; run: pip install 'hybriddup[serve]'"
@@ -197,7 +200,7 @@ def check_installed() -> None:
 
 
 def find_token(file: str | None) -> str | None:
-    """Return the token from a file or the environment; None where there is none."""
+    """Return the token from a file or the environment; None if there is none, ConfigError if it is unusable."""
     if file is not None:
         try:
             token, where = Path(file).read_text("utf-8").strip(), file
@@ -218,7 +221,7 @@ def find_token(file: str | None) -> str | None:
 
 
 def check_host(host: str, token: str | None) -> None:
-    """Refuse to serve other machines without a token."""
+    """Raise ConfigError if other machines could reach the service without a token."""
     if token is None and not is_loopback(host):
         raise ConfigError(
             f"--host {host} can be reached from other machines, and there is no token. Give one with --token-file FILE "
@@ -227,7 +230,7 @@ def check_host(host: str, token: str | None) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is of this machine alone."""
+    """Return whether only this machine can reach an address."""
     from ipaddress import ip_address
 
     try:
@@ -237,7 +240,7 @@ def is_loopback(host: str) -> bool:
 
 
 def load_kernels(config: str, workers: int | None, plugins: Sequence[str]) -> None:
-    """Decide two posts in another window, so that the first request does not wait for the compiler."""
+    """Load or compile the kernels by deciding two posts in another window, so that the first request does not wait."""
     from hybriddup.window import Window
 
     with Window.open(None, config, workers=workers, plugins=plugins) as window:

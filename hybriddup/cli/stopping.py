@@ -1,8 +1,8 @@
-"""Signals to stop: while a command is at work, they raise nothing in it.
+"""Signal handling for long-running commands: a signal raises no exception in their code.
 
-An exception out of a signal handler may come in the middle of compiled code, which crashes the process or loses it. So
-a command that takes long works beside the main thread, which waits for it and for signals. At one, the main thread has
-undone what was begun, and ends the process.
+An exception from a signal handler may arrive in the middle of compiled code, which then crashes or swallows it. So a
+long command runs in a worker thread, while the main thread waits for it and for signals. At a signal, the main thread
+runs the cleanup actions and ends the process.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MESSAGES = {signal.SIGINT: b"interrupted; nothing was written\n", signal.SIGTERM: b""}
-"""What is said at the end, by the signals that stop the program."""
+"""Final message on standard error, by signal."""
 HANGUP = getattr(signal, "SIGHUP", None)
-"""The terminal was closed; Windows has no such signal."""
+"""The signal of a closed terminal; None on Windows."""
 if HANGUP is not None:
     MESSAGES[HANGUP] = b""
 NOTICED_WITHIN = 0.1
-"""Seconds. A signal that the system hands to another thread does not wake the main one, which alone handles it."""
+"""Polling interval in seconds: only the main thread handles signals, but one delivered to another thread does not wake
+it."""
 SHOW_CURSOR = b"\x1b[?25h\n"
-"""For a terminal: a progress bar hides the cursor and leaves it in its line."""
+"""Escape sequence that restores the cursor, which a progress bar hides, and begins a new line."""
 
 
 def end(number: int) -> NoReturn:
-    """End the process because of a signal, without waiting for any thread, and say so."""
+    """Print the message for a signal and end the process, without waiting for any thread."""
     with suppress(OSError):
         os.write(2, (SHOW_CURSOR if os.isatty(2) else b"") + MESSAGES[signal.Signals(number)])
     os._exit(128 + number)
@@ -45,18 +46,18 @@ def _raise(number: int) -> NoReturn:
 
 
 class _Now:
-    """What holds at the moment; a process has one set of signal handlers."""
+    """Current state of signal handling; global, like the signal handlers of a process."""
 
     has_terminal = False
     """Whether standard error is a terminal."""
     answer: Callable[[int], object] = staticmethod(end)
-    """Called by the handler of a signal."""
-    on_stop: list[Callable[[int], bool]] = []  # noqa: RUF012  there is one
-    """Called in the main thread before the process ends."""
+    """Called by the signal handler with the signal's number."""
+    on_stop: list[Callable[[int], bool]] = []  # noqa: RUF012  global state
+    """Cleanup actions, called in the main thread before the process ends."""
 
 
 def install_handlers() -> None:
-    """Have signals to stop end the program from now on; one that is ignored, as in the background, stays so."""
+    """Install handlers, by which signals end the program from now on. Ignored signals, as under nohup, stay ignored."""
     _Now.has_terminal = os.isatty(2)
     for number in MESSAGES:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -70,36 +71,36 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def hang_up() -> None:
-    """Say nothing more on a terminal, which was closed: writing to it would fail."""
+    """Redirect standard error to the null device if it was a terminal: writing to a closed one would fail."""
     if _Now.has_terminal:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def raise_signals() -> None:
-    """Have signals raise as Python does it, for commands that are quick or look after signals themselves."""
+    """Let signals raise exceptions, as usual in Python; for commands that are quick or handle signals themselves."""
     _Now.answer = _raise
 
 
 def ignore_signals() -> None:
-    """Let nothing stop the program any more: it has done its work, and ends in a moment."""
+    """Ignore signals from now on: the work is done, and the program is about to end."""
     for number in MESSAGES:
         signal.signal(number, signal.SIG_IGN)
 
 
 def on_stop(action: Callable[[int], bool]) -> None:
-    """Have a signal call an action first, with its number, in the main thread; until the work has ended.
+    """Register an action to run in the main thread at a signal, with its number, while the work lasts.
 
-    It returns True where the work comes to its end by itself soon; otherwise the process ends.
+    It returns True if the work will soon end by itself; if none does, the process ends.
     """
     _Now.on_stop.append(action)
 
 
 def work_beside(work: Callable[[], T]) -> T:
-    """Return what a function returns, or raise what it raises; it runs in a thread of its own.
+    """Run a function in a worker thread; return its result or raise its exception.
 
-    A second Ctrl-C ends the process at once. Signals are ignored when the work has ended: its outputs are in place.
+    A second Ctrl-C ends the process at once. Signals are ignored after the work has ended: its outputs are in place.
     """
-    from concurrent.futures import Future  # late: handlers are to be installed before a Ctrl-C can come
+    from concurrent.futures import Future  # imported late, so that handlers are installed early
 
     events: SimpleQueue[int | None] = SimpleQueue()
     result: Future[T] = Future()

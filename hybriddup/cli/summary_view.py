@@ -1,4 +1,4 @@
-"""The closing summary of a run, for people."""
+"""Print the summary of a run on standard error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
 WORTH_TELLING = 0.9995
-"""An estimated recall of stage 1 below this is printed at once."""
+"""An estimated recall of stage 1 below this is printed even without ``--verbose``."""
 FOUND = (
     "Candidate search found an estimated {} of the pairs that the second stage accepts{}; repeats that it does not "
     "accept are not counted."
@@ -23,9 +23,9 @@ FOUND = (
 
 
 def print_outcome(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> None:
-    """Print what became of the posts, and what may have kept repeats from being found, on standard error.
+    """Print on standard error how many posts were removed and kept, and why repeats may have been missed.
 
-    ``target`` is where the posts were written to, with ``mark`` all of them; None where nothing was written.
+    ``target`` is the output of the posts (all of them with ``mark``); None = nothing was written.
     """
     typer.echo(f"{_removed(summary, target, against, mark=mark)} {_rest(summary, target, mark=mark)}", err=True)
     if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:
@@ -46,7 +46,7 @@ def report_run(
     verbose: bool,
     quiet: bool,
 ) -> int:
-    """Say on standard error what became of the posts, then show the first bad lines, then remarks; return the code."""
+    """Print the outcome, the first bad lines and remarks on standard error; return the exit code."""
     if verbose:
         print_tables(summary)
     if not quiet:
@@ -60,7 +60,7 @@ def report_run(
 
 
 def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:
-    """Return how many posts are repeats, and of which kind."""
+    """Return a sentence with the numbers of removed posts, by kind."""
     n = summary.n_exact + summary.n_near
     verb = "Would remove" if target is None else "Marked" if mark else "Removed"
     if n == 0:
@@ -75,7 +75,7 @@ def _percent(share: float) -> str:
 
 
 def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
-    """Return what became of the posts that were not removed."""
+    """Return a sentence with the numbers of kept posts and of those left out."""
     where = f" in {target}" if target not in {None, "-"} else ""
     if mark and target is not None:
         return f"Wrote all {summary.n_read:,}{where}."
@@ -116,7 +116,7 @@ def _counts(summary: Summary) -> list[list[str]]:
 
 
 def _without_text(summary: Summary) -> str:
-    """Return what became of the posts without text."""
+    """Return the remark on posts without text: left out, or counted among the others."""
     n_of_others = summary.n_exact + summary.n_near + summary.n_kept
     return "left out" if n_of_others < summary.n_read else "among these"
 
@@ -155,7 +155,7 @@ def _recall(summary: Summary) -> str:
 
 
 def print_bad_records(records: Sequence[BadRecord], n_bad: int, remedy: str) -> int:
-    """Print how many records were bad and what became of them, then the first few; return the exit code."""
+    """Print the number of bad records with ``remedy``, then the first few of them; return the exit code."""
     if n_bad == 0:
         return 0
     typer.echo(f"{n_bad:,} bad {'line' if n_bad == 1 else 'lines'}: {remedy}", err=True)

@@ -1,4 +1,4 @@
-"""`hybriddup tune`: fit a configuration to labeled pairs, write it, and print what it reaches."""
+"""`hybriddup tune`: fit a configuration to labeled pairs, write it, and print its measures."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Examples:
   hybriddup dedupe posts.jsonl --config mine.yaml
 
 PAIRS is as for `hybriddup evaluate`; a hundred pairs are enough to begin with, if they are of all kinds: repeats,
-near misses, and pairs that have little in common. Thresholds are fitted, of each length band with enough pairs; of the
-verifier post, models of other kinds of posts are tried too, and a new one where there are enough pairs. What is not
-clearly better is not changed. What is printed as reached after it was measured on pairs that were not fitted to.
+near misses, and pairs that have little in common. Thresholds are fitted for each length band with enough pairs. For the
+verifier post, models of other kinds of posts are tried too, and a new one is fitted if there are enough pairs. Settings
+change only if the result is clearly better. The measures after tuning come from pairs that were not used for fitting.
 
 {EXIT_CODES}"""
 
@@ -41,7 +41,7 @@ def tune(
             max=1,
             metavar="SHARE",
             show_default=False,
-            help="Share of the pairs called duplicates that should be: 0.98, say. When left out, the best F1 is taken.",
+            help="Lowest precision to accept, such as 0.98. Default: maximize F1.",
         ),
     ] = None,
     wrong: options.Wrong = None,
@@ -59,7 +59,7 @@ def tune(
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Fit thresholds, or the model of post, to labeled pairs, and write the configuration."""
+    """Fit thresholds, or the model of the verifier post, to labeled pairs, and write the configuration."""
     import yaml
 
     from hybriddup.cli.labeled import labeled_pairs, write_wrong_pairs
@@ -95,7 +95,7 @@ def tune(
 
 
 def print_tuned(tuned: Tuned, output: str) -> None:
-    """Print what was reached before and after, with intervals, and by length."""
+    """Print the measures before and after, with 95 % intervals, and by length of text."""
     from hybriddup.cli.labeled import shares
     from hybriddup.cli.printing import print_table
     from hybriddup.study.tune import AS_IT_IS

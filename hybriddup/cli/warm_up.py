@@ -13,11 +13,11 @@ Examples:
   hybriddup warm-up
   hybriddup warm-up mine.yaml
   RUN pip install hybriddup && NUMBA_CACHE_DIR=/var/cache/numba hybriddup warm-up
-      in a Dockerfile; set NUMBA_CACHE_DIR to the same directory where the image runs
+      in a Dockerfile; set NUMBA_CACHE_DIR to the same directory when the image runs
 
-What is compiled is for this processor and this version of hybriddup; on another processor the first run compiles again.
-It is kept where hybriddup is installed, in the user's cache where that cannot be written to, or in the directory that
-the environment variable NUMBA_CACHE_DIR names: one that only you can write to, since code is loaded from it."""
+Compiled kernels are for this processor and this version of hybriddup; on another processor the first run compiles
+again. They are stored where hybriddup is installed, or in the user's cache if that is not writable, or in the directory
+of the environment variable NUMBA_CACHE_DIR. Nobody else should be able to write to that one: code is loaded from it."""
 
 
 def warm_up(
@@ -26,13 +26,13 @@ def warm_up(
         typer.Argument(
             metavar="[NAME|FILE]...",
             show_default=False,
-            help="Configurations to be ready for; all shipped ones if none.",
+            help="Configurations to compile for; default: all shipped ones.",
         ),
     ] = None,
     plugins: options.Plugins = None,
     debug: options.Debug = False,
 ) -> None:
-    """Compile the kernels, so that not even the first run has to."""
+    """Compile the kernels, so that the first run does not have to."""
     from time import perf_counter
 
     from hybriddup.cli.warm_up_job import compile_kernels

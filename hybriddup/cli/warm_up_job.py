@@ -1,7 +1,7 @@
-"""Compiling ahead: the kernels are compiled where they run first and kept in numba's cache.
+"""Compile the kernels in advance, into numba's cache.
 
-What numba compiles is for one processor and one version of the source, so a package cannot bring it along. It is
-compiled at first use, which tells the user so, or beforehand by `hybriddup warm-up`.
+Machine code from numba is for one processor and one version of the source, so a package cannot contain it. Kernels are
+compiled at first use, with a message to the user, or in advance by `hybriddup warm-up`.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ ALPHABETS = (
     "가나다라마바사아자차카",
 )
 LENGTHS = (3, 9, 18, 35, 70, 150, 600)
-"""Characters of the posts: in every length band of the shipped configurations, and past the 64 bits of a word."""
+"""Lengths of the posts in characters: in every length band of the shipped configurations, and above 64."""
 BATCHES = (1, 2, 247)
-"""Posts that a window is sent at a time, again and again."""
+"""Sizes of the batches sent to the window, in turn."""
 HORIZON = 3.0
-"""Batches after which a window forgets."""
+"""Horizon of the window, in batches: the clock advances by 1 with each."""
 
 
 BESIDE = "headlines"
-"""Configuration whose keys and second look another process compiles, beside all else."""
+"""Configuration whose kernels for keys and verification another process compiles in parallel."""
 COMPILE_BESIDE = f"from {__name__} import compile_second_look; compile_second_look({BESIDE!r})"
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:
-    """Compile all that runs with some configurations need, and yield the name of each when that is done.
+    """Compile all kernels that runs with these configurations need; yield each name when it is done.
 
-    Posts made up here are deduplicated, as files and in a live window. Kernels are compiled for the types that they are
-    called with, so calling them as a run does is the sure way. Compiling takes one core: where there is much of it,
-    another process compiles a part, which is taken over after the first configuration.
+    Artificial posts are deduplicated in a run and in a live window: numba compiles a kernel for the argument types of
+    its calls, so real calls are the safe way. Compiling uses one core, so if `BESIDE` is not the first configuration,
+    another process compiles its part in parallel; that cache is taken over after the first configuration.
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
@@ -79,7 +79,7 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
         for name in names:
             settings = load_settings(name, manager)
             run(corpus, settings, manager.registry, config_name=name)
-            with suppress(ConfigError):  # there are configurations for files only
+            with suppress(ConfigError):  # some configurations are for files only
                 run_window(texts, settings, manager.registry)
             look_up_rings()
             take_over_part()
@@ -88,9 +88,10 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
 
 @contextmanager
 def compiling_beside() -> Iterator[Callable[[], None]]:
-    """Have another process compile a part; yield what waits for it and takes over what it has compiled.
+    """Compile a part in another process; yield a function that waits for it and takes over its cache.
 
-    It has a cache of its own, as one process at a time may write to one. Where it fails, all is compiled here.
+    The process has its own cache, as only one process at a time may write to a cache. If it fails, this process
+    compiles everything.
     """
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
@@ -114,7 +115,7 @@ def _clear(folder: str, number: int) -> bool:
 
 
 def compile_second_look(name: str) -> None:
-    """Compile what a shipped configuration needs to make keys, and to verify pairs."""
+    """Compile the kernels with which a shipped configuration makes keys and verifies pairs."""
     texts = made_up_posts()
     manager = create_plugin_manager(entry_points=False)
     parts = Components.create(load_settings(name, manager), manager.registry, 1)
@@ -129,7 +130,7 @@ def compile_second_look(name: str) -> None:
 
 
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
-    """Do all that a live window does: decide, find, learn from, audit and forget posts, and go on when opened again."""
+    """Use all features of a live window: decide, match, learn, audit, delete and expire posts, and reopen."""
     clock = count()
     timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
     options = WindowOptions(settings, registry, timing, available_workers(), read_only=False)
@@ -151,7 +152,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Ask what a window asks where a key is crowded, and what one asks that several processes share."""
+    """Compile the rank query of a live window, for overflowing keys, and the look-up of a shared window."""
     live, components = state.prepare(texts).live, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
@@ -164,13 +165,13 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
 
 
 def look_up_rings() -> None:
-    """Ask what a run asks where a key is crowded: how far from the newest a text of a ring is."""
+    """Compile the rank query of a run, for overflowing keys."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
 
 
 def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
-    """Have posts decided, few and many at a time."""
+    """Decide posts in batches of all `BATCHES` sizes."""
     first = 0
     while first < len(posts):
         for n in BATCHES:
@@ -179,7 +180,7 @@ def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
 
 
 def made_up_posts() -> list[str]:
-    """Return posts in several scripts and of many lengths, some with emoji, each third an edited copy of another."""
+    """Return artificial posts in several scripts and lengths, some with emoji; every third edits an earlier one."""
     random = Random(SEED)  # noqa: S311  texts, not secrets
     posts: list[str] = []
     for i in range(N_POSTS):
@@ -189,4 +190,4 @@ def made_up_posts() -> list[str]:
             posts.append(original[:-1] + random.choice(alphabet))
         else:
             posts.append("".join(random.choices(alphabet, k=random.choice(LENGTHS))))
-    return [*posts, "#early 👍 @you", "#late 👍 @you"]  # of little text, emoji and mentions are left out last
+    return [*posts, "#early 👍 @you", "#late 👍 @you"]  # little text: emoji and mentions take no part in keys

@@ -1,4 +1,4 @@
-"""`hybriddup watch`: read lines as they come, decide them, answer each in its place."""
+"""`hybriddup watch`: decide posts from standard input as they arrive, and write one decision per line."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ Examples:
   tail -f posts.jsonl | hybriddup watch --store window > decisions.jsonl
   hybriddup watch --time event --horizon 12h < posts.jsonl | jq -c 'select(.decision == "kept")'
 
-Each line in is answered by one line out, in order, as soon as it is decided; blank lines are passed over. A bad line
-is answered by {"line": N, "error": "..."}. An id that was decided before gets the answer given then, with
-"repeated": true.
+Each input line gets one output line, in order, as soon as it is decided; blank lines are skipped. The output for a bad
+line is {"line": N, "error": "..."}. A repeated id gets the earlier decision, with "repeated": true.
 
 \b
-Exit codes: 0 the input ended, or told to end (SIGTERM): every line read was answered; 1 the same, but some lines were
-bad; 2 an error; 130 interrupted (Ctrl-C), every line read was answered; 141 the reader of standard output went away."""
+Exit codes: 0 the input ended, or SIGTERM: every line read was answered; 1 the same, but some lines were bad; 2 an
+error; 130 interrupted (Ctrl-C), every line read was answered; 141 the reader of standard output closed it."""
 
 Horizon = Annotated[
-    str, typer.Option(metavar="TIME", help="How long a kept post goes on matching: a number with s, m, h or d.")
+    str, typer.Option(metavar="TIME", help="How long a kept post matches later ones: a number with s, m, h or d.")
 ]
 TimeOf = Annotated[
     Literal["arrival", "event"],
     typer.Option(
-        help="Time of a post: when it comes, or what its field created_at says: seconds or milliseconds since 1970, "
-        "ISO 8601, or 'Wed Jan 07 13:00:00 +0800 2026' as the APIs of Weibo and Twitter write it."
+        help="Time of a post: its arrival, or its field created_at: seconds or milliseconds since 1970, ISO 8601, or "
+        "'Wed Jan 07 13:00:00 +0800 2026' as in the APIs of Weibo and Twitter."
     ),
 ]
 MaxStep = Annotated[
@@ -37,14 +36,12 @@ MaxStep = Annotated[
     typer.Option(
         metavar="TIME",
         show_default="1h, or half of a shorter horizon",
-        help="By how much one post moves the window's time on at most, so that a wrong one makes it forget nothing.",
+        help="Maximum by which one post advances the window's time, so that a post with a wrong time expires nothing.",
     ),
 ]
 Rewind = Annotated[
     bool,
-    typer.Option(
-        "--rewind", help="Put the window's time back to what the clock says, after a clock or posts that were ahead."
-    ),
+    typer.Option("--rewind", help="Set the window's time back to the clock, after a clock or posts that were ahead."),
 ]
 
 
@@ -54,7 +51,7 @@ def watch(
         typer.Option(
             metavar="DIR|URL",
             show_default=False,
-            help="Directory of the window, made where there is none; or its URL. Left out: in memory, till the end.",
+            help="Directory of the window, created if missing, or its URL. Default: in memory, lost at the end.",
         ),
     ] = None,
     config: options.Config = DEFAULT_CONFIG,
@@ -66,28 +63,28 @@ def watch(
     text_field: options.TextField = "text",
     id_field: Annotated[
         str,
-        typer.Option(metavar="FIELD", help="Field that holds the id of a post; without one, the window makes an id."),
+        typer.Option(metavar="FIELD", help="Field with the id of a post; without one, the window makes an id."),
     ] = "id",
     time_field: Annotated[
-        str, typer.Option(metavar="FIELD", help="Field that holds the time of a post, for --time event.")
+        str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")
     ] = "created_at",
     encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Encoding of the lines that come; answers are always UTF-8.")
+        str, typer.Option(metavar="NAME", help="Encoding of the input; the output is always UTF-8.")
     ] = "utf-8",
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first bad line, when those before it are answered.")
+        bool, typer.Option("--strict", help="Stop at the first bad line, after answering the lines before it.")
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no counts at the end, only errors and bad lines.")
     ] = False,
     debug: options.Debug = False,
 ) -> None:
-    """Decide posts as they come, against those kept in the last days.
+    """Decide posts from a stream, against the posts kept within the horizon.
 
-    JSON Lines in on standard input, one decision a line out on standard output. A decision is written when it is in the
-    store.
+    Reads JSON Lines from standard input, and writes one decision per line to standard output. A decision is written
+    after it is stored.
     """
     import signal
     import sys

@@ -1,4 +1,4 @@
-"""Lines of posts that `hybriddup watch` reads, each answered in its place."""
+"""Work of `hybriddup watch`: parse lines, decide the posts, write an answer for each line in order."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ REMEDY = "each was answered in its place by an object with an error"
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line that is no post."""
+    """A line that is not a valid post."""
 
     line: int
-    """From 1."""
+    """Line number, from 1."""
     error: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,12 +40,12 @@ class BadLine:
 
 @dataclass
 class Watcher:
-    """Answers lines, and counts what it answered."""
+    """Answers lines, and counts the answers."""
 
     window: AnyWindow
     output: BinaryIO
     fields: Mapping[str, str]
-    """Where a line has what a post has: ``text``, ``id``, and ``created_at`` where time is that of the event."""
+    """Input fields by name in a post: ``text``, ``id``, and with event time ``created_at``."""
     encoding: str
     max_line: int
     strict: bool
@@ -60,7 +60,7 @@ class Watcher:
             self.answer(batch)
 
     def answer(self, lines: Sequence[bytes]) -> None:
-        """Decide lines and write an answer to each; those written are flushed."""
+        """Decide lines, write an answer to each, and flush."""
         read = [self.read(line, number) for number, line in enumerate(lines, self.n_lines + 1) if line.strip()]
         self.n_lines += len(lines)
         bad = next((one for one in read if isinstance(one, BadLine)), None)
@@ -73,7 +73,7 @@ class Watcher:
         self.write(read)
 
     def read(self, line: bytes, number: int) -> Post | BadLine:
-        """Return the post of a line, or why there is none."""
+        """Parse a line into a post, or a `BadLine` with the error."""
         if reason := why_too_long(line, self.max_line):
             return BadLine(number, reason)
         record = parse_line(line, self.encoding)
@@ -96,7 +96,7 @@ class Watcher:
         return post
 
     def write(self, read: Sequence[Post | BadLine]) -> None:
-        """Decide the posts among lines and write the answers in order."""
+        """Decide the posts among parsed lines, and write the answers in order."""
         decisions = iter(self.window.add_many([one for one in read if isinstance(one, Post)]))
         for one in read:
             answer = one if isinstance(one, BadLine) else next(decisions)
@@ -125,14 +125,14 @@ class Watcher:
 
 
 def encoding_of_stream(name: str) -> str:
-    """Return an encoding as Python calls it; InputError where it cannot be read, or is to be told by the stream."""
+    """Return the Python name of an encoding; InputError if it is unknown, or ``auto``."""
     if name == AUTO:
-        raise InputError("--encoding auto: the encoding of a stream cannot be told before it comes; name it.")
+        raise InputError("--encoding auto: the encoding of a stream cannot be detected in advance; name it.")
     return checked_encoding(name)
 
 
 def recall_line(stats: WindowStats) -> str:
-    """Return a line on how much of what it should have found the index found; empty where there is no estimate."""
+    """Return a line with the estimated recall of the index; empty if there is no estimate."""
     if stats.estimated_recall is None or stats.recall_interval is None:
         return ""
     low, high = stats.recall_interval

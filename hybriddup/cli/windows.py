@@ -1,4 +1,4 @@
-"""Opening the window of a command, and settling down: a process that answers for days."""
+"""Open the window of a long-running command, and prepare the process for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hybriddup.window import AnyWindow, Window
 
 
 def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any) -> AnyWindow:
-    """Return a window, opened as `hybriddup.Window.open` does; to rewind it, its time is put back to the clock's."""
+    """Open a window with `hybriddup.Window.open`; with ``rewind``, set its time back to the clock."""
     window = Window.open(store, config, **opening)
     if rewind:
         try:
@@ -19,14 +19,14 @@ def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any)
         except BaseException:
             window.close()
             raise
-        typer.echo(f"the window's time was put back by {seconds:,.0f} s", err=True)
+        typer.echo(f"the window's time was set back by {seconds:,.0f} s", err=True)
     return window
 
 
 def settle() -> None:
-    """Let the garbage collector pass over all objects that there are by now.
+    """Freeze all existing objects, so that the garbage collector skips them.
 
-    A full collection would look at every object of every library: some 35 ms in which nobody is answered.
+    A full collection would visit every object of every library, which blocks all answers for about 35 ms.
     """
     gc.collect()
     gc.freeze()

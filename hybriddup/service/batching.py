@@ -1,15 +1,13 @@
-"""Posts of concurrent requests, gathered into batches for one deciding thread, in an order that is fair to the clients.
+"""A fair queue in front of the one deciding thread: it batches the posts of concurrent requests.
 
-While a batch is decided, what comes in waits and is the next one, so that batches are as large as the load asks for and
-a single request waits for nobody. A batch is as large as is decided within `BATCH_SECONDS`, as far as the last ones
-tell.
+Posts that arrive while a batch is decided form the next batch. So batches grow with the load, and a request that comes
+alone does not wait. A batch holds as many posts as should take `BATCH_SECONDS`, by the measured rate.
 
-Each client in turn, then each request of a client in turn, has a few posts decided. So a request waits as long as its
-own posts and those of as many others take, whatever else they sent: a thousand posts, or such as are slow to decide,
-hold up their own sender.
+Scheduling is round robin over clients, then over the requests of a client; each turn decides a few posts. So a thousand
+posts, or posts that are slow to decide, delay mostly their own sender.
 
-`Window.add_many` gathers too, what threads send that wait for it. It is called from one thread here, for the requests
-are no threads, and who is next is for the service to say.
+`Window.add_many` also batches, across the threads that call it. Here only one thread calls it: requests are coroutines,
+and the service chooses their order.
 """
 
 from __future__ import annotations
@@ -28,19 +26,19 @@ from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 POSTS_A_TURN = 16
-"""Posts of one request that are decided before it is the turn of another."""
+"""Posts that one request may have decided per turn."""
 CHARACTERS_AS_A_POST = 256
-"""So many characters count as another post: long texts are slower to decide."""
+"""Every 256 characters of a text add the cost of one short post: long texts are slower to decide."""
 Decide = Callable[[list[Post]], list[Decision]]
 LARGEST_BATCH = 1024.0
-"""Short posts decided at once."""
+"""Upper limit of the cost of a batch, in short posts."""
 BATCH_SECONDS = 0.05
-"""Time that a batch may take, as far as the last ones tell."""
+"""Target time for a batch, in seconds of processor time."""
 FIRST_RATE = 1000.0
-"""Short posts a second by which waiting is estimated before anything was measured."""
+"""Initial estimate of the deciding rate, in short posts per second."""
 ADAPTING = 0.25
-"""How far the rate follows each batch, and the size of a post each body."""
-FIRST_BYTES_A_POST = 200.0
+"""Weight of the newest value in the moving averages of rate and post size."""
+FIRST_BYTES_PER_POST = 200.0
 
 
 @dataclass(eq=False)
@@ -51,17 +49,17 @@ class Waiting:
     client: str
     answer: asyncio.Future[list[Decision]]
     decisions: list[Decision] = field(default_factory=list)
-    """Those about the first posts."""
+    """Decisions so far, on the first posts."""
     n_taken: int = 0
-    """Posts that were taken to be decided, and cannot be called off."""
+    """Number of posts handed to the deciding thread; these can no longer be cancelled."""
 
     @property
     def n_left(self) -> int:
-        """Posts that still wait."""
+        """Number of posts that still wait."""
         return len(self.posts) - self.n_taken
 
     def take(self) -> Part:
-        """Take the posts of a turn: at least one, and no more than are worth so many short ones."""
+        """Take the posts of one turn: at least one, then more until their cost reaches `POSTS_A_TURN`."""
         first, cost = self.n_taken, 0.0
         while self.n_left and (cost == 0.0 or cost < POSTS_A_TURN):
             cost += 1.0 + len(self.posts[self.n_taken].text) / CHARACTERS_AS_A_POST
@@ -75,22 +73,22 @@ class Part(NamedTuple):
     request: Waiting
     posts: list[Post]
     cost: float
-    """In short posts."""
+    """Cost in short posts."""
 
 
 @dataclass
 class FairQueue:
-    """Requests that wait, by client."""
+    """Waiting requests by client, served round robin."""
 
     by_client: OrderedDict[str, deque[Waiting]] = field(default_factory=OrderedDict)
-    """The client whose turn is next in front, and likewise each client's requests."""
+    """Clients and each client's requests, the next in turn first."""
 
     def add(self, request: Waiting) -> None:
-        """Let a request wait."""
+        """Append a request to its client's queue."""
         self.by_client.setdefault(request.client, deque()).append(request)
 
     def take(self, most_cost: float) -> list[Part]:
-        """Return what to decide next, for about so much: of each request in turn, and of a request in its order."""
+        """Take posts from each request in turn until they cost ``most_cost``; at least one part if any waits."""
         parts: list[Part] = []
         cost = 0.0
         while self.by_client and (not parts or cost < most_cost):
@@ -108,26 +106,27 @@ class FairQueue:
 
 @dataclass
 class DecidingQueue:
-    """Decides the posts of requests, each client's in turn. To be used from one event loop."""
+    """Decides the posts of requests, client by client in turn. Not thread-safe: use it from one event loop."""
 
     decide: Decide
-    """Called in a thread of its own, one call at a time."""
+    """Called in the deciding thread, one call at a time."""
     max_posts: int
-    """Posts that may wait."""
+    """Limit for `n_posts`. A request that finds nobody waiting is accepted whatever its size."""
     n_posts: int = 0
-    """Posts that wait or are being decided."""
-    bytes_a_post: float = FIRST_BYTES_A_POST
-    """Of bodies, as far as the last ones tell."""
+    """Number of posts that wait or are being decided."""
+    bytes_per_post: float = FIRST_BYTES_PER_POST
+    """Moving average of body bytes per post."""
     posts_per_second: float = FIRST_RATE
-    """Short posts, of which a long one counts as several."""
+    """Moving average of the deciding rate, in short posts per second; a long post counts as several."""
     waiting: FairQueue = field(default_factory=FairQueue)
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "deciding"))
     deciding: asyncio.Task[None] | None = None
 
     async def submit(self, posts: list[Post], timeout: float, client: str = "") -> list[Decision]:
-        """Return the decisions about the posts of a request, in order.
+        """Return the decisions on the posts of a request, in order.
 
-        RequestError where the queue is full, the time is over, or the posts could not be decided.
+        Raises RequestError if the queue is full, if there is no answer within ``timeout`` seconds, or if deciding
+        fails.
         """
         self.check_room(len(posts))
         one = Waiting(posts, client, asyncio.get_running_loop().create_future())
@@ -144,20 +143,21 @@ class DecidingQueue:
             raise could_not(error, len(one.decisions)) from error
 
     def check_room_for_body(self, n_bytes: int, max_posts: int) -> None:
-        """Raise RequestError where there is no room for the posts that a body of this size seems to have.
+        """Raise RequestError if the queue has no room for the number of posts estimated from the size of a body.
 
-        No room is kept meanwhile: whoever sends a body slowly would keep it from the others.
+        This reserves nothing: a client that sends its body slowly would keep the room from others.
         """
-        self.check_room(min(n_bytes / self.bytes_a_post, max_posts))
+        self.check_room(min(n_bytes / self.bytes_per_post, max_posts))
 
     def have_read(self, n_posts: int, n_bytes: int) -> None:
-        """Note how many posts a body had."""
-        self.bytes_a_post += ADAPTING * (n_bytes / n_posts - self.bytes_a_post)
+        """Update the average bytes per post with a body that was read."""
+        self.bytes_per_post += ADAPTING * (n_bytes / n_posts - self.bytes_per_post)
 
     def check_room(self, n_posts: float) -> None:
-        """Raise RequestError where the queue is full.
+        """Raise RequestError if the queue has no room for ``n_posts`` more.
 
-        Of what is left, a request may take half: however many large ones come, a small one finds room.
+        A request may take at most half of the remaining room, so that small requests find room however many large ones
+        come.
         """
         if not self.n_posts or self.n_posts + 2 * n_posts <= self.max_posts:
             return
@@ -172,7 +172,7 @@ class DecidingQueue:
         )
 
     def called_off(self, one: Waiting, timeout: float) -> RequestError:
-        """Return the problem of a request that was not answered in time; what has not begun is given up."""
+        """Cancel a request that timed out, with its waiting posts; return the error for the client."""
         one.answer.cancel()
         self.n_posts -= one.n_left
         if one.n_taken:
@@ -184,10 +184,10 @@ class DecidingQueue:
         return RequestError(503, "timeout", message, "send them again, later", retry_after=1)
 
     async def decide_waiting(self) -> None:
-        """Decide batch after batch until nobody waits."""
+        """Decide batch after batch until the queue is empty."""
         loop = asyncio.get_running_loop()
         try:
-            await asyncio.sleep(0)  # requests that are being read in this turn of the loop come along
+            await asyncio.sleep(0)  # let requests that are ready in this iteration of the loop join the batch
             while parts := self.waiting.take(self.largest_batch()):
                 answers, seconds = await loop.run_in_executor(self.thread, self.decide_timed, parts)
                 self.n_posts -= sum(len(part.posts) for part in parts)
@@ -198,33 +198,34 @@ class DecidingQueue:
             self.deciding = None
 
     def largest_batch(self) -> float:
-        """Return how many short posts to decide at once."""
+        """Return the cost limit of the next batch, in short posts."""
         return min(max(self.posts_per_second * BATCH_SECONDS, POSTS_A_TURN), LARGEST_BATCH)
 
     def decide_timed(self, parts: Sequence[Part]) -> tuple[list[list[Decision] | Exception], float]:
-        """Return what `decide_batch` does, and the seconds that it worked. Runs in the deciding thread.
+        """Return the result of `decide_batch` and its processor time in seconds. Runs in the deciding thread.
 
-        The time in which it waits for the interpreter is left out: smaller batches would make that longer.
+        Waiting for the interpreter lock is not counted: it would shrink the batches, and smaller batches wait for it
+        longer.
         """
         began = thread_time()
         answers = self.decide_batch([part.posts for part in parts])
         return answers, thread_time() - began
 
     def decide_batch(self, requests: Sequence[list[Post]]) -> list[list[Decision] | Exception]:
-        """Return for each request its decisions, or why there are none. Runs in the deciding thread."""
+        """Return the decisions on each request's posts, or the error. Runs in the deciding thread."""
         try:
             decisions = iter(self.decide([post for posts in requests for post in posts]))
         except InputError as error:
             if len(requests) == 1:
                 return [error]
-            # each by itself, so that the error reaches the one whose posts cause it
+            # retry each request alone, so that only the one with the invalid posts gets the error
             return [answer for posts in requests for answer in self.decide_batch([posts])]
         except Exception as error:
             return [error for _ in requests]
         return [[next(decisions) for _ in posts] for posts in requests]
 
     def deliver(self, parts: Sequence[Part], answers: Sequence[list[Decision] | Exception]) -> None:
-        """Give each request its answer once it is whole, unless it has gone."""
+        """Add the decisions to their requests, and answer those that are complete; skip cancelled ones."""
         for (request, _, _), answer in zip(parts, answers, strict=True):
             if request.answer.done():
                 continue
@@ -237,7 +238,7 @@ class DecidingQueue:
                 request.answer.set_result(request.decisions)
 
     async def close(self) -> None:
-        """Decide what waits, and end the thread."""
+        """Decide the waiting posts, then end the thread."""
         if self.deciding is not None:
             await self.deciding
         self.thread.shutdown()

@@ -1,10 +1,11 @@
-"""Connections as a hostile world opens them: too many, silent, slow to send or to read, or half closed.
+"""Connection limits against hostile clients: too many connections, or silent, slow or half-closed ones.
 
-uvicorn parses requests and ends connections that are idle between two of them. A subclass of its protocol adds what
-else a server needs that is reached directly: a time for the headers of a request and for taking the answer, a limit of
-the headers, and a limit of the connections, of which the one that has been waited for longest makes room. It overrides
-only what asyncio calls in a protocol and httptools in its owner, and the answer to what is no HTTP.
-`hybriddup.service.gate` has the times of bodies and answers.
+uvicorn parses requests and closes connections that are idle between two requests. A subclass of its protocol adds what
+a server without a proxy in front needs: a deadline for the headers, a deadline for the client to read the answer, a
+size limit for headers, and a limit on connections. If that is reached, the connection with the longest wait for its
+client is closed. The subclass overrides only the callbacks of asyncio and httptools, and the answer to invalid HTTP.
+
+`hybriddup.service.reading` and `hybriddup.service.batching` have the deadlines for bodies and answers.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from hybriddup.service.limits import MAX_AHEAD, MAX_CHUNKS, MAX_HEADER_BYTES, Limits
 from hybriddup.service.problems import RequestError
 
-LONGEST_BETWEEN_LOOKS = 0.5
-"""Seconds after which connections are looked at again, to end the slow ones."""
+MAX_CHECK_INTERVAL = 0.5
+"""Longest interval between two checks for slow connections, in seconds."""
 
 
 CONNECTION = "hybriddup.connection"
-"""By which the state of a request has its connection."""
+"""Key of the connection in a request's ``scope["state"]``."""
 
 
 class Connections:
-    """The connections of a server, and what they may do at most.
+    """The open connections of a server, and their limits.
 
-    ``note`` is called with the kind of error when one is refused or ended for what it does.
+    ``note`` is called with the kind of error when a connection is refused, or closed for breaking a limit.
     """
 
     def __init__(self, limits: Limits, note: Callable[[str], None]) -> None:
@@ -41,11 +42,14 @@ class Connections:
         self.is_looking = False
 
     def protocol(self) -> type[asyncio.Protocol]:
-        """Return what makes the protocol of a connection, for ``uvicorn.Config(http=...)``."""
+        """Return the factory of connections, for ``uvicorn.Config(http=...)``."""
         return cast("type[asyncio.Protocol]", partial(Connection, self))
 
     def add(self, connection: Connection) -> bool:
-        """Return whether another connection may stay; where there are too many, end the one longest waited for."""
+        """Add a connection; return whether it may stay.
+
+        At the limit, the connection that has kept the server waiting longest is closed to make room.
+        """
         has_room = len(self.open) < self.limits.max_connections
         if not has_room:
             self.note("too_many_connections")
@@ -58,18 +62,18 @@ class Connections:
         return has_room
 
     def look(self) -> None:
-        """End the connections that are too slow, now and again while there are any."""
+        """End the connections that are too slow; repeat at intervals while any are open."""
         loop = asyncio.get_running_loop()
         for connection in list(self.open):
             connection.end_if_slow(loop.time())
         if is_looking := bool(self.open):
             shortest = min(self.limits.header_timeout, self.limits.request_timeout)
-            loop.call_later(min(shortest / 8, LONGEST_BETWEEN_LOOKS), self.look)
+            loop.call_later(min(shortest / 8, MAX_CHECK_INTERVAL), self.look)
         self.is_looking = is_looking
 
 
 def take_connection(scope: Scope) -> Connection | None:
-    """Take the connection of a request out of its state, so that the two do not refer to each other."""
+    """Remove and return the connection in a request's state, so that the two do not form a reference cycle."""
     found: Connection | None = scope.get("state", {}).pop(CONNECTION, None)
     return found
 
@@ -77,45 +81,45 @@ def take_connection(scope: Scope) -> Connection | None:
 class Connection(HttpToolsProtocol):
     """One connection of a client: uvicorn's, with limits."""
 
-    def __init__(self, all_of_them: Connections, *, app_state: dict[str, Any], **given: Any) -> None:
+    def __init__(self, owner: Connections, *, app_state: dict[str, Any], **given: Any) -> None:
         super().__init__(app_state={**app_state, CONNECTION: self}, **given)
-        self.all_of_them = all_of_them
+        self.owner = owner
         self.in_headers = True
-        """Whether no whole headers came since the last request, or since the connection was made."""
+        """Whether the headers of the next request are still incomplete."""
         self.n_header_bytes = self.n_chunks = 0
         self.n_unanswered = 0
-        """Requests whose headers came, and which are not answered."""
+        """Number of requests with complete headers and no complete answer."""
         self.since = 0.0
-        """When the last headers or the last answer was complete, or the connection was made."""
+        """Time when the last headers or the last answer was complete, or the connection was made."""
         self.headers_since: float | None = None
-        """When headers began to be waited for; None = they need not come yet."""
+        """Time from which the header deadline counts; None = no headers are due."""
         self.unread_since: float | None = None
-        self.said_all = False
+        self.has_sent_eof = False
         self.problem: RequestError | None = None
-        """Why the parser was stopped."""
+        """The reason for which the parser was stopped."""
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether the client is to send something: a request, or the rest of one."""
+        """Whether the server waits for the client to send a request or the rest of one."""
         return not self.n_unanswered or not self.in_headers
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request, or refuse the connection."""
+        """Start the header deadline, or refuse the connection."""
         super().connection_made(transport)
         self.since = self.headers_since = self.loop.time()
-        if not self.all_of_them.add(self):
-            allowed = f"at most {self.all_of_them.limits.max_connections:,} connections; come back later"
+        if not self.owner.add(self):
+            allowed = f"at most {self.owner.limits.max_connections:,} connections; connect again, later"
             self.refuse(RequestError(503, "too_many_connections", "too many requests are being answered.", allowed))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self.all_of_them.open.discard(self)
+        self.owner.open.discard(self)
         super().connection_lost(exc)
-        for state in (self.app_state, (self.scope or {}).get("state", {})):  # of a request that never came whole
-            state.clear()  # they refer to each other
+        for state in (self.app_state, (self.scope or {}).get("state", {})):  # the latter of an unfinished request
+            state.clear()  # break the reference cycle, so that memory is freed at once
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, unless it is too much."""
+        """Parse the data; refuse headers that are too large."""
         if self.transport.is_closing():
             return
         if self.in_headers:
@@ -127,12 +131,12 @@ class Connection(HttpToolsProtocol):
             allowed = f"at most {MAX_HEADER_BYTES:,} bytes"
             self.refuse(RequestError(431, "headers_too_large", "the headers are too large.", allowed))
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's words
-        """Refuse what the parser was stopped for, or cannot read."""
-        self.refuse(self.problem or RequestError(400, "not_http", "this is no HTTP request.", "HTTP/1.1"))
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's message
+        """Answer with the problem for which the parser was stopped, or with 400 if it failed by itself."""
+        self.refuse(self.problem or RequestError(400, "not_http", "the data is not a valid HTTP request.", "HTTP/1.1"))
 
     def on_headers_complete(self) -> None:
-        """Take a request, unless too many wait."""
+        """Accept the request, unless too many wait on this connection."""
         if self.n_unanswered >= MAX_AHEAD:
             allowed = f"at most {MAX_AHEAD} requests before the first is answered"
             self.stop(RequestError(429, "too_many_ahead", "too many requests were sent ahead.", allowed))
@@ -142,7 +146,7 @@ class Connection(HttpToolsProtocol):
         self.since = self.loop.time()
 
     def on_chunk_header(self) -> None:
-        """Count the parts of a body: each is an event in Python, however small."""
+        """Refuse bodies in too many chunks: each costs a Python call, however small it is."""
         self.n_chunks += 1
         if self.n_chunks > MAX_CHUNKS:
             message, allowed = "the body comes in too many chunks.", f"at most {MAX_CHUNKS:,} chunks"
@@ -154,28 +158,28 @@ class Connection(HttpToolsProtocol):
         self.in_headers, self.n_header_bytes = True, 0
 
     def stop(self, problem: RequestError) -> None:
-        """Have the parser stop at once."""
+        """Stop the parser at once; `send_400_response` then sends the problem."""
         self.problem = problem
         raise ConnectionAbortedError  # the problem itself would hold this frame, and so the connection, in memory
 
     def answered(self) -> None:
-        """Wait for the next request, for as long as a connection is kept."""
+        """Note that a request is answered; close the connection after the last one if the client sent EOF."""
         self.n_unanswered -= 1
         self.since = self.loop.time()
         if self.headers_since is not None:
             self.headers_since = self.since
-        if self.said_all and not self.n_unanswered:
+        if self.has_sent_eof and not self.n_unanswered:
             self.transport.close()
 
     def end_if_slow(self, now: float) -> None:
-        """End the connection of a client that takes too long to ask, or to take what was answered."""
-        limits = self.all_of_them.limits
+        """End the connection if its client is too slow to send headers or to read an answer."""
+        limits = self.owner.limits
         if not self.transport.get_write_buffer_size():
             self.unread_since = None
         elif self.unread_since is None:
             self.unread_since = now
         elif now - self.unread_since > limits.request_timeout:
-            self.all_of_them.note("too_slow")
+            self.owner.note("too_slow")
             self.transport.abort()
             return
         if self.headers_since is None or self.n_unanswered or now - self.headers_since <= limits.header_timeout:
@@ -185,16 +189,16 @@ class Connection(HttpToolsProtocol):
         self.refuse(RequestError(408, "timeout", message, f"at most {seconds}"), counted_as="too_slow")
 
     def refuse(self, problem: RequestError, counted_as: str | None = None) -> None:
-        """End the connection, with a problem where the client asked and nothing else is being answered."""
+        """Close the connection. Send the problem first if a request was begun and no other answer is under way."""
         if self.transport.is_closing():
             return
-        self.all_of_them.note(counted_as or problem.error)
-        has_asked = self.n_header_bytes or problem.status == 503
-        if has_asked and self.n_unanswered <= (not self.in_headers):
+        self.owner.note(counted_as or problem.error)
+        has_request = self.n_header_bytes or problem.status == 503
+        if has_request and self.n_unanswered <= (not self.in_headers):
             self.transport.write(problem.as_http())
         self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer a client that has said all it will say; end the connection of one that stopped halfway."""
-        self.said_all = True
+        """Keep the connection of a client that sent EOF until it is answered; close it if a request is incomplete."""
+        self.has_sent_eof = True
         return self.n_unanswered > 0 and self.in_headers

@@ -1,4 +1,4 @@
-"""What every request passes: the name by which the service is addressed, the token, the clock, and an early end."""
+"""ASGI middleware around the application: checks host name and token, times requests, drops bodies nobody reads."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class Gate:
-    """Lets a request through to the application, or answers it, and measures how long it took.
+    """Passes a request to the application or refuses it, and measures the time to answer.
 
     Parameters
     ----------
     room
-        Where requests hold bytes, which they give back at their end.
+        The memory budget for bodies; a request's bytes are released when it ends.
     token
-        What clients must send as ``Authorization: Bearer``; None = nothing.
+        The token that clients must send as ``Authorization: Bearer``; None = none.
     hosts
-        Names by which the service may be addressed where there is no token: a site that lets its own name lead to this
-        machine could otherwise use a visitor's browser to read posts. Empty = any.
+            Host names that requests may use; empty = any. Without a token, this stops DNS rebinding: a site that
+            resolves its own name to this machine could otherwise read posts through a visitor's browser.
     log
-        Called with a line about each request; None = nobody wants to know.
+        Called with one line per request; None = requests are not logged.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Gate:
         self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request, and record its time."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -83,14 +83,14 @@ class Gate:
                 self.log(log_line(scope, method, exchange.status, seconds))
 
     def problem_of(self, path: str, headers: Headers) -> RequestError | None:
-        """Return why a request is not let through; None where it is."""
+        """Return the error of a request with a wrong host name or token; None if it may pass."""
         if self.hosts and (name := host_name(headers.get("host", ""))) not in self.hosts:
             allowed = f"Host: {', '.join(sorted(self.hosts))}; with a token, any"
-            return RequestError(421, "wrong_host", f"the service is not called {quote(name)}.", allowed)
+            return RequestError(421, "wrong_host", f"{quote(name)} is not a host name of this service.", allowed)
         if self.digest is None or path in OPEN_TO_ALL:
             return None
         kind, _, given = headers.get("authorization", "").partition(" ")
-        # digests have one length, so that the comparison does not tell that of the token
+        # digests all have the same length, so the time to compare does not reveal the token's
         same = hmac.compare_digest(sha256(given.strip().encode("latin-1", "replace")).digest(), self.digest)
         if kind.lower() == "bearer" and same:
             return None
@@ -99,9 +99,11 @@ class Gate:
 
 
 class Exchange:
-    """A request and its answer; one that is answered before its body was read is the last of its connection.
+    """A request and its answer.
 
-    Where the client may try again, a body that is not large is dropped instead, and the connection stays.
+    If the answer begins before the body was read, the connection is closed after it. If the client may retry (the
+    answer has Retry-After), up to `UNREAD_BYTES` of the body are dropped first; if that is all, the connection stays
+    open.
     """
 
     def __init__(self, headers: Headers, receive: Receive, send: Send, connection: Connection | None) -> None:
@@ -119,7 +121,7 @@ class Exchange:
         """Return the next part of the body."""
         try:
             message = await self._receive()
-        except RuntimeError:  # uvloop's, for a connection that is closed; uvicorn is told of it later, or not at all
+        except RuntimeError:  # from uvloop: the connection is closed, and uvicorn may not know yet
             if self._is_open():
                 raise
             message = {"type": "http.disconnect"}
@@ -133,7 +135,7 @@ class Exchange:
             message = await self._start(message)
         elif self.is_last and not message.get("more_body", False):
             await self._pass_on({**message, "more_body": True})
-            # a connection that is closed while the client still sends would be reset, and the answer perhaps lost
+            # closing while the client still sends would reset the connection, and the answer could be lost
             await self._drop_body()
             message = {"type": "http.response.body"}
         await self._pass_on(message)
@@ -148,7 +150,7 @@ class Exchange:
     async def _start(self, message: Message) -> Message:
         self.status, headers = message["status"], message["headers"]
         if self.status == 429:
-            # whoever asks again at once would otherwise take the time that deciding needs
+            # clients that retry at once would otherwise take processor time from deciding
             await asyncio.sleep(SECONDS_BEFORE_429)
         if self.is_unread and any(name == b"retry-after" for name, _ in headers):
             await self._drop_body()
@@ -157,7 +159,7 @@ class Exchange:
         return {**message, "headers": [*headers, (b"connection", b"close")]} if self.is_last else message
 
     async def _drop_body(self) -> None:
-        """Drop what comes of the body, for a while."""
+        """Read and discard the rest of the body, up to a size and a time."""
         n_bytes = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(UNREAD_SECONDS):
@@ -166,13 +168,13 @@ class Exchange:
 
 
 def host_name(header: str) -> str:
-    """Return the name in a Host header, without the port; all of a header that is not just these two."""
+    """Return the host name in a Host header, in lower case and without the port; a malformed header as it is."""
     found = HOST.fullmatch(header)
     return (header if found is None else found["address"] or found["name"]).lower()
 
 
 def log_line(scope: Scope, method: str, status: int, seconds: float) -> str:
-    """Return a line about a request: the address comes percent-encoded and without the query, which may hold a text."""
+    """Return a log line: the path percent-encoded, without the query string, which may contain the text of a post."""
     path = scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     client = scope["client"][0] if scope["client"] else "-"
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {client} {method} {path} {status} {seconds:.4f} s"

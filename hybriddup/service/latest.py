@@ -1,4 +1,4 @@
-"""Decisions for people who watch: counts over time, the latest ones, and pairs of posts to judge."""
+"""Recent decisions for the web page: counts over time, the latest posts, and pairs of posts to judge."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hybriddup.window.records import PostId
 Outcome = Literal["kept", "near", "exact"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 LONGEST_TO_JUDGE = 1000
-"""Characters of a post that a person is asked about."""
+"""Longest post to show for judging, in characters."""
 MOST_MATCHES = 4
-"""Posts that are looked at for one that a post may be compared with: itself and its equals are left out."""
+"""Number of matches searched for one to compare a post with; the post itself and its exact duplicates are skipped."""
 
 
 @dataclass
 class Slot:
-    """New decisions within one slot of time."""
+    """Counts of new decisions within one slot of time."""
 
     start: int
     """Seconds since 1970."""
@@ -37,7 +37,7 @@ class Slot:
 
 @dataclass
 class History:
-    """New decisions of the last half hour; slots without any, and answers given again, are left out."""
+    """Counts of new decisions in the last half hour; empty slots and repeated ids are left out."""
 
     seconds_a_slot: int = 10
     n_slots: int = 180
@@ -54,7 +54,7 @@ class History:
             setattr(slot, outcome, getattr(slot, outcome) + 1)
 
     def _current(self) -> Slot:
-        """Return the slot of this moment; a clock that goes backwards stays in the last one."""
+        """Return the current slot, or the last one if the clock went backwards."""
         start = int(time()) // self.seconds_a_slot * self.seconds_a_slot
         if not self.slots or self.slots[-1].start < start:
             self.slots.append(Slot(start))
@@ -62,13 +62,13 @@ class History:
         return self.slots[-1]
 
     def forget(self) -> None:
-        """Forget the slots that are too old."""
+        """Drop the slots that are too old."""
         oldest = int(time()) - self.n_slots * self.seconds_a_slot
         self.slots = [slot for slot in self.slots if slot.start > oldest]
 
 
 class Latest:
-    """Which posts were decided last, those sent again left out. For one thread."""
+    """Positions and ids of the latest new posts, by outcome. Not thread-safe."""
 
     def __init__(self) -> None:
         self._ids = {outcome: deque[tuple[int, PostId]](maxlen=MOST_LATEST) for outcome in OUTCOMES}
@@ -86,7 +86,7 @@ class Latest:
 
 
 def still_there(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> Iterator[StoredPost]:
-    """Yield those of the posts with these positions and ids that are in the window: others may have their ids now."""
+    """Yield the posts that are still in the window; an id that another post has by now is skipped."""
     for position, post_id in posts:
         post = window.get(post_id)
         if post is not None and post.position == position:
@@ -101,16 +101,16 @@ def plain_post(post: StoredPost) -> dict[str, Any]:
 
 
 def with_keeper(window: AnyWindow, post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data, with the text of the kept post that it repeats where that is still there."""
+    """Return a post as plain data, with the text of the kept post that it repeats if that is still in the window."""
     of = [(post.evidence.of_position, post.evidence.of)] if post.evidence else []
     keeper = next(still_there(window, of), None)
     return plain_post(post) | ({} if keeper is None else {"of_text": keeper.text})
 
 
 def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
-    """Return pairs of posts and those most similar to them, so that pairs of all scores come in turn.
+    """Pair posts, given by position and id, with the kept post most similar to each; mix pairs of all scores.
 
-    The posts, of which positions and ids are given, are left out where they are gone.
+    Posts that have left the window are skipped.
     """
     found: dict[frozenset[str], tuple[StoredPost, Match]] = {}
     for post in still_there(window, posts):
@@ -120,7 +120,7 @@ def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit
 
 
 def nearest_other(window: AnyWindow, post: StoredPost) -> Match | None:
-    """Return the kept post most similar to a post but for those that equal it; None where there is none to judge."""
+    """Return the kept post most similar to a post, exact duplicates excluded; None if there is none to judge."""
     if len(post.text) > LONGEST_TO_JUDGE:
         return None
     others = (match for match in window.match(post.text, MOST_MATCHES) if match.verifier != EQUAL)
@@ -129,7 +129,7 @@ def nearest_other(window: AnyWindow, post: StoredPost) -> Match | None:
 
 
 def in_turn(pairs: list[tuple[StoredPost, Match]]) -> list[tuple[StoredPost, Match]]:
-    """Return pairs in the order in which `hybriddup label` would ask about them."""
+    """Return pairs in the order in which `hybriddup label` would show them."""
     scores = np.array([match.score for _, match in pairs], np.float64)
     places = np.arange(2 * len(pairs), dtype=np.int64).reshape(-1, 2)
     texts = [text for post, match in pairs for text in (match.text, post.text)]
@@ -142,6 +142,6 @@ def in_turn(pairs: list[tuple[StoredPost, Match]]) -> list[tuple[StoredPost, Mat
 
 
 def plain_pair(post: StoredPost, match: Match) -> dict[str, Any]:
-    """Return a pair as plain data: the kept post first."""
+    """Return a pair as plain data, the kept post first."""
     facts = {"verifier": match.verifier, "score": match.score, "threshold": match.threshold}
     return {"a": match.text, "b": post.text, "is_match": match.is_match} | facts

@@ -1,4 +1,4 @@
-"""What the service accepts at most; everything beyond is refused by name and counted."""
+"""Limits of the service. A request beyond one is refused with an error that names the limit, and counted."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ class Limits:
 
     max_body_bytes: int = 8 * 2**20
     max_posts: int = 1000
-    """Posts in one request."""
+    """Number of posts per request."""
     max_text_length: int = 20_000
-    """Characters (code points) of one text, as it is sent."""
+    """Length of a text as it is sent, in code points."""
     max_queue: int = 20_000
-    """Posts that wait to be decided, those being decided included."""
+    """Number of posts that wait or are being decided."""
     request_timeout: float = 10.0
-    """Seconds for reading a body, again for answering the request, and again for the client to take the answer."""
+    """Deadline in seconds, separately for reading the body, for answering, and for the client to read the answer."""
     max_connections: int = 512
-    """Connections that are open at once."""
+    """Number of open connections."""
     header_timeout: float = 5.0
     """Seconds from the first byte of a request, or from the beginning of a connection, to the end of the headers."""
     keep_alive: int = 30
@@ -27,26 +27,26 @@ class Limits:
 
 
 MAX_HEADER_BYTES = 2**16
-"""Bytes of the headers of a request, before what came with their end."""
+"""Size of a request's headers in bytes, not counting the last piece received."""
 MAX_AHEAD = 32
-"""Requests that a client may send on one connection before the first of them is answered."""
+"""Pipelined requests: number that one connection may have unanswered."""
 MAX_CHUNKS = 10_000
-"""Chunks in which a body may come."""
+"""Number of chunks of a body."""
 UNREAD_BYTES, UNREAD_SECONDS = 2**20, 1.0
-"""Of a body that is answered before it was read: how much is dropped, and for how long, before the connection ends."""
+"""Bytes and seconds of an unread body to read and drop, before the connection is closed."""
 SECONDS_BEFORE_429 = 0.5
-"""After which a client is told that too many posts wait."""
+"""Delay before an answer with status 429, in seconds."""
 LARGE_BODY = 2**16
-"""Bytes from which on a body is parsed beside the event loop."""
+"""Size in bytes above which a body is parsed in a thread."""
 MAX_BYTES_OF_BODIES = 2**28
-"""Bytes of the bodies of all requests that are being read or wait, unless one body may have more."""
+"""Total size in bytes of the bodies in memory; `Limits.max_body_bytes` if that is larger."""
 MAX_MATCHES = 100
-"""Matches that one request may ask for."""
+"""Number of matches per request."""
 MOST_LATEST = 500
-"""Latest decisions that can be asked for, of each outcome."""
+"""Number of latest decisions remembered per outcome."""
 DEFAULT_LISTED, MAX_LISTED = 20, 100
-"""Decisions, or pairs to judge, in one answer."""
+"""Number of decisions, or pairs to judge, per answer."""
 MOST_COMPARED = 200
-"""Posts that one request for pairs to judge looks for in the window."""
+"""Number of posts that a request for pairs to judge looks up in the window."""
 MAX_LOOKS = 64
-"""Requests that look into the window without changing it and wait for that: matches, explanations, posts by id."""
+"""Number of requests that use or wait for the reading thread: look-ups, lists, explanations, deletions."""

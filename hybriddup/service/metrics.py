@@ -1,4 +1,4 @@
-"""What the service tells Prometheus: counts of the window, latencies of requests and steps, limits that were hit."""
+"""Prometheus metrics of the service: counts of the window, latencies of requests and steps, limits that were hit."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 
 STEP_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 BATCH_BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 COUNTERS = (
-    ("hybriddup_posts", "Posts decided, those sent again left out.", "n_posts"),
+    ("hybriddup_posts", "Posts decided, without repeated ids.", "n_posts"),
     ("hybriddup_repeated_ids", "Posts whose id had been decided before.", "n_repeated_ids"),
-    ("hybriddup_late_posts", "Posts older than the horizon when they came.", "n_late"),
+    ("hybriddup_late_posts", "Posts that were older than the horizon on arrival.", "n_late"),
     ("hybriddup_expired_posts", "Kept posts that stopped matching.", "n_expired"),
     ("hybriddup_deleted_posts", "Posts that were deleted.", "n_deleted"),
 )
-"""What only grows while the service runs: the name, what it is, and its name in the counts of the window."""
+"""Counters: name, help text, field of `WindowStats`."""
 GAUGES = (
     ("hybriddup_window_posts", "Kept posts that may still match.", "n_kept_in_window"),
     ("hybriddup_index_bytes", "Memory of the live index.", "index_bytes"),
     ("hybriddup_store_bytes", "Size of the store.", "store_bytes"),
-    ("hybriddup_watermark_seconds", "The time of the window, since 1970.", "watermark"),
-    ("hybriddup_watermark_ahead_seconds", "By how much that is ahead of the clock.", "seconds_ahead"),
+    ("hybriddup_watermark_seconds", "Time of the window, in seconds since 1970.", "watermark"),
+    ("hybriddup_watermark_ahead_seconds", "Time by which the watermark is ahead of the clock.", "seconds_ahead"),
 )
-"""What goes up and down; left out where there is none."""
+"""Gauges: name, help text, field of `WindowStats`; left out if the value is None."""
 ESTIMATES = (
-    ("hybriddup_estimated_recall", "Share of near duplicates found, by a sample."),
+    ("hybriddup_estimated_recall", "Share of near duplicates found, estimated from a sample."),
     ("hybriddup_estimated_recall_low", "Lower bound of its 95 % interval."),
     ("hybriddup_estimated_recall_high", "Upper bound of its 95 % interval."),
 )
@@ -72,7 +72,7 @@ class Metrics:
         )
         self.refused = Counter(
             "hybriddup_requests_refused",
-            "Requests that were not done, by the error of the answer.",
+            "Requests refused, by kind of error.",
             ["error"],
             registry=self.registry,
         )
@@ -80,7 +80,7 @@ class Metrics:
         self.seconds: Mapping[str, float] = {}
 
     def batch_done(self, n_posts: int, seconds: Mapping[str, float]) -> None:
-        """Note a batch: its posts, and the time by step since the window was opened."""
+        """Record a batch: its number of posts, and the total seconds per step since the window was opened."""
         self.batches.observe(n_posts)
         for step, total in seconds.items():
             if spent := total - self.seconds.get(step, 0.0):
@@ -89,13 +89,13 @@ class Metrics:
 
 
 class WindowCollector(Collector):
-    """Asks the window for its counts whenever Prometheus asks."""
+    """Reads the counts of the window on each scrape."""
 
     def __init__(self, window_stats: Callable[[], WindowStats | None]) -> None:
         self.window_stats = window_stats
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of the window, those since it was opened as counters."""
+        """Yield the metrics of the window."""
         stats = self.window_stats()
         yield GaugeMetricFamily("hybriddup_ready", "Whether the window is loaded.", float(stats is not None))
         if stats is None:
@@ -122,7 +122,7 @@ class WindowCollector(Collector):
 
 
 def audited_posts(audit: AuditCounts) -> CounterMetricFamily:
-    """Return the sampled posts by what came of them."""
+    """Return the counter of audited posts by outcome."""
     n_unique = audit.n_compared - audit.n_found - audit.n_missed
     outcomes = {"found": audit.n_found, "missed": audit.n_missed, "unique": n_unique, "skipped": audit.n_skipped}
     text = "Posts sampled to audit the index: duplicates found, duplicates missed, unique, or skipped."

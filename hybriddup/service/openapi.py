@@ -1,4 +1,4 @@
-"""The OpenAPI schema of the service, made from the types of its requests and answers."""
+"""The OpenAPI schema of the service, generated from the types of its requests and answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PROBLEMS = {
     408: "The body did not come in time.",
     413: "The body is too large.",
     415: "The body is not application/json.",
-    421: "The service is addressed by a name that is not its own.",
-    422: "Something in the body is not allowed.",
+    421: "The Host header is not one of the service's names.",
+    422: "A value in the body or the query is not allowed.",
     429: "Too many posts or look-ups wait; Retry-After says when to come back.",
     500: "An unexpected error.",
     501: "This window cannot do that: several processes share it.",
-    503: "The window is not ready, or the posts could not be written or decided in time, or too much else is sent.",
+    503: "The window is not ready, the posts could not be written or decided in time, or the service is overloaded.",
     504: "No answer in time; the posts may have been decided.",
     507: "The disk of the window is full.",
 }
@@ -50,18 +50,20 @@ TYPE = in_query(
     enum=["str", "int"],
     default="str",
 )
-LIMIT = in_query("limit", "So many at most.", type="integer", minimum=1, maximum=MAX_LISTED, default=DEFAULT_LISTED)
+LIMIT = in_query(
+    "limit", "Maximum number of results.", type="integer", minimum=1, maximum=MAX_LISTED, default=DEFAULT_LISTED
+)
 OUTCOME = in_query(
     "decision",
-    "Only posts that were kept, or are near or exact repeats; left out: all.",
+    "Only posts with this outcome: kept, or a near or an exact duplicate. Default: all.",
     type="string",
     enum=list(OUTCOMES),
 )
 LISTED = [
     LIMIT,
-    in_query("after", "Only posts before this position, as the answer before says where to go on.", type="integer"),
-    in_query("q", "Only posts with this in their text; case does not matter.", type="string"),
-    in_query("of", "Only repeats that name this id, also where the post that had it was deleted.", type="string"),
+    in_query("after", "Only posts before this position: `after` of the previous answer.", type="integer"),
+    in_query("q", "Only posts whose text contains this, ignoring case.", type="string"),
+    in_query("of", "Only duplicates of the post with this id, even if that was deleted.", type="string"),
     TYPE,
 ]
 
@@ -91,18 +93,18 @@ def openapi_schema(*, with_token: bool) -> dict[str, Any]:
 
 
 def paths() -> dict[str, Any]:
-    """Return the description of every address."""
+    """Return the description of every path."""
     post, decision = ref("NewPost"), ref("DecisionAnswer")
     posts = {"anyOf": [post, {"type": "array", "items": post, "minItems": 1}]}
     decisions = {"anyOf": [decision, {"type": "array", "items": decision}]}
-    decide = "Decide one post or several, in order. The answer is given when it is on disk."
-    find = "The kept posts that a text repeats, or nearly; nothing is added. For posts that contain a text: `list`."
+    decide = "Decide one post or several, in order. The answer comes when the decisions are on disk."
+    find = "The kept posts most similar to a text; nothing is added. To search for words in posts: `list`."
     listed = "Posts, newest first, each with the text that it repeats. A search looks at 10,000 posts at a time."
-    delete = "Take a post out of the window: later posts are decided as if it had not come, and its id is free."
-    explain = "Every step of a text and of a post of the window, and the verdict."
+    delete = "Delete a post: later posts are decided as if it had never come, and its id is free again."
+    explain = "Compare a text with a kept post: the result of every step, and the verdict."
     get = "A post that was acknowledged within the horizon."
     latest = "The latest decisions since the service was started, newest first."
-    judge = "Pairs of the latest posts and those most similar to them, of all scores in turn, for a person to judge."
+    judge = "The latest posts, each paired with the most similar kept post, for a person to judge; a mix of all scores."
     text = {"schema": {"type": "string"}}
     return {
         "/v1/posts": {
@@ -134,7 +136,7 @@ def ref(name: str) -> dict[str, str]:
 def operation(
     name: str, summary: str, answer: dict[str, Any], *problems: int, body: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the description of a request, with a body or without, that is answered in JSON."""
+    """Return the description of a request that is answered in JSON."""
     statuses = (*FOR_ALL, *problems, *(FOR_BODIES if body else ()))
     sends = {"requestBody": {"required": True, "content": {"application/json": {"schema": body}}}} if body else {}
     return described(name, summary, {"application/json": {"schema": answer}}, statuses) | sends
@@ -160,5 +162,5 @@ def problem(status: int) -> dict[str, Any]:
     """Return the description of an error."""
     headers = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
     content = {"application/json": {"schema": ref("ProblemAnswer")}}
-    told = {"headers": headers} if status in {429, 503, 507} else {}
-    return {"description": PROBLEMS[status], "content": content} | told
+    extra = {"headers": headers} if status in {429, 503, 507} else {}
+    return {"description": PROBLEMS[status], "content": content} | extra

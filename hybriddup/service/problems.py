@@ -1,4 +1,4 @@
-"""Errors as the service answers them: one shape, with what is allowed."""
+"""Error answers of the service. All have one shape: kind of error, message, and what is allowed."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from hybriddup.window.records import PostId
 
 MEDIA_TYPE = "application/json"
 LONGEST_MESSAGE = 1000
-"""Characters of a message, whatever of the request it repeats."""
+"""Limit for error messages, in characters: they may quote the request."""
 
 
 def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer in JSON, which browsers take for nothing else."""
+    """Return an answer in JSON, with a header that keeps browsers from guessing another type."""
     return Response(json_line(data), status, {"x-content-type-options": "nosniff", **(headers or {})}, MEDIA_TYPE)
 
 
 class RequestError(Exception):
-    """A request that is not done: the status, the kind of error, what happened, and what is allowed."""
+    """A refused request: HTTP status, kind of error, what happened, and what is allowed."""
 
     def __init__(self, status: int, error: str, message: str, allowed: str, *, retry_after: int | None = None) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class RequestError(Exception):
         return json_response(self.to_dict(), self.status, headers)
 
     def as_http(self) -> bytes:
-        """Return the answer as it is sent where no request could be made, before the connection is closed."""
+        """Return the answer as bytes of HTTP/1.1, to send outside the application before the connection is closed."""
         response = self.response()
         headers = [*response.raw_headers, (b"connection", b"close")]
         lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
@@ -60,23 +60,23 @@ class RequestError(Exception):
 
 
 def not_ready(why: str) -> RequestError:
-    """Return the problem of a service whose window is not open (yet)."""
+    """Return the error of a service whose window is not open, or not usable."""
     return RequestError(
         503, "not_ready", f"the window is not ready: {why}.", "send it again when /readyz answers 200", retry_after=1
     )
 
 
 def no_post(post_id: PostId) -> RequestError:
-    """Return the problem of an id that no post within the horizon has."""
+    """Return the error of an id that no post within the horizon has."""
     message = f"there is no post with the id {quote(post_id)} within the horizon."
     return RequestError(404, "not_found", message, "ids of posts that were decided; ?type=int for numbers")
 
 
 def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
-    """Return the problem of posts that are not allowed, or of a window that cannot do what is asked.
+    """Convert an error of the window: 422 for invalid posts, 501 for what a window cannot do, else 507 or 503.
 
-    Of the request, ``n_decided`` posts were decided before. An error that is not about the request may name paths and
-    servers, so only the log of the service has it.
+    ``n_decided`` posts of the request were decided before the error. A store's message may name paths and servers, so
+    it goes only into the log.
     """
     if isinstance(error, InputError):
         return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")
@@ -87,12 +87,12 @@ def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     if is_disk_full(error):
         return RequestError(507, "disk_full", f"the disk of the store is full.{before}", allowed, retry_after=5)
     what = "the store could not be read or written" if isinstance(error, StoreError) else "the window failed"
-    message = f"{what}; the service's log says why.{before}"
+    message = f"{what}; see the service's log.{before}"
     return RequestError(503, "window_failed", message, allowed, retry_after=1)
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Return whether an error was caused by a disk without room."""
+    """Return whether an error was caused by a full disk."""
     cause = error.__cause__
     if isinstance(cause, sqlite3.Error):
         return getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
@@ -100,14 +100,14 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def problem_of(request: Request, error: Exception) -> RequestError:
-    """Return an error as a problem: an address or a method that there is not, or one that nobody foresaw."""
+    """Map an exception to an error answer: 404 for an unknown path, 405 for a wrong method, 500 if unexpected."""
     path = quote(request.url.path)
     if isinstance(error, RequestError):
         return error
-    if not isinstance(error, HTTPException):  # its particulars are in the log
-        message = f"an unexpected {type(error).__name__}; the service's log has more."
+    if not isinstance(error, HTTPException):  # the traceback is in the log
+        message = f"an unexpected {type(error).__name__}; see the service's log."
         return RequestError(500, "unexpected", message, "report it as a bug")
     if error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
-        return RequestError(error.status_code, "not_found", f"there is nothing at {path}.", "see /openapi.json")
+        return RequestError(error.status_code, "not_found", f"there is no resource at {path}.", "see /openapi.json")
     methods = (error.headers or {}).get("Allow", "another method")
-    return RequestError(405, "method_not_allowed", f"{quote(request.method)} is not for {path}.", methods)
+    return RequestError(405, "method_not_allowed", f"{path} does not accept {quote(request.method)}.", methods)

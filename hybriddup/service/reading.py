@@ -1,4 +1,4 @@
-"""Reading the bodies of requests within the limits."""
+"""Read and parse the bodies of requests, within limits of size, memory and time."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from hybriddup.window.records import as_post
 
 T = TypeVar("T")
 KEY = "hybriddup.body_bytes"
-"""By which a request's scope has the bytes that it holds."""
+"""Key in a request's scope: bytes of its body in memory."""
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
-"""Times the time that a large body took to be parsed, in which no other is: the parsers let nobody else work."""
+"""Pause after parsing a large body, as a multiple of the parse time: the parsers hold the interpreter lock."""
 
 
 class BodyRoom:
-    """Counts the bytes of the bodies that are read or whose posts wait: ``most``, but for one that comes alone."""
+    """Memory budget for the bodies of unanswered requests: ``most`` bytes. A body that is alone may exceed it."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.held = 0
 
     def take(self, scope: Scope, n_bytes: int) -> None:
-        """Hold so many more bytes for a request; RequestError where there is no room for them."""
+        """Reserve ``n_bytes`` more for a request; RequestError if that exceeds the budget."""
         own = scope.get(KEY, 0)
         if self.held + n_bytes > self.most and self.held > own:
             message = f"the bodies of other requests take {self.held - own:,} bytes."
@@ -46,12 +46,12 @@ class BodyRoom:
         scope[KEY] = own + n_bytes
 
     def release(self, scope: Scope) -> None:
-        """Give back what a request held, now that it is answered."""
+        """Release the bytes of a request that is answered."""
         self.held -= scope.pop(KEY, 0)
 
 
 class Reader:
-    """Reads bodies: those of all requests hold memory in one place, and large ones are parsed one at a time."""
+    """Reads bodies within a shared memory budget; large ones are parsed one at a time."""
 
     def __init__(self, limits: Limits, room: BodyRoom) -> None:
         self.limits = limits
@@ -59,19 +59,19 @@ class Reader:
         self.parsing_large = asyncio.Semaphore(1)
 
     async def read(self, request: Request, make: Callable[[Any], T]) -> T:
-        """Return what a function makes of the JSON of a body.
+        """Read a body, parse it as JSON, and return the result of ``make``.
 
-        RequestError where it is not declared as JSON, is no JSON, too large, too slow to come, or there is no room for
-        it now; or the function raises it.
+        Raises RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if there is
+        no memory for it now, or if ``make`` raises it.
         """
-        # browsers send other types from any site without asking; this one they only send from the page of the service
+        # against cross-site requests: browsers send other types for any site, but JSON only for the service's own pages
         given = request.headers.get("content-type", "none").partition(";")[0].strip().lower()
         if given != MEDIA_TYPE:
             raise RequestError(415, "not_json", f"the Content-Type is {quote(given)}.", f"Content-Type: {MEDIA_TYPE}")
         body = await self._body_in_time(request)
         if len(body) <= LARGE_BODY:
             return make(parse(body))
-        return await self._parse_beside(lambda: make(parse(body)))
+        return await self._parse_in_thread(lambda: make(parse(body)))
 
     async def _body_in_time(self, request: Request) -> bytes:
         seconds = f"{self.limits.request_timeout:g} s"
@@ -82,11 +82,11 @@ class Reader:
             message = f"the body did not come within {seconds}."
             raise RequestError(408, "timeout", message, f"at most {seconds}") from None
         except ClientDisconnect:
-            message = "the client went away before the body was there."
-            raise RequestError(400, "disconnected", message, "a whole body") from None
+            message = "the client disconnected before the body was complete."
+            raise RequestError(400, "disconnected", message, "a complete body") from None
 
     async def _body(self, request: Request) -> bytes:
-        """Return a body, of which no more than the limit is ever held, nor more than there is room for."""
+        """Return a body; RequestError as soon as it exceeds the size limit or the memory budget."""
         limit = self.limits.max_body_bytes
         parts, n_bytes = [], declared_bytes(request) or 0
         allowed = f"at most {limit:,} bytes"
@@ -102,8 +102,8 @@ class Reader:
             raise RequestError(413, "body_too_large", f"the body has more than {limit:,} bytes.", allowed)
         return b"".join(parts)
 
-    async def _parse_beside(self, parse_all: Callable[[], T]) -> T:
-        """Return what a thread makes of a large body, when it is its turn."""
+    async def _parse_in_thread(self, parse_all: Callable[[], T]) -> T:
+        """Parse a large body in a thread, one at a time."""
         timeout = self.limits.request_timeout
         try:
             await asyncio.wait_for(self.parsing_large.acquire(), timeout)
@@ -119,7 +119,7 @@ class Reader:
             try:
                 return parse_all()
             except RequestError as problem:
-                return problem.with_traceback(None)  # whose frames hold all that was parsed
+                return problem.with_traceback(None)  # the frames would keep the parsed body in memory
             finally:
                 spent = thread_time() - began
 
@@ -133,13 +133,13 @@ class Reader:
 
 
 def declared_bytes(request: Request) -> int | None:
-    """Return how many bytes a request says that its body has; None where it does not say."""
+    """Return the Content-Length of a request in bytes; None if it is missing or invalid."""
     declared = request.headers.get("content-length", "")
     return int(declared) if declared.isdecimal() and len(declared) < 20 else None
 
 
 def parse(body: bytes) -> Any:
-    """Return the JSON of a body; RequestError where it is none."""
+    """Parse a body as JSON; RequestError if it is invalid."""
     parsed = parse_line(body)
     if isinstance(parsed, Broken):
         raise RequestError(400, "not_json", f"the body is {parsed}.", "JSON in UTF-8")
@@ -147,9 +147,9 @@ def parse(body: bytes) -> Any:
 
 
 def posts_of(body: Any, limits: Limits, time_of: TimeOf) -> list[Post]:
-    """Return the posts of a body, one or an array of them; RequestError where something is not allowed.
+    """Return the posts of a body, which is one post or an array; RequestError if something is invalid.
 
-    By arrival time, what posts say of their time is not looked at, in whatever form it is.
+    With arrival time, ``created_at`` is ignored, valid or not.
     """
     given = body if isinstance(body, list) else [body]
     if not 1 <= len(given) <= limits.max_posts:
@@ -163,12 +163,12 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
     """Return one post, checked."""
     if not isinstance(given, dict):
         raise RequestError(422, "invalid_post", f"post {place}: not an object.", POST_SHAPE)
-    if given.get("text", "") is None:  # a window takes it for an empty text, as runs over files have to
+    if given.get("text", "") is None:  # a window would take null for an empty text, as runs over files have to
         raise RequestError(422, "invalid_post", f"post {place}: its 'text' is null.", POST_SHAPE)
     try:
         post = as_post(place, given, timed=time_of == "event")
         if time_of == "event":
-            event_time(place, post)  # before any post of the request is decided
+            event_time(place, post)  # fail before any post of the request is decided
     except InputError as error:
         raise RequestError(422, "invalid_post", str(error), POST_SHAPE) from None
     check_length(post.text, limits, f"post {place}: the text")
@@ -176,7 +176,7 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
 
 
 def check_length(text: str, limits: Limits, what: str = "the text") -> None:
-    """Raise RequestError where a text is too long."""
+    """Raise RequestError if a text is too long."""
     if len(text) > limits.max_text_length:
         allowed = f"at most {limits.max_text_length:,} characters"
         raise RequestError(422, "text_too_long", f"{what} has {len(text):,} characters.", allowed)

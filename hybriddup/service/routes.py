@@ -1,4 +1,4 @@
-"""The addresses of the service."""
+"""Routes of the HTTP service. Handlers parse the request and call `Service`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hybriddup.window.records import PostId
 
 
 class AnyText(PathConvertor):
-    """The rest of an address, line breaks among it."""
+    """The rest of a path, including line breaks."""
 
     regex = r"[\s\S]*"
 
@@ -35,7 +35,7 @@ class AnyText(PathConvertor):
 register_url_convertor("post_id", AnyText())
 POSTS = "/v1/posts/"
 PAGES = {"/": "index.html", "/docs": "docs.html"}
-"""Addresses of pages, and their files."""
+"""Paths of the web pages, and their files."""
 PAGE_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 SCRIPTS = ("/page.css", "/elements.js", "/page.js", "/posts.js", "/judging.js", "/docs.js")
 PAGE_HEADERS = {
@@ -48,7 +48,7 @@ PAGE_HEADERS = {
 
 
 def service_of(request: Request) -> Service:
-    """Return the service that a request is for."""
+    """Return the service that answers a request."""
     service: Service = request.app.state.service
     return service
 
@@ -63,32 +63,32 @@ async def add_posts(request: Request) -> Response:
 async def match(request: Request) -> Response:
     """Return the kept posts most similar to a text."""
     service = service_of(request)
-    asked = await service.reader.read(request, partial(checked, MatchRequest))
-    check_length(asked.text, service.limits)
-    found = await service.look(lambda window: window.match(asked.text, asked.limit))
+    query = await service.reader.read(request, partial(checked, MatchRequest))
+    check_length(query.text, service.limits)
+    found = await service.look(lambda window: window.match(query.text, query.limit))
     return json_response({"matches": [asdict(one) for one in found]})
 
 
 async def explain(request: Request) -> Response:
-    """Return every step of a text and of a post of the window, and the verdict."""
+    """Compare a text with a kept post: return the result of every step, and the verdict."""
     service = service_of(request)
-    asked = await service.reader.read(request, partial(checked, ExplainRequest))
-    check_length(asked.text, service.limits)
-    await service.get(asked.id)
-    return json_response((await service.look(lambda window: window.explain(asked.text, asked.id))).to_dict())
+    query = await service.reader.read(request, partial(checked, ExplainRequest))
+    check_length(query.text, service.limits)
+    await service.get(query.id)
+    return json_response((await service.look(lambda window: window.explain(query.text, query.id))).to_dict())
 
 
 async def posts(request: Request) -> Response:
-    """Decide posts, or list those of the window."""
+    """POST: decide posts. GET: list the posts of the window."""
     return await (add_posts if request.method == "POST" else list_posts)(request)
 
 
 async def list_posts(request: Request) -> Response:
     """Return posts of the window, newest first, each with the text that it repeats."""
-    asked = request.query_params
-    after = number_of(asked["after"], "after") if "after" in asked else None
-    of = as_id(request, asked["of"]) if "of" in asked else None
-    limit, text = limit_of(request), asked.get("q", "")
+    query = request.query_params
+    after = number_of(query["after"], "after") if "after" in query else None
+    of = as_id(request, query["of"]) if "of" in query else None
+    limit, text = limit_of(request), query.get("q", "")
 
     def listed(window: AnyWindow) -> dict[str, Any]:
         found = window.posts(limit, after=after, text=text, of=of)
@@ -98,7 +98,7 @@ async def list_posts(request: Request) -> Response:
 
 
 async def post_by_id(request: Request) -> Response:
-    """Return a post that was acknowledged within the horizon, or take it out of the window."""
+    """GET: return a post that was acknowledged within the horizon. DELETE: delete it."""
     post_id = id_of(request)
     if request.method == "DELETE":
         await service_of(request).delete(post_id)
@@ -107,7 +107,7 @@ async def post_by_id(request: Request) -> Response:
 
 
 def id_of(request: Request) -> PostId:
-    """Return the id that an address names."""
+    """Return the id in a request's path."""
     raw: bytes = request.scope["raw_path"]
     encoded = raw.partition(b"?")[0][len(POSTS) :]
     try:
@@ -118,7 +118,7 @@ def id_of(request: Request) -> PostId:
 
 
 def as_id(request: Request, text: str) -> PostId:
-    """Return the id that a text spells: the text itself, or a whole number with ``?type=int``."""
+    """Return a text as an id: the text itself, or with ``?type=int`` the integer that it spells."""
     kind = request.query_params.get("type", "str")
     if kind not in ("str", "int"):
         raise RequestError(422, "invalid_id", f"type is {quote(kind)}.", "type=str (the default) or type=int")
@@ -126,7 +126,7 @@ def as_id(request: Request, text: str) -> PostId:
 
 
 def number_of(text: str, what: str) -> int:
-    """Return the whole number of 64 bits that a text spells."""
+    """Parse an integer of 64 bits; RequestError if it is none."""
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
@@ -145,14 +145,14 @@ async def decisions(request: Request) -> Response:
 
 
 async def pairs(request: Request) -> Response:
-    """Return pairs of the latest posts and those most similar to them, for a person to judge."""
+    """Return the latest posts, each paired with the most similar kept post, for a person to judge."""
     service, limit = service_of(request), limit_of(request)
     posts = [one for outcome in ("near", "kept") for one in service.latest.newest(MOST_COMPARED // 2, outcome)]
     return json_response({"pairs": await service.look(lambda window: pairs_to_judge(window, posts, limit))})
 
 
 def limit_of(request: Request) -> int:
-    """Return how many a request asks for at most."""
+    """Return the ``limit`` of a request; RequestError if it is out of range."""
     given = request.query_params.get("limit", str(DEFAULT_LISTED))
     if given.isascii() and given.isdecimal() and len(given) < 6 and 1 <= int(given) <= MAX_LISTED:
         return int(given)
@@ -165,12 +165,12 @@ async def stats(request: Request) -> Response:
 
 
 async def health(_: Request) -> Response:
-    """Say that the process answers."""
+    """Liveness: the process answers."""
     return json_response({"status": "ok"})
 
 
 async def ready(request: Request) -> Response:
-    """Say whether the window is loaded and posts can be written."""
+    """Readiness: the window is loaded and its store works; RequestError if not."""
     service = service_of(request)
     await service.check_ready()
     seconds_ahead = 0.0 if service.last_stats is None else service.last_stats.seconds_ahead
@@ -191,12 +191,12 @@ async def openapi(request: Request) -> Response:
 
 @cache
 def page_file(name: str) -> bytes:
-    """Return a file of the page."""
+    """Return a file of the web page."""
     return (files("hybriddup.service") / "page" / name).read_bytes()
 
 
 async def page(request: Request) -> Response:
-    """Return a page for people, or a file that it needs."""
+    """Return a web page, or a script or style sheet of one."""
     path = request.url.path
     name = PAGES.get(path, path[1:])
     return Response(page_file(name), media_type=PAGE_TYPES[name.partition(".")[2]], headers=PAGE_HEADERS)
@@ -217,11 +217,11 @@ ROUTES = [
     *(Route(path, page) for path in (*PAGES, *SCRIPTS)),
 ]
 OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", *PAGES, *SCRIPTS})
-"""Addresses that need no token: they tell nothing about posts."""
+"""Paths that need no token: they reveal nothing about posts."""
 
 
 def route_name(path: str) -> str:
-    """Return the address as metrics name it, so that their number does not grow with what clients ask for."""
+    """Return the path as a metrics label: one for all ids and one for all unknown paths, to bound their number."""
     if path.startswith(POSTS):
         return f"{POSTS}{{id}}"
     return path if path in KNOWN_PATHS else "other"

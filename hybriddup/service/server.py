@@ -1,4 +1,4 @@
-"""The application, and running it: the port, the signals, and the end."""
+"""Build the ASGI application and run it: the port, the signals, and shutdown."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from hybriddup.window import WindowStats
 LOG = logging.getLogger(__name__)
 
 SWITCH_INTERVAL = 0.0005
-"""Seconds after which the thread that decides gets the interpreter back from the event loop: with Python's own 5 ms,
-requests that are refused take all the time."""
+"""Interval in seconds at which threads switch. With Python's default of 5 ms, the event loop would starve the deciding
+thread while it refuses requests."""
 
 
 def create_app(
@@ -52,9 +52,9 @@ def create_app(
     token, hosts, log
         As `Gate` takes them.
     on_ready
-        Called with its counts once the window is open and posts are taken.
+        Called with the window's counts once it is open and posts are accepted.
     on_failure
-        Called when the window cannot be opened; ``service.failure`` then says why.
+        Called if the window cannot be opened; ``service.failure`` is the exception.
     """
 
     @asynccontextmanager
@@ -79,7 +79,7 @@ def create_app(
 
 
 class Server:
-    """A server that ends when told to, once everything accepted is answered; waiting for slow clients is bounded."""
+    """A server that shuts down gracefully: it answers what it accepted, but does not wait long for slow clients."""
 
     def __init__(self, app: ASGIApp, connections: Connections) -> None:
         self.ended_by: int | None = None
@@ -89,7 +89,7 @@ class Server:
             app,
             http=connections.protocol(),
             access_log=False,
-            log_level="critical",  # what clients do wrong is counted, not logged; the application logs its own errors
+            log_level="critical",  # clients' errors are counted, not logged; the application logs its own
             lifespan="on",
             server_header=False,
             proxy_headers=False,
@@ -100,13 +100,13 @@ class Server:
         self.uvicorn = uvicorn.Server(config)
 
     def end(self) -> None:
-        """Begin to drain."""
+        """Begin to shut down."""
         self.uvicorn.should_exit = True
 
     def run(self, opened: socket.socket) -> None:
-        """Serve at a socket until told to end; to be called in the main thread.
+        """Serve on a socket until `end` or a signal. Must be called in the main thread.
 
-        The event loop runs in a thread of its own: uvicorn leaves the signals alone there.
+        The event loop runs in another thread, in which uvicorn installs no signal handlers.
         """
         numbers = [signal.SIGINT, signal.SIGTERM]
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
@@ -123,7 +123,7 @@ class Server:
                 signal.signal(number, handler)
 
     def _end_by(self, number: int, _: FrameType | None) -> None:
-        """Begin to drain; at a second Ctrl-C, leave."""
+        """Begin to shut down; at a second Ctrl-C, end the process at once."""
         if self.uvicorn.should_exit and number == signal.SIGINT:
             leave_at_once(128 + number)
         self.ended_by = number
@@ -133,17 +133,17 @@ class Server:
 def leave_at_once(code: int) -> NoReturn:
     """End the process without waiting for threads that load the window or decide.
 
-    Nothing is lost: what was answered is on disk, and a store survives the end of its process at any moment.
+    Nothing is lost: answered decisions are on disk, and a store survives the end of its process at any moment.
     """
     sys.stderr.flush()
     os._exit(code)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address; ConfigError where it is taken or not of this machine."""
+    """Return a listening socket; ConfigError if the address is in use or not one of this machine."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # it listens at once, so that whoever reads the address can connect
+        # listen at once, so that a client that reads the printed address can connect
         is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         return socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The window behind the service: opened in the background, used by one deciding and one looking thread, drained."""
+"""The window behind the routes: opened in the background, used by one deciding and one reading thread, then closed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from hybriddup.window.records import PostId
 
 T = TypeVar("T")
 SECONDS_BETWEEN_TRIES = 1.0
-"""After which it is tried again whether the disk can be written to."""
+"""Interval between two attempts to use a store that failed, in seconds."""
 SECONDS_TO_CHECK = 1.0
-"""For which a readiness probe waits for the store; a window that is busy for longer is as ready as it was."""
+"""Time that a readiness probe waits for the store, in seconds; after that, the last known state is reported."""
 LOG = logging.getLogger(__name__)
 
 
 class Service:
-    """What the routes call. To be used from one event loop."""
+    """The operations behind the routes. Not thread-safe: use it from one event loop."""
 
     def __init__(
         self,
@@ -46,34 +46,34 @@ class Service:
         self.limits = limits
         self.time_of = time_of
         self.try_disk = try_disk
-        """Raises OSError where nothing can be written."""
+        """Raises OSError if the disk cannot be written to."""
         self.window: AnyWindow | None = None
         self.failure: BaseException | None = None
-        """Why the window could not be opened."""
+        """The exception for which the window could not be opened."""
         self.status = "loading"
         self.trouble: str | None = None
-        """Why the last posts could not be written; None = they could."""
+        """Why the store cannot be used at the moment, as a message; None = it can."""
         self.recovering: asyncio.Task[None] | None = None
         self.checking: asyncio.Task[None] | None = None
         self.logged = ""
-        """The error that was logged last."""
+        """Message of the last logged error; not repeated until the service recovers."""
         self.history = History()
         self.latest = Latest()
         self.queue = DecidingQueue(self._decide, limits.max_queue)
         self.metrics = Metrics(self._stats)
         self.metrics.queue.set_function(lambda: self.queue.n_posts)
         self.last_stats: WindowStats | None = None
-        """The counts after the last batch, which can be told while the next one is decided."""
+        """Counts after the last batch or deletion, available while the next batch is decided."""
         self.room = BodyRoom(max(MAX_BYTES_OF_BODIES, limits.max_body_bytes))
         self.reader = Reader(limits, self.room)
         self.looking = ThreadPoolExecutor(1, "looking")
         self.n_looks = 0
         self.opening: asyncio.Future[None] | None = None
         self.is_closed = False
-        """Whether all that was accepted is decided, and the window closed."""
+        """Whether all accepted posts are decided and the window is closed."""
 
     def start(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
-        """Begin to open the window in the background; call one of these when that is done."""
+        """Open the window in the background; call ``on_ready`` with its counts, or ``on_failure``, when done."""
         self.opening = asyncio.ensure_future(self._open(on_ready, on_failure))
 
     async def _open(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
@@ -87,7 +87,7 @@ class Service:
             on_ready(self.last_stats)
 
     async def close(self) -> None:
-        """Decide what was accepted, and close the window; one that is still being loaded is left alone."""
+        """Decide the accepted posts, then close the window. While the window is still loading, do nothing."""
         if self.opening is not None and not self.opening.done():
             return
         self.status = "ending"
@@ -100,15 +100,15 @@ class Service:
         self.is_closed = True
 
     def ready_window(self) -> AnyWindow:
-        """Return the window; RequestError where it is not open."""
+        """Return the window; RequestError if it is not open."""
         if self.window is None or self.status != "ready":
             raise not_ready(self.status)
         return self.window
 
     async def check_ready(self) -> None:
-        """Raise RequestError where the window is not open, or its store could not be read or written."""
+        """Raise RequestError if the window is not open, or its store cannot be read or written."""
         window = self.ready_window()
-        if self.trouble is None and not self.queue.n_posts:  # posts that are being decided find out by themselves
+        if self.trouble is None and not self.queue.n_posts:  # while posts are decided, they detect trouble themselves
             if self.checking is None or self.checking.done():
                 self.checking = asyncio.create_task(self._check_store(window))
             await asyncio.wait([self.checking], timeout=SECONDS_TO_CHECK)
@@ -116,7 +116,7 @@ class Service:
             raise not_ready(self.trouble)
 
     async def _check_store(self, window: AnyWindow) -> None:
-        """Note trouble where the store does not answer, such as one that was removed."""
+        """Note trouble if the store does not answer, for example because it was removed."""
         try:
             await asyncio.to_thread(window.get, "")
         except StoreError as error:
@@ -126,10 +126,10 @@ class Service:
             return
 
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
-        """Return the decisions about the posts of a request, and whether they came as an array.
+        """Return the decisions on the posts of a request, and whether the posts came as an array.
 
-        RequestError where the window is not open, or there is no room, before the body is read; else as `Reader.read`
-        and `DecidingQueue.submit` raise it.
+        Raises RequestError before the body is read if the window is not open or the queue is full; later as
+        `Reader.read` and `DecidingQueue.submit` do.
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
@@ -155,19 +155,19 @@ class Service:
         return decisions, is_array
 
     def _log(self, error: HybriddupError) -> None:
-        """Log an error that is not about a request, once until another one comes or the service has recovered."""
+        """Log an error of the window or store; a repeated one only after another error or a recovery."""
         if not isinstance(error, (InputError, UnsupportedError)) and str(error) != self.logged:
             self.logged = str(error)
             LOG.error("%s", error)
 
     def _note_trouble(self, trouble: str) -> None:
-        """Be not ready, until posts or anything else can be written."""
+        """Become not ready until the store can be used again."""
         self.trouble = trouble
         if self.recovering is None or self.recovering.done():
             self.recovering = asyncio.create_task(self._recover())
 
     def _recovered(self) -> None:
-        """Be ready again, and log the next error even if it is the same."""
+        """Become ready again, and log the next error even if it is the same."""
         self.trouble, self.logged = None, ""
 
     async def _recover(self) -> None:
@@ -178,28 +178,28 @@ class Service:
                 self._recovered()
 
     def _try_store(self) -> None:
-        """Raise OSError where nothing can be written, and StoreError where the store does not answer."""
+        """Raise OSError if the disk cannot be written to, StoreError if the store does not answer."""
         self.try_disk()
         if self.window is not None:
             self.window.get("")
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
         """Decide a batch. Runs in the deciding thread."""
-        assert self.window is not None  # noqa: S101  posts are accepted once it is open
+        assert self.window is not None  # noqa: S101  posts are accepted only after it was opened
         decisions = self.window.add_many(posts)
         self.last_stats = self.window.stats()
         self.metrics.batch_done(len(posts), self.last_stats.seconds)
         return decisions
 
     async def get(self, post_id: PostId) -> StoredPost:
-        """Return the post with this id; RequestError where there is none."""
+        """Return the post with this id; RequestError if there is none."""
         post = await self.look(lambda window: window.get(post_id))
         if post is None:
             raise no_post(post_id)
         return post
 
     async def delete(self, post_id: PostId) -> None:
-        """Take a post out of the window; RequestError where there is none with this id."""
+        """Delete a post from the window; RequestError if none has this id."""
 
         def delete(window: AnyWindow) -> bool:
             was_there, self.last_stats = window.delete(post_id), window.stats()
@@ -219,19 +219,20 @@ class Service:
         return self.last_stats if self.status == "ready" else None
 
     async def look(self, question: Callable[[AnyWindow], T]) -> T:
-        """Return what the looking thread answers about the window.
+        """Call ``question`` with the window in the reading thread, and return its result.
 
-        RequestError where that is not open, too many wait for the thread, or it takes too long.
+        Raises RequestError if the window is not open, too many requests wait for the thread, the call takes too long,
+        or it fails.
         """
         window = self.ready_window()
         if self.n_looks >= MAX_LOOKS:
             message = f"{self.n_looks} requests are waiting to look into the window."
             raise RequestError(429, "too_many_looks", message, f"at most {MAX_LOOKS} at once", retry_after=1)
         self.n_looks += 1
-        asked = asyncio.get_running_loop().run_in_executor(self.looking, question, window)
-        asked.add_done_callback(self._looked)
+        future = asyncio.get_running_loop().run_in_executor(self.looking, question, window)
+        future.add_done_callback(self._looked)
         try:
-            return await asyncio.wait_for(asyncio.shield(asked), self.limits.request_timeout)
+            return await asyncio.wait_for(asyncio.shield(future), self.limits.request_timeout)
         except TimeoutError:
             seconds = f"{self.limits.request_timeout:g} s"
             raise RequestError(504, "timeout", f"no answer within {seconds}.", "send it again, later") from None
@@ -239,6 +240,6 @@ class Service:
             self._log(error)
             raise could_not(error) from None
 
-    def _looked(self, asked: asyncio.Future[Any]) -> None:
+    def _looked(self, future: asyncio.Future[Any]) -> None:
         self.n_looks -= 1
-        asked.cancelled() or asked.exception()  # an error that nobody waits for any more is not one to report
+        future.cancelled() or future.exception()  # retrieve the error of an abandoned call, or asyncio logs it

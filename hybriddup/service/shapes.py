@@ -1,6 +1,6 @@
-"""The types of requests and answers, from which the OpenAPI schema is made; those of requests check what comes.
+"""Pydantic models of requests and answers, the source of the OpenAPI schema. Only requests are validated by them.
 
-A post is checked by `hybriddup.window.records`, as everywhere. Answers have the types of the window itself.
+Posts are validated by `hybriddup.window.records`, as everywhere. Answers are built from the window's own types.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ NewId = Annotated[str, Field(max_length=MOST_ID_BYTES, json_schema_extra={"not":
 
 
 class Request(BaseModel):
-    """Base of what clients send. Other fields are allowed and not looked at."""
+    """Base of requests. Other fields are allowed and ignored."""
 
     model_config = ConfigDict(strict=True, extra="allow", use_attribute_docstrings=True)
 
 
 class NewPost(Request):
-    """A post to be decided. Other fields are allowed and not looked at."""
+    """A post to be decided. Other fields are allowed and ignored."""
 
     text: str
     """Its text."""
     id: NewId | Number | None = None
-    """Text of at most 512 bytes, or a whole number of 64 bits; 17 and "17" are two ids. Left out: the window makes one
-    of the post's position, such as #17, which no post may come with. A post sent again with the same id gets the same
-    answer again."""
+    """Text of at most 512 bytes, or a whole number of 64 bits; 17 and "17" are two ids. Without an id, the post gets
+    one from its position, such as #17; clients may not send ids of this form. A post sent again with the same id gets
+    the same answer again."""
     created_at: float | str | None = None
     """Seconds or milliseconds since 1970, ISO 8601, or a date such as "Wed Jan 07 13:00:00 +0800 2026"; for event time.
-    A number above 253402300799 is milliseconds. By arrival time, it is not looked at."""
+    A number above 253402300799 is milliseconds. Ignored with arrival time."""
 
 
 class MatchRequest(Request):
@@ -48,7 +48,7 @@ class MatchRequest(Request):
 
     text: str
     limit: int = Field(10, ge=1, le=MAX_MATCHES)
-    """Matches at most."""
+    """Maximum number of matches."""
 
 
 class ExplainRequest(Request):
@@ -59,17 +59,17 @@ class ExplainRequest(Request):
 
 
 class Answer(BaseModel):
-    """Base of answers, which have no other fields; what they hold is described where it is declared."""
+    """Base of answers. They have no other fields."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 EVIDENCE: dict[str, Any] = {name: (kind | None, None) for name, kind in get_type_hints(Evidence).items()}
-"""Why a post is a duplicate, as fields that are there only then."""
+"""Evidence of a duplicate, as fields that only duplicates have."""
 
 
 class Decided(Answer):
-    """A post that was acknowledged; the fields from ``of`` on, which say why, are those of duplicates."""
+    """An acknowledged post. Only duplicates have the fields from ``of`` on, which give the evidence."""
 
     id: PostId
     position: int
@@ -81,27 +81,32 @@ class StoredPostFields(Decided):
     """A post of the window."""
 
     time: float
-    """Seconds since 1970: when it came, or its created_at."""
+    """Arrival time, or created_at with event time; in seconds since 1970."""
     text: str
 
 
 DecisionAnswer = create_model(
     "DecisionAnswer",
     __base__=Decided,
-    repeated=Annotated[bool, Field(description="Whether this id was decided before: this is the answer given then.")],
+    repeated=Annotated[
+        bool, Field(description="Whether this id was decided before; if so, this is the earlier answer.")
+    ],
     **EVIDENCE,
 )
 StoredPostAnswer = create_model("StoredPostAnswer", __base__=StoredPostFields, **EVIDENCE)
 
 
 OF_TEXT: dict[str, Any] = {
-    "of_text": (str | None, Field(None, description="The text of the kept post; left out once that expired."))
+    "of_text": (
+        str | None,
+        Field(None, description="Text of the kept post that this one repeats; left out after that post expired."),
+    )
 }
 LatestDecisionAnswer = create_model("LatestDecisionAnswer", __base__=StoredPostAnswer, **OF_TEXT)
 
 
 class DecisionsAnswer(Answer):
-    """The latest posts that were decided, newest first, those sent again left out."""
+    """The latest new posts, newest first, without repeated ids."""
 
     decisions: list[LatestDecisionAnswer]
 
@@ -111,23 +116,23 @@ class PostsAnswer(Answer):
 
     posts: list[LatestDecisionAnswer]
     after: int | None
-    """To be sent as ``after`` to go on with older posts; null: there are none."""
+    """Value of ``after`` for the next page of older posts; null = no more posts."""
 
 
 class DeletedAnswer(Answer):
-    """A post that was taken out of the window, for good."""
+    """A post that was deleted."""
 
     id: PostId
     deleted: Literal[True]
 
 
 class PairToJudge(Answer):
-    """Two posts of which a person may say whether they are the same."""
+    """Two posts for a person to judge: the same or not."""
 
     a: str
     """A kept post."""
     b: str
-    """A post that was decided lately."""
+    """A post that was decided recently."""
     is_match: bool
     """Whether the score reaches the threshold."""
     verifier: str
@@ -136,7 +141,7 @@ class PairToJudge(Answer):
 
 
 class PairsAnswer(Answer):
-    """Pairs to judge, of all scores in turn."""
+    """Pairs to judge, a mix of all scores."""
 
     pairs: list[PairToJudge]
 
@@ -149,25 +154,25 @@ class MatchesAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ServiceStats(WindowStats):
-    """Counts of the window, since the service was started unless said otherwise."""
+    """Counts of the window since the service was started, unless noted otherwise."""
 
     n_waiting: int = 0
-    """Posts that wait or are being decided."""
+    """Number of posts that wait or are being decided."""
     history: History = field(default_factory=History)
     """New decisions of the last half hour."""
 
 
 class StatusAnswer(Answer):
-    """How the service is."""
+    """State of the service."""
 
     status: str
     seconds_ahead: float = 0.0
-    """By how much the time of the window is ahead of the clock, which expiry waits for. With minutes, look to the
-    clock; `Window.rewind` puts the window's time back."""
+    """Seconds by which the window's time is ahead of the clock; posts expire late by as much. If it is minutes, check
+    the clock; `Window.rewind` sets the window's time back."""
 
 
 class ProblemAnswer(Answer):
-    """Why a request was not done."""
+    """Error answer of a refused or failed request."""
 
     error: str
     """The kind of error."""
@@ -178,7 +183,7 @@ class ProblemAnswer(Answer):
 
 
 class Answers(Answer):
-    """All answers, for their schema."""
+    """All answers, for the schema."""
 
     decision: DecisionAnswer
     stored_post: StoredPostAnswer
@@ -197,7 +202,7 @@ R = TypeVar("R", bound=Request)
 
 
 def checked(kind: type[R], given: object) -> R:
-    """Return a request, checked; RequestError where it is not allowed."""
+    """Validate a request; RequestError with the first fault."""
     try:
         return kind.model_validate(given)
     except ValidationError as error:

@@ -1,7 +1,8 @@
-"""Windows that several processes share: the kept posts lie in a store that all of them reach, such as Redis or HBase.
+"""Windows that several processes share through a common store, such as Redis or HBase.
 
-A plugin brings a `hybriddup.shared_windows.store.SharedStore`; what is here decides by it, so that of posts that match
-each other, whoever sends them, exactly one is kept. `hybriddup.shared_windows.protocol` says how.
+A plugin provides a `hybriddup.shared_windows.store.SharedStore`. This package decides posts with it, so that exactly
+one of several matching posts is kept, whichever processes they come to. `hybriddup.shared_windows.protocol` describes
+the protocol.
 """
 
 from hybriddup.shared_windows.opening import open_shared

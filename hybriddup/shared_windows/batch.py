@@ -1,4 +1,4 @@
-"""Posts of one sender that a shared window decides together."""
+"""One batch of posts in a shared window: makes their records and keys, and collects their decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPos
 
 
 class SharedBatch(Contestants):
-    """The posts of a batch, by place, each id once."""
+    """The posts of a batch, by place. Ids are distinct."""
 
     def __init__(
         self, posts: Sequence[Post], steps: Steps, timing: WindowTime, now: float, normalized: Sequence[str]
@@ -29,28 +29,28 @@ class SharedBatch(Contestants):
         self._posts, self._steps, self._timing, self._now, self._normalized = posts, steps, timing, now, normalized
         self.report = BlockReport()
         self.blocks: list[Block] = []
-        """The positions that it took: one block, and one more each time that posts begin anew."""
+        """Positions taken so far: one block, and one more for each restart of the protocol."""
         self.watermark = NEVER
-        """The watermark at the last post that was begun."""
+        """Watermark after the last post of the last block, in seconds since 1970."""
         self.watermark_before = NEVER
-        """The watermark of the store then."""
+        """Watermark of the store when the last block was taken, in seconds since 1970."""
         self.n_late = 0
         self.outcomes: list[tuple[str, str]] = []
-        """What decided posts are, and their length band."""
+        """Outcome ("kept", "exact" or "near") and length band of each decided post."""
         self._unfinished: Sequence[Block] = ()
         self._row_of: dict[int, int] = {}
-        """By place, the row of a post among those that were prepared last."""
+        """Row in the last prepared texts, by place."""
         self._decisions: dict[int, Decision] = {}
 
     @property
     def kept_times(self) -> list[float]:
-        """The times of the kept posts of the last block."""
+        """Times of the kept posts of the last block, in seconds since 1970."""
         first = self.blocks[-1].first
         return [float(self._times.times[row]) for place, row in self._row_of.items()
                 if self.keeps(place) and self.position[place] >= first]  # fmt: skip
 
     def decisions(self) -> list[Decision]:
-        """Return the decisions about all posts, when nothing is open."""
+        """Return the decisions on all posts, in order. No post may be open."""
         repeated = {place: decision_of(one.post)._replace(repeated=True) for place, one in self.answers.items()}
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
@@ -58,14 +58,14 @@ class SharedBatch(Contestants):
     # ---- records
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Give the open posts these positions; return the names of their ids, by place."""
+        """Assign positions to the open posts; return the names of their ids, by place."""
         self.blocks.append(Block(taken.first, len(self.open)))
         self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
         return super().begin(taken)
 
     def records(self, taken: Taken) -> list[PostRecord]:
-        """Return the records of the open posts, and prepare their texts."""
+        """Prepare the texts of the open posts, and return their records."""
         places = list(self.open)
         self._row_of = {place: row for row, place in enumerate(places)}
         posts = [self._posts[place] for place in places]
@@ -89,7 +89,7 @@ class SharedBatch(Contestants):
         return made_id(self.position[place]) if post_id is None else post_id
 
     def is_forgotten(self, record: PostRecord) -> bool:
-        """Return whether a post is older than the window reaches."""
+        """Return whether the time of the window has advanced by at least a horizon since a post came."""
         return record.watermark <= self.watermark - self._timing.horizon
 
     # ---- keys and others
@@ -103,11 +103,11 @@ class SharedBatch(Contestants):
         return keyed_texts(self._prepared, self._leading_rows())
 
     def probes(self) -> UInt64s:
-        """Return uint64[n]: the distinct keys by which the leading posts look for others."""
+        """Return uint64[n]: the distinct keys that the leading posts query."""
         return distinct_keys(self._prepared.take(self._leading_rows()).live.probes)
 
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match those that lead."""
+        """Return int64[n]: the positions of other posts that may match a leading post."""
         rows = self._leading_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
         texts = self._prepared.take(rows)
@@ -115,18 +115,18 @@ class SharedBatch(Contestants):
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
-        """Note candidates; return the undecided ones of all, by position, that match one that leads."""
+        """Record candidates; return all undecided ones so far that match a leading post, by position."""
         self._encounter.note(positions, records)
         return self._encounter.rivals()
 
     def _leading_rows(self) -> Int64s:
-        """Return int64[n], rising: the rows of the leading posts among those that were prepared."""
+        """Return int64[n], rising: the rows of the leading posts in the prepared texts."""
         return np.array([self._row_of[place] for place in sorted(self.leading)], np.int64)
 
     # ---- verdicts
 
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Return the verdicts on the leading posts, against the kept candidates and each other."""
+        """Decide the leading posts against the kept candidates and each other; None = kept."""
         found, records = self._encounter.verdicts(self.report)
         places, rows = sorted(self.leading), self._leading_rows()
         records += [self._records[row] for row in rows.tolist()]
@@ -136,16 +136,16 @@ class SharedBatch(Contestants):
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return why a post repeats the decided holder of its text, or what that repeats; None if it does not."""
+        """Return the evidence that a post repeats the holder of its text, or the holder's keeper; None if not."""
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:
             return None
-        if holder.post.evidence is not None:  # a pair with the same texts
+        if holder.post.evidence is not None:  # the texts are equal, so its evidence holds for this post too
             return holder.post.evidence
         return Evidence(kept.post.id, kept.post.position, "exact", 0, EQUAL, 1.0, 1.0, self._own_bands[row])
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Note that a post is decided, and count it."""
+        """Record the verdict on a post, and count it."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))
@@ -156,13 +156,13 @@ class SharedBatch(Contestants):
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the duplicates of the last block that are in buckets, with their keys."""
+        """Return the duplicates of the last block that entered buckets, with their keys."""
         rows = [self._row_of[place] for place in sorted(self.entered) if self.decided.get(place) is not None]
         return keyed_texts(self._prepared, np.array(rows, np.int64))
 
 
 def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
-    """Return the texts in some rows with their keys."""
+    """Return the bucket entries and keys of some rows of prepared texts."""
     live, live_rows = prepared.live, prepared.live_rows[rows]
     entries = np.zeros(len(rows), entry_type(live.prints.bits.shape[1]))
     entries["position"], entries["length"] = prepared.positions[rows], prepared.lengths[rows]
@@ -171,7 +171,7 @@ def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
 
 
 def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
-    """Return posts of a window with their keys; they are at rising positions."""
+    """Return the bucket entries and keys of posts, which must be in order of position."""
     texts = [post.text for post in posts]
     positions = np.fromiter((post.position for post in posts), np.int64, len(posts))
     prepared = steps.prepare(texts, steps.normalize(texts), positions)
@@ -179,12 +179,12 @@ def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
 
 
 def no_posts(steps: Steps) -> Keyed:
-    """Return no posts with keys, for calls that only look."""
+    """Return an empty `Keyed`, for queries that add nothing."""
     n_words = steps.components.settings.fingerprint.bits // 64
     return Keyed(np.zeros(0, entry_type(n_words)), np.zeros((0, 1), np.uint64))
 
 
 def distinct_keys(probes: UInt64s) -> UInt64s:
-    """Return uint64[n], rising: the keys among probes."""
+    """Return uint64[n], rising: the distinct keys in probes, without `NO_KEY`."""
     found: UInt64s = np.unique(probes[probes != NO_KEY])
     return found

@@ -1,4 +1,4 @@
-"""Candidates of a batch, of what the buckets of a shared store hold: as a live index would find them in memory."""
+"""Candidates from the buckets of a shared store, by the same rules as a live index in memory."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from hybriddup.window.event_time import PostTimes
 from hybriddup.window.index import LiveTexts
 
 LAST = 2**63 - 1
-"""After all positions."""
+"""Larger than every position."""
 
 
 class Buckets(NamedTuple):
-    """The buckets that the texts of a batch look into; several may look into one."""
+    """The buckets that the texts of a batch query. Several texts may query one bucket."""
 
     later: Int64s
-    """int64[n], rising: the row of a text."""
+    """int64[n], rising: row of the querying text."""
     key: Int64s
-    """int64[n]: the column of its key."""
+    """int64[n]: column of the text's key."""
     begins: Int64s
     ends: Int64s
-    """int64[n]: the range of its bucket among the entries."""
+    """int64[n]: the range of the bucket in ``entries``."""
     positions: Int64s
-    """int64[n_entries]: -1 = a text of the batch."""
+    """int64[n_entries]: position of each entry; -1 = a text of this batch."""
     entries: EntryArray
     counts: Int64s
-    """int64[n_buckets]: the entries of each bucket, one bucket after the other."""
+    """int64[n_buckets]: number of entries in each bucket."""
     unfinished: Sequence[Block]
     """The blocks with undecided posts, as `may_be_undecided` takes them."""
 
     def ranks(self, chosen: Int64s) -> Int64s:
-        """Return int64[n]: ranks of chosen entries, by `ranks_from_newest`, in which undecided posts do not count."""
+        """Return int64[n]: the ranks of chosen entries, as in `ranks_from_newest`; undecided posts do not count."""
         is_needed = np.zeros(len(self.counts), np.bool_)
         is_needed[np.searchsorted(np.cumsum(self.counts), chosen, "right")] = True
         needed = np.flatnonzero(np.repeat(is_needed, self.counts))
@@ -58,31 +58,31 @@ class Buckets(NamedTuple):
 
 
 class NearMeetings(NamedTuple):
-    """Others that are near a text of the batch, a row for each bucket that both share."""
+    """Pairs of a text of the batch and a near post in the store; one row for each bucket that they share."""
 
     later: Int64s
-    """int64[n]: rows of the texts."""
+    """int64[n]: row of the text."""
     key: Int64s
-    """int64[n]: which key of the text it is."""
+    """int64[n]: column of the text's key."""
     positions: Int64s
-    """int64[n]: of the others."""
+    """int64[n]: position of the other post."""
     numbers: Int64s
-    """int64[n]: the rank of the other in the bucket, 1 = the newest."""
+    """int64[n]: rank of the other post in the bucket, 1 = the newest."""
     distances: Int32s
-    """int32[n]: differing bits."""
+    """int32[n]: Hamming distance of the fingerprints."""
 
     def take(self, chosen: Int64s | Bools) -> NearMeetings:
-        """Return some of the meetings."""
+        """Return some of the rows."""
         return NearMeetings._make(column[chosen] for column in self)
 
 
 def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequence[Block] = ()) -> Buckets:
-    """Return the buckets that texts look into.
+    """Return the buckets that texts query.
 
     Parameters
     ----------
     probes
-        uint64[n, n_keys]: their keys; `NO_KEY` = none.
+        uint64[n, n_keys]: the keys to query; `NO_KEY` = none.
     found
         The contents of the buckets of the distinct keys, in rising order.
     own
@@ -101,16 +101,16 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
 
 
 def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
-    """Return bool[n]: whether posts are of blocks that were not finished when the last one of these was taken.
+    """Return bool[n]: whether posts may be undecided: they are in an unfinished block, or after the last one.
 
-    They may turn out to be duplicates, or gone, and leave their buckets. So none of them may hide a kept post: neither
-    from the newest of a bucket, nor from the nearest candidates.
+    They may become duplicates, or be given up, and leave their buckets. So they must not displace a kept post, neither
+    from the newest entries of a bucket nor from the nearest candidates.
     """
     if not unfinished:
         return np.zeros(len(positions), np.bool_)
     blocks = np.array(sorted(unfinished), np.int64)
     ends = blocks.sum(axis=1)
-    ends[-1] = LAST  # whatever is taken later
+    ends[-1] = LAST  # blocks taken later are not known yet
     block = np.searchsorted(blocks[:, 0], positions, "right") - 1
     return np.asarray((block >= 0) & (positions < ends[block]))
 
@@ -121,9 +121,9 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
     Parameters
     ----------
     counts
-        int64[n_buckets]: the entries of each bucket, one bucket after the other.
-    positions
-        int64[n_entries]: -1 = the entry has rank 1 and does not count for others.
+            int64[n_buckets]: number of entries in each bucket.
+        positions
+            int64[n_entries], bucket by bucket; -1 = the entry has rank 1 and does not count for others.
     """
     bucket = np.repeat(np.arange(len(counts)), counts)
     order = np.argsort(-positions)
@@ -135,15 +135,15 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
 
 
 def stable_order(numbers: Int64s, n: int) -> Int64s:
-    """Return int64[n_numbers]: the order of numbers from 0 to ``n`` - 1, equal ones as they come.
+    """Return int64[n_numbers]: the stable sort order of integers in 0..``n`` - 1.
 
-    NumPy sorts integers of 16 bits by their digits, in a fifth of the time.
+    NumPy uses radix sort for 16-bit integers, which takes a fifth of the time.
     """
     return np.argsort(numbers.astype(np.uint16) if n <= 2**16 else numbers, kind="stable")
 
 
 def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Return the meetings within the limits, with posts among the newest ``most`` of their bucket, 0 = all."""
+    """Return the pairs within the Hamming limits whose post is among the newest ``most`` of a bucket; 0 = all."""
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
     chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.prints.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0
@@ -156,7 +156,7 @@ def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> Ne
 
 
 def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
-    """Return int64[n]: the differing bits of texts and others, -1 where limits rule the pair out."""
+    """Return int64[n]: the Hamming distance of each pair; -1 = the pair is outside the limits."""
     prints, n = texts.prints, len(texts.prints)
     of_entries = bands.limits_of(entries["length"].astype(np.int32))
     limits = PairLimits._make(np.concatenate(pair) for pair in zip(prints.limits, of_entries, strict=True))
@@ -166,9 +166,9 @@ def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Ba
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
-    """Return the pairs that meet, each once, by text and then by position, and int64[n_met]: the pair of each meeting.
+    """Return the distinct pairs, sorted by text and position, and int64[n_met]: the index of each row's pair.
 
-    ``earlier`` are positions.
+    ``earlier`` holds positions.
     """
     order = np.lexsort((met.numbers, met.positions, met.later))
     met_in_order = met.take(order)
@@ -181,16 +181,16 @@ def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
 
 
 def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: which number from the newest the other has in each key of the text, 0 = none."""
+    """Return int64[n_pairs, n_keys]: the rank of the other post in each key of the text; 0 = not in that bucket."""
     depths = np.zeros((n_pairs, n_keys), np.int64)
     depths[pair_of, met.key] = met.numbers
     return depths
 
 
 class MetIndex:
-    """The kept posts that the texts of a batch met, as the index by which the batch is decided.
+    """The kept candidates of a batch, behind the interface of a live index, so that `decide_batch` can query them.
 
-    ``near`` are pairs by row with kept posts as the batch is to know them, ``depths`` those of `depths_of`.
+    ``near`` are pairs of text rows and numbers of kept posts, ``depths`` their ranks as `depths_of` returns them.
     """
 
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:
@@ -204,7 +204,7 @@ class MetIndex:
         return near._replace(later=row_of[near.later])
 
     def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return which number from the newest an earlier text has in each key of a later one."""
+        """Return int64[n, n_keys]: the rank of an earlier text in each key of a later one."""
         place_of = {pair: place for place, pair in enumerate(pairs_of(self._near.later, self._near.earlier))}
         return self._depths[[place_of[pair] for pair in pairs_of(self._rows(texts)[rows], earlier)]]
 
@@ -214,18 +214,18 @@ class MetIndex:
 
 @dataclass(frozen=True)
 class MetPosts:
-    """Kept posts that a batch met, by their number, in the order of their positions."""
+    """Kept candidates of a batch, numbered in the order of their positions."""
 
     index: MetIndex
     times: Float64s
-    """float64[n]."""
+    """float64[n]: times of the posts, in seconds since 1970."""
     horizon: float
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
+        """Return bool[n]: whether each kept post is within the horizon of the text that it is paired with."""
         return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
 
 
 def pairs_of(later: Int64s, earlier: Int64s) -> list[tuple[int, int]]:
-    """Return pairs as tuples."""
+    """Return pairs as tuples (later, earlier)."""
     return list(zip(later.tolist(), earlier.tolist(), strict=True))

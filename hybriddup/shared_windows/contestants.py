@@ -1,4 +1,4 @@
-"""The posts of a batch while the protocol decides them: which are open, which lead, and who holds their names."""
+"""State of a batch while the protocol decides it: open posts, leading posts, and the holders of ids and texts."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ class Contestants(ABC):
     def __init__(self, ids: Sequence[PostId | None]) -> None:
         self._ids = ids
         self.open = dict.fromkeys(range(len(ids)))
-        """The places of the open posts, rising."""
+        """Places of the open posts, rising."""
         self.leading: set[int] = set()
-        """The places of the open posts that hold their texts."""
+        """Places of the open posts that hold their texts."""
         self.entered: set[int] = set()
-        """The places of posts that entered their buckets, at the positions that were given last."""
+        """Places of the posts that entered their buckets at their latest positions."""
         self.position: dict[int, int] = {}
-        """The position that each post was given last, by place."""
+        """Latest position of each post, by place."""
         self.decided: dict[int, Evidence | None] = {}
-        """The verdicts on posts, by place."""
+        """Verdicts on posts, by place; None = kept."""
         self.answers: dict[int, PostRecord] = {}
-        """The records that answer posts whose ids were decided before, by place."""
+        """Records of earlier posts with the same id, by place; they answer the repeated posts."""
         self._id_holder: dict[int, int] = {}
-        """By place, the position of the other post that has the id."""
+        """Position of another post that holds the id, by place."""
         self._instead_of: dict[int, int] = {}
-        """By place, the position of the holder of the id that is gone or forgotten."""
+        """Position of a gone or forgotten holder of the id, which the post may replace, by place."""
         self._text_holder: dict[bytes, int] = {}
-        """By text, the position of the post that held it last."""
+        """Position of the last known holder, by name of the text."""
         self._replaceable: dict[bytes, int] = {}
-        """By text, the position of a holder that a post of this batch may replace."""
+        """Position of a holder that a post of this batch may replace, by name of the text."""
 
     # ---- ids
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Give the open posts these positions; return the names of their ids, by place."""
+        """Assign positions to the open posts; return the names of their ids, by place."""
         self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
         return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
 
     def note_ids(self, holders: Mapping[int, int | None]) -> None:
-        """Note the holders of ids, by place: a post whose id another post has is not open any more."""
+        """Record the holders of ids, by place: a post is no longer open if another post holds its id."""
         for place, holder in holders.items():
             if holder == self.position[place]:
-                self._instead_of[place] = holder  # in case the post begins anew
+                self._instead_of[place] = holder  # in case the post restarts
             elif holder is not None and holder != self._instead_of.get(place):
                 self._id_holder[place] = holder
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Return the positions of the holders of ids, by place, for the posts without an answer."""
+        """Return the positions of the holders of ids, by place, for repeated posts without an answer."""
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
-        """Open a post whose id is held by one that is gone or forgotten."""
+        """Reopen a post: the holder of its id is gone or forgotten."""
         self._instead_of[place] = self._id_holder.pop(place)
         self.open = dict.fromkeys(sorted([*self.open, place]))
 
@@ -83,19 +83,19 @@ class Contestants(ABC):
         return dict(claims.values())
 
     def note_texts(self, claims: Mapping[int, Holder], holders: Iterable[int]) -> None:
-        """Note the holders of the texts that were claimed: a post that holds its text leads."""
+        """Record the holders of the claimed texts: a post that holds its text leads."""
         for (place, claim), holder in zip(claims.items(), holders, strict=True):
             self._text_holder[claim.name] = holder
             if holder == claim.position and place in self.open:
                 self.leading.add(place)
-                self._replaceable[claim.name] = holder  # in case the post begins anew
+                self._replaceable[claim.name] = holder  # in case the post restarts
             else:
                 self._replaceable.pop(claim.name, None)
 
     def following(self) -> dict[int, int]:
-        """Return the positions of the holders of their texts, by place, for the open posts that follow one.
+        """Return the positions of the holders of texts, by place, for the open posts that follow one.
 
-        Those that follow a leading post of this batch come later, when it is decided.
+        Posts that follow a leading post of this batch are left out until it is decided.
         """
         if len(self.leading) == len(self.open):
             return {}
@@ -104,7 +104,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return the claims to the texts of posts that follow a holder that is gone or too old."""
+        """Return claims that replace the holders of these posts' texts, which are gone or too old."""
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}
@@ -113,7 +113,7 @@ class Contestants(ABC):
     # ---- verdicts
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Note that a post is decided: it is a duplicate for this reason, or kept."""
+        """Record the verdict on a post: a duplicate with this evidence; None = kept."""
         self.decided[place] = evidence
         del self.open[place]
         if place in self.leading:
@@ -124,15 +124,15 @@ class Contestants(ABC):
         """Return whether a post is decided and kept."""
         return place in self.decided and self.decided[place] is None
 
-    # ---- what a window brings
+    # ---- implemented by the window's batch
 
     @abstractmethod
     def records(self, taken: Taken) -> list[PostRecord]:
-        """Return the records of the open posts, which have positions now, and prepare their texts."""
+        """Prepare the texts of the open posts, and return their records. `begin` has assigned the positions."""
 
     @abstractmethod
     def text_name(self, place: int) -> bytes:
-        """Return the name of the text of a post that was prepared."""
+        """Return the name of the text of a prepared post."""
 
     @abstractmethod
     def keyed(self) -> Keyed:
@@ -140,30 +140,30 @@ class Contestants(ABC):
 
     @abstractmethod
     def probes(self) -> UInt64s:
-        """Return uint64[n]: the distinct keys by which the leading posts look for others."""
+        """Return uint64[n]: the distinct keys that the leading posts query."""
 
     @abstractmethod
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match those that lead."""
+        """Return int64[n]: the positions of other posts that may match a leading post."""
 
     @abstractmethod
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
-        """Note candidates; return the undecided ones of all, by position, that match one that leads."""
+        """Record candidates; return all undecided ones so far that match a leading post, by position."""
 
     @abstractmethod
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Return the verdicts on the leading posts, by place, unless somebody else changes them first.
+        """Decide the leading posts against the kept candidates and each other; return verdicts by place, None = kept.
 
-        They are decided against the kept candidates and against each other. None = the post is kept.
+        They are final only once written: another process may change a post's state first.
         """
 
     @abstractmethod
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return why a post repeats the decided holder of its text, or what that repeats; None if it does not.
+        """Return the evidence that a post repeats the decided holder of its text, or its keeper; None if not.
 
         ``keeper`` is the post that the holder is a duplicate of; None if the holder is kept.
         """
 
     @abstractmethod
     def is_forgotten(self, record: PostRecord) -> bool:
-        """Return whether a post is older than the window reaches."""
+        """Return whether a post is too old for the window."""

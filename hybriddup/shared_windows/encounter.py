@@ -1,4 +1,4 @@
-"""The leading posts of a batch and the others in their buckets: which match, and the verdicts that follow."""
+"""Match the leading posts of a batch with the candidates in their buckets, and decide them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from hybriddup.window.preparing import PreparedTexts, Steps
 
 
 class Encounter:
-    """Leading posts of a batch, and the others that they met in the buckets of their probes.
+    """Leading posts of a batch, and their candidates from the buckets of their probes.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Encounter:
     unfinished
         The blocks with undecided posts, as `hybriddup.shared_windows.candidates.may_be_undecided` takes them.
     steps, horizon
-        Those of the window.
+        Steps and horizon, in seconds, of the window.
     """
 
     def __init__(
@@ -59,27 +59,27 @@ class Encounter:
         self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
         self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
-        """Whether others match, by position, once they were found undecided."""
+        """Whether a candidate matches a leading post, by position; known for those that were seen undecided."""
         self._near, self._depths = self._find_near(found, unfinished)
         self.positions: Int64s = np.unique(self._near.earlier)
-        """int64[n], rising: of the others that may match."""
+        """int64[n], rising: positions of the candidates."""
 
     def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
-        """Return the pairs of near texts, by row, with positions; and the rank of each position in its buckets."""
+        """Return pairs of text rows and positions of candidates, and int64[n, n_keys]: the ranks in buckets."""
         components, live = self._steps.components, self._prepared.live
         buckets = buckets_of(live.probes, found, self._prepared.positions, unfinished)
         met = near_meetings(live, buckets, components.bands, components.block_index.max_bucket_size)
         near, pair_of = near_pairs(met)
         depths = depths_of(met, pair_of, len(near.later), live.probes.shape[1])
         bucket, most = components.limits.max_bucket_size, components.limits.most_pairs(live.prints.limits.lengths)
-        # all leading posts before the later one may be kept, and push the other out of its buckets
+        # worst case: all leading posts before this one are kept, and push the candidate out of its buckets
         is_sure = (near.depths + near.later <= bucket) | (bucket == 0)
         is_sure &= ~may_be_undecided(near.earlier, unfinished)
         chosen = may_be_verified(near.later, near.distances, is_sure, most)
         return near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[PostRecord | None]) -> None:
-        """Take note of the records of some of the others, of whom some may be gone."""
+        """Record the current states of candidates; None = the candidate is gone."""
         for position, record in zip(positions.tolist(), records, strict=True):
             if record is None:
                 self._records.pop(position, None)
@@ -87,14 +87,14 @@ class Encounter:
                 self._records[position] = record
 
     def rivals(self) -> Mapping[int, State]:
-        """Return the undecided ones of the others that match, by position."""
+        """Return the undecided candidates that match a leading post, by position."""
         undecided = {position: one.state for position, one in sorted(self._records.items()) if one.state in UNDECIDED}
         if new := [position for position in undecided if position not in self._matches]:
             self._matches |= dict.fromkeys(new, False) | dict.fromkeys(self._matching(new), True)
         return {position: state for position, state in undecided.items() if self._matches[position]}
 
     def _matching(self, positions: Sequence[int]) -> list[int]:
-        """Return which of the others match one that leads."""
+        """Return the candidates that match a leading post."""
         both = self._numbered(positions)
         later = both.prepared.live.prints.positions[both.near.later]
         pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
@@ -104,9 +104,9 @@ class Encounter:
         return [positions[number] for number in np.unique(pairs.earlier[accepted]).tolist()]
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
-        """Decide the leading posts against the kept ones of the others, and against each other.
+        """Decide the leading posts against the kept candidates and each other.
 
-        Keepers are numbered: first come the records, which are returned too, then the leading posts.
+        Verdicts give keepers by number: first the returned records of kept candidates, then the leading posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         earlier = self._steps.earlier_texts(both.texts)
@@ -117,12 +117,12 @@ class Encounter:
         index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
         times = np.array([one.post.time for one in both.records], np.float64)
         kept = MetPosts(index, times, self._horizon)
-        nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # each holds its text
+        nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
         found = decide_batch(both.prepared, nothing_equal, self._times, kept, self._steps, verify, report)
         return found, both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
-        """Return the leading posts and some of the others, numbered from 0, these before those."""
+        """Number some candidates from 0, and the leading posts after them."""
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         texts = self._steps.normalize([one.post.text for one in records])
         chosen = np.isin(self._near.earlier, others)
@@ -138,25 +138,25 @@ class Encounter:
 
 @dataclass(frozen=True)
 class Numbered:
-    """Leading posts and others that they met, numbered in one row: the others from 0, then the leading ones."""
+    """Candidates and leading posts under common numbers: the candidates from 0, then the leading posts."""
 
     records: list[PostRecord]
-    """Of the others, rising by position."""
+    """Records of the candidates, by number, in order of position."""
     normalized: Sequence[str]
-    """Their texts."""
+    """Normalized texts of the candidates, by number."""
     prepared: PreparedTexts
-    """The leading posts, by their numbers."""
+    """The leading posts; their positions are the numbers."""
     near: NearPairs
-    """Rows of the near texts of the leading posts with numbers of the others."""
+    """Pairs of text rows of leading posts and numbers of candidates."""
     depths: Int64s
 
     def texts(self, numbers: Int64s) -> list[str]:
-        """Return the normalized texts of some of the others."""
+        """Return the normalized texts of candidates."""
         return [self.normalized[number] for number in numbers.tolist()]
 
 
 def numbered_from(prepared: PreparedTexts, first: int) -> PreparedTexts:
-    """Return the texts at consecutive positions."""
+    """Return the texts with consecutive numbers from ``first`` as positions."""
     numbers = np.arange(first, first + len(prepared.positions), dtype=np.int64)
     prints = prepared.live.prints
     live = replace(prepared.live, prints=Fingerprints(numbers[prepared.places], prints.bits, prints.limits))

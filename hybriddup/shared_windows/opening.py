@@ -1,4 +1,4 @@
-"""Opening a shared window: whoever comes first brings what it goes by, and the others get it from the store."""
+"""Open a shared window. The first process stores the recipe and learned data; later ones load them from the store."""
 
 from __future__ import annotations
 
@@ -27,22 +27,21 @@ from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.window import Window
 
 LEASE = 10.0
-"""Seconds."""
+"""Default lease, in seconds."""
 
 
 def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float = LEASE) -> Window:
-    """Return a window over a shared store; what it promises and raises is as `hybriddup.Window.open` says.
+    """Open a window over a shared store. Guarantees and errors are as in `hybriddup.Window.open`.
 
-    A shared window learns nothing by itself: what its configuration would learn comes with ``recipe:``, of whoever
-    opens it first, and is kept in the store for the others. Without one, all tokens and keys count as rare.
+    A shared window learns nothing by itself: learned data comes from the ``recipe:`` of the process that opens it
+    first, and is stored for the others. Without a recipe, all tokens and keys count as rare.
 
     Parameters
     ----------
     open_store
-        Called once it is known that the components can be made.
+        Called after the components were created without error.
     lease
-        Seconds after which a process that shows no sign of life is not waited for. A process that was only slow begins
-        anew then.
+        Seconds to wait for a process that shows no sign of life. If it was only slow, it restarts its batch.
     """
     return Window(lambda: open_shared_state(open_store, options, lease), options)
 
@@ -71,19 +70,19 @@ def open_shared_state(open_store: Callable[[Needs], SharedStore], options: Windo
 
 
 def keep_learned(components: Components, learned: Learned, store: SharedStore) -> None:
-    """Store what a window has learned; WindowError if it has learned something else, or less."""
+    """Store the learned data of a window; WindowError if the store already has other data."""
     packed = pack_learned(components, learned)
     if store.set_first(LEARNED, packed) != packed:
         raise WindowError(
-            "the window has learned something else, or another process has opened it with another recipe at the same "
-            "moment. Open it without recipe:, so that it uses what the window has, or begin a new window."
+            "the window already has other learned data, or another process opened it with another recipe at the same "
+            "time. Open it without recipe:, so that it uses the stored data, or begin a new window."
         )
 
 
 def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:
-    """Raise WindowError where the window goes by another recipe; a new window takes this one."""
+    """Raise WindowError if the window has another recipe; a new window gets this one."""
     packed = pack_recipe(recipe)
     stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, packed)
     if stored is None:
-        raise WindowError("the window is new and holds nothing to read yet. Open it when posts were added.")
+        raise WindowError("the window is new and has no posts to read yet. Open it read-only after posts were added.")
     refuse_other_recipe(stored, recipe)

@@ -1,4 +1,4 @@
-"""Posts, evidence, names and keys as shared windows store them. Lone surrogates come through."""
+"""Binary encodings of posts, evidence, names and keys in shared stores. Lone surrogates are preserved."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from hybriddup.errors import StoreError
 from hybriddup.window.records import Evidence, PostId, StoredPost
 
 HEAD = struct.Struct("<qddBH")
-"""Position, time, watermark, flags, and the characters of the id."""
+"""Header of a packed post: position, time, watermark, flags, and length of the id in characters."""
 HAS_NUMBER, IS_DEFLATED = 1, 2
 WINDOW_BITS, MEMORY_LEVEL = 12, 4
-"""What texts are deflated with. Of some hundred bytes, that takes a third of the time of zlib's own settings, which
-make ready 256 KiB first. Only texts of more than 4 KiB may come out larger."""
+"""Settings of zlib. For a few hundred bytes, they take a third of the time of the defaults, which allocate 256 KiB.
+Only texts above 4 KiB may compress worse."""
 LEAST_DEFLATED = 160
-"""Bytes of a body that is worth deflating. Of half of all microblog posts, which are shorter, that takes a third of the
-time of packing, and saves less than one byte in a hundred."""
+"""Smallest body to deflate, in bytes. Half of all microblog posts are shorter; deflating them would take a third of the
+time of packing and save less than 1 % of the bytes."""
 UNREADABLE = ValueError, TypeError, KeyError, IndexError, struct.error, zlib.error
-"""What reading damaged bytes raises."""
+"""Exceptions that reading damaged bytes raises."""
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
-"""2**64 divided by it, and odd: multiplying by it is one-to-one, and mixes (Knuth, The Art of Computer Programming,
-volume 3, 6.4)."""
+"""2**64 divided by the golden ratio. It is odd, so multiplying by it is one-to-one, and it mixes well: Fibonacci
+hashing (Knuth, The Art of Computer Programming, volume 3, 6.4)."""
 
 
 def pack_post(post: StoredPost, watermark: float) -> bytes:
-    """Return a post and the time of the window when it came as bytes, but for its evidence."""
+    """Pack a post, without its evidence, and the watermark on its arrival."""
     post_id = str(post.id)
     body = (post_id + post.text).encode("utf-8", "surrogatepass")
     deflated = deflated_of(body) if len(body) >= LEAST_DEFLATED else body
@@ -43,20 +43,20 @@ def pack_post(post: StoredPost, watermark: float) -> bytes:
 
 
 def deflated_of(body: bytes) -> bytes:
-    """Return deflated bytes, without a head."""
+    """Return deflated bytes, without a zlib header."""
     deflate = zlib.compressobj(wbits=-WINDOW_BITS, memLevel=MEMORY_LEVEL)
     return deflate.compress(body) + deflate.flush()
 
 
 def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[StoredPost, float]:
-    """Return the post and the time of the window of some bytes; ``evidence`` is that of a duplicate.
+    """Unpack a post and its watermark; ``evidence`` is added to the post if it is a duplicate.
 
     Raises
     ------
     StoreError
         The bytes are damaged.
     """
-    try:  # a context manager takes a third of the time of all the rest
+    try:  # `refusing_damage` would take a third of the time of all the rest
         position, time, watermark, flags, n_id = HEAD.unpack_from(packed)
         body = packed[HEAD.size :]
         if flags & IS_DEFLATED:
@@ -69,19 +69,19 @@ def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[Stored
 
 
 def pack_evidence(evidence: Evidence) -> bytes:
-    """Return evidence as bytes: JSON, in which lone surrogates are escapes."""
+    """Return evidence as JSON in ASCII; lone surrogates are escaped."""
     return json.dumps(tuple(evidence), separators=(",", ":")).encode()
 
 
 def unpack_evidence(packed: bytes) -> Evidence:
-    """Return the evidence of some bytes; StoreError if they are damaged."""
+    """Return evidence from its JSON; StoreError if that is damaged."""
     with refusing_damage("the evidence of a duplicate"):
         return Evidence(*json.loads(packed))
 
 
 @contextmanager
 def refusing_damage(what: str) -> Iterator[None]:
-    """Raise StoreError if bytes of the store cannot be what they should be."""
+    """Convert exceptions from reading damaged bytes to StoreError."""
     try:
         yield
     except UNREADABLE as error:
@@ -89,12 +89,12 @@ def refusing_damage(what: str) -> Iterator[None]:
 
 
 def unreadable(what: str, error: Exception) -> StoreError:
-    """Return the error of something in the store, from the one that reading it raised."""
+    """Return the StoreError for an exception that reading an item raised."""
     return damaged(f"{what} ({type(error).__name__})")
 
 
 def damaged(what: str) -> StoreError:
-    """Return the error of something in the store that cannot be read."""
+    """Return the StoreError for an item that cannot be read."""
     return StoreError(
         f"the store is damaged: cannot read {what}. Restore a backup of the store, or begin a new window under another "
         "name."
@@ -102,20 +102,20 @@ def damaged(what: str) -> StoreError:
 
 
 def id_name(post_id: PostId) -> bytes:
-    """Return the name of an id: those of a number and of a text with the same digits differ."""
+    """Return the name of an id; a number and a text with the same digits have different names."""
     packed = b"n%d" % post_id if isinstance(post_id, int) else b"t" + post_id.encode("utf-8", "surrogatepass")
     return b"i" + packed
 
 
 def text_name(key: tuple[bool, str]) -> bytes:
-    """Return the name of a text, 17 bytes; equal texts have one name.
+    """Return the name of a text: 17 bytes, the same for equal texts.
 
-    It is a cryptographic digest (BLAKE2b), so that nobody can make two texts with one name.
+    It contains a cryptographic digest (BLAKE2b), so that nobody can construct two texts with the same name.
 
     Parameters
     ----------
     key
-        What a post must be equal in, as `hybriddup.window.preparing.exact_keys` returns it.
+        The key for equality, as `hybriddup.window.preparing.exact_keys` returns it.
     """
     has_words, text = key
     packed = b"%d" % has_words + text.encode("utf-8", "surrogatepass")
@@ -123,9 +123,9 @@ def text_name(key: tuple[bool, str]) -> bytes:
 
 
 def mix_keys(keys: UInt64s) -> UInt64s:
-    """Return uint64[n]: other keys, of each one its own, whose first bits are evenly spread.
+    """Return uint64[n]: the keys mapped one-to-one to keys with evenly distributed leading bits.
 
-    The shingles of a text with the smallest hashes are its keys, so nearly all keys begin with zeros; a store that
-    divides them by their first bits among its servers would give one of them nearly all.
+    A text's keys are its smallest shingle hashes, so nearly all begin with zeros. A store that partitions by leading
+    bits would put nearly all keys on one server.
     """
     return keys * GOLDEN_RATIO

@@ -1,34 +1,33 @@
-"""The protocol of a shared window: how processes agree, though their store is atomic for single items only.
+"""The protocol of a shared window: processes agree on decisions with a store that is atomic for single items only.
 
-1. A batch takes positions, and looks up who has its ids: a post whose id is taken gets the answer of that post. The
-   others are written as *pending* records, and claim their ids.
+1. A batch takes positions, and looks up its ids: a post whose id is taken gets that post's answer. The others are
+   written as *pending* records, and claim their ids.
 2. The first post with a text claims that text as well, by compare-and-set. If it gets it, it *leads* for the text. All
    other posts with the text *follow* its holder: they enter no bucket.
-3. A post that follows a kept post repeats it; one that follows a duplicate repeats what that repeats. If the holder is
-   gone or too old, the first of the posts that follow it takes its text over, and leads.
+3. A post that follows a kept post repeats it; one that follows a duplicate repeats that one's keeper. If the holder is
+   gone or too old, the first of its followers takes over the text, and leads.
 4. Leading posts enter their buckets, and only then read them. So of two posts with a key in common, whichever entered
    last sees the other.
 5. A kept match makes a post a duplicate.
-6. An undecided match of an earlier batch is waited for. If its process gives no sign of life for a lease, the post is
-   *given up*: its record changes from undecided to gone. Batches wait for earlier ones only, so never in a circle.
+6. A batch waits for an undecided match of an earlier batch. If that is still undecided after a lease, the post is
+   *given up*: its record changes from undecided to gone. Batches wait only for earlier ones, so never in a cycle.
 7. A pending match of a later batch is *challenged*: its record changes from pending to challenged, since it may not
    have seen the earlier post. If it is kept already, it is a match as in 5.
-8. A leading post without a match left is kept: its record changes from pending to kept. If it was challenged
-   meanwhile, it becomes pending again, reads its buckets again, and goes on with 5. If it was given up, it begins anew
-   with 1.
-9. When no post leads any more, those that follow wait for the holders of their texts, and go on with 3.
+8. A leading post without remaining matches is kept: its record changes from pending to kept. If it was challenged
+   meanwhile, it becomes pending again, reads its buckets again, and continues at 5. If it was given up, it restarts
+   at 1.
+9. When no post leads any more, the followers wait for the holders of their texts, and continue at 3.
 
-Of two posts with one text, one holds it and the other follows, so never are both kept, whatever a bucket holds. Of two
-near matches, one sees the other. If the later one does, it waits for the earlier one. If only the earlier one does, it
-challenges the later one, which is kept already, or must look again and then sees the earlier one. So never are both
-kept. A duplicate is written when its keeper is kept, for good.
+Safety: of two posts with the same text, one holds it and the other follows, so at most one is kept, whatever the
+buckets contain. Of two near matches, one sees the other. If the later one does, it waits for the earlier one. If only
+the earlier one does, it challenges the later one, which is either kept already, or must read again and then sees the
+earlier one. So at most one is kept. A duplicate is written only after its keeper is finally kept.
 
-Nobody waits in a circle: those that wait for an id wait for posts that lead or follow; those that follow wait for posts
-that lead; those that lead wait for earlier ones that lead. No clocks are compared: a lease is measured by the process
-that waits.
+Liveness: there is no cycle of waiting. Repeated ids wait for leaders or followers, followers wait for leaders, and
+leaders wait for earlier leaders. No clocks are compared: the waiting process measures the lease.
 
-The steps are a generator, which yields its calls of the store. So the tests run these very steps in every order in
-which several processes can come, and end, on a small store.
+The protocol is a generator that yields its store calls, so the tests can run this very code on a small store, with
+processes interleaved and killed at every point.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ from hybriddup.window.records import Evidence
 
 
 class Call(NamedTuple):
-    """A call of the store, a `hybriddup.shared_windows.store.SharedStore`; its answer is sent back."""
+    """A call of a method of `hybriddup.shared_windows.store.SharedStore`; the result is sent into the generator."""
 
     method: str
     arguments: tuple[Any, ...]
 
 
 class Wait(NamedTuple):
-    """A pause; the answer is those of the positions whose posts gave no sign of life for a lease."""
+    """A pause; the positions still undecided after a lease are sent into the generator."""
 
     positions: tuple[int, ...]
 
@@ -63,12 +62,12 @@ PENDING = frozenset({State.PENDING})
 
 
 def call(method: str, *arguments: Any) -> Call:
-    """Return a call of the store."""
+    """Return a call of a store method."""
     return Call(method, arguments)
 
 
 def decide(posts: Contestants) -> Steps:
-    """Decide posts; in the end each is kept, a duplicate, or has the answer of the one with its id."""
+    """Decide posts: each ends kept, a duplicate, or answered by the earlier post with its id."""
     while posts.open or posts.repeated():
         if posts.open:
             yield from announce(posts)
@@ -77,7 +76,7 @@ def decide(posts: Contestants) -> Steps:
 
 
 def announce(posts: Contestants) -> Steps:
-    """Make the open posts known to others and decide them, except those that others give up meanwhile."""
+    """Write the open posts as pending records and decide them; posts that other processes give up stay open."""
     taken: Taken = yield call("take", len(posts.open))
     if names := posts.begin(taken):
         posts.note_ids(dict(zip(names, (yield call("positions_of", list(names.values()))), strict=True)))
@@ -92,9 +91,9 @@ def announce(posts: Contestants) -> Steps:
 
 
 def decide_announced(posts: Contestants) -> Steps:
-    """Decide the open posts. If one was given up, all left begin anew.
+    """Decide the open posts. If another process gave one up, give up the rest too; all of them stay open and restart.
 
-    Those that take over a text of an earlier batch lead together with the others, in the order of the posts.
+    Posts that take over a text of an earlier batch lead together with the others, in the order of the posts.
     """
     while posts.open:
         states: States = yield from follow(posts)
@@ -113,7 +112,7 @@ def give_up(positions: Iterable[int]) -> Steps:
 
 
 def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide the leading posts, or return a state that says that one was given up."""
+    """Decide the leading posts; return the states of undecided ones, `State.GONE` among them if one was given up."""
     first = min(posts.position[place] for place in posts.leading)
     posts.entered |= posts.leading
     found: Entries = yield call("enter", posts.keyed(), posts.probes())
@@ -121,19 +120,20 @@ def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
         states = yield from heed_rivals(posts, found, first)
         if not posts.leading or State.GONE in states.values():
             return states
-        # to be pending again comes before looking again, so that no challenge is missed
+        # reset to pending before reading again, so that no challenge is missed
         challenged = [posts.position[place] for place, state in states.items() if state is State.CHALLENGED]
         yield call("change", [Change(one, frozenset({State.CHALLENGED}), State.PENDING) for one in challenged])
         found = yield call("enter", nothing_of(posts.keyed()), posts.probes())
 
 
 def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, States]:
-    """Decide the leading posts that can be decided; return the states of those that could not."""
-    asked = posts.candidates(found)
+    """Wait for earlier rivals, challenge later ones, then decide; return the states of posts that stay undecided."""
+    positions = posts.candidates(found)
     while True:
-        records = yield call("records", asked)
-        rivals = posts.rivals(asked, records)
-        asked = asked[[one is not None and one.state in UNDECIDED for one in records]]  # the others stay as they are
+        records = yield call("records", positions)
+        rivals = posts.rivals(positions, records)
+        is_open = [one is not None and one.state in UNDECIDED for one in records]
+        positions = positions[is_open]  # other states are final
         pending = [one for one, state in rivals.items() if one > first and state is State.PENDING]
         if pending:
             challenges = [Change(one, PENDING, State.CHALLENGED) for one in pending]
@@ -146,13 +146,13 @@ def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Cal
 
 
 def wait_for(positions: Iterable[int]) -> Steps:
-    """Pause, and give up the posts that gave no sign of life for a lease."""
+    """Pause, then give up the posts that are still undecided after a lease."""
     lapsed: Sequence[int] = yield Wait(tuple(positions))
     yield from give_up(lapsed)
 
 
 def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Write the verdicts on the leading posts: the keepers first, then what repeats them."""
+    """Write the verdicts on the leading posts: keepers first, then their duplicates."""
     verdicts = posts.verdicts()
     own = {posts.position[place]: place for place in verdicts}
     later = {place: own[one.of_position] for place, one in verdicts.items()
@@ -163,7 +163,7 @@ def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 
 
 def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Generator[Call | Wait, Any, States]:
-    """Write verdicts, by place; return the states of the posts that have another state meanwhile."""
+    """Write verdicts, by place; return the states of posts that another process changed first."""
     if not verdicts:
         return {}
     changes = [change_of(posts.position[place], evidence) for place, evidence in verdicts.items()]
@@ -175,26 +175,23 @@ def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Gener
 
 
 def change_of(position: int, evidence: Evidence | None) -> Change:
-    """Return the change of a verdict: a challenged post may become a duplicate, and may not be kept."""
+    """Return the state change for a verdict; a challenged post may become a duplicate, but not be kept."""
     if evidence is None:
         return Change(position, PENDING, State.KEPT)
     return Change(position, UNDECIDED, State.DUPLICATE, evidence)
 
 
 def nothing_of(texts: Keyed) -> Keyed:
-    """Return no posts, with as many keys."""
+    """Return an empty `Keyed` with the same number of keys per post."""
     return Keyed(texts.entries[:0], texts.keys[:0])
 
 
 def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide the posts that follow by the holders of their texts, or let some of them take a text over.
-
-    If there is nothing else to do, wait.
-    """
+    """Decide the followers by the holders of their texts, or let some take over a text; else wait."""
     holders = posts.following()
     found = yield from records_at(sorted(set(holders.values())))
     keepers = {one.post.evidence.of_position for one in found.values() if one is not None and one.post.evidence}
-    found |= yield from records_at(sorted(keepers))  # after the holders: what is known of one may be too old
+    found |= yield from records_at(sorted(keepers))  # read after the holders, so that a keeper's state is not older
     awaited, verdicts, left = set[int](), dict[int, Evidence | None](), list[int]()
     for place, position in holders.items():
         holder = found[position]
@@ -215,7 +212,7 @@ def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 def why_repeated(
     posts: Contestants, place: int, holder: PostRecord | None, found: Mapping[int, PostRecord | None]
 ) -> Evidence | None:
-    """Return why a post repeats the holder of its text, which is decided or gone; None if it does not."""
+    """Return the evidence that a post repeats the holder of its text, which is decided or gone; None if it does not."""
     if holder is None or holder.state is State.GONE:
         return None
     keeper = found[holder.post.evidence.of_position] if holder.post.evidence else None
@@ -223,14 +220,14 @@ def why_repeated(
 
 
 def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int, PostRecord | None]]:
-    """Return records, by position."""
+    """Read records, by position."""
     if not positions:
         return {}
     return dict(zip(positions, (yield call("records", np.array(positions, np.int64))), strict=True))
 
 
 def answer_repeated(posts: Contestants) -> Steps:
-    """Give posts the answers of those with their ids, once these are decided; reopen those whose ids are free."""
+    """Answer repeated posts from the decided holders of their ids; reopen posts whose ids are free by now."""
     repeated = posts.repeated()
     found = yield from records_at(sorted(set(repeated.values())))
     awaited = set()

@@ -1,4 +1,4 @@
-"""A shared window that is open: how its batches are decided, and what it answers. One call at a time."""
+"""An open shared window: decides batches and answers queries. Not thread-safe: one call at a time."""
 
 from __future__ import annotations
 
@@ -29,41 +29,42 @@ from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, Po
 logger = logging.getLogger("hybriddup")
 
 PATIENCE = 0.002, 0.05
-"""Seconds between two looks at a post of another process that is being decided: at first, and at most."""
+"""First and longest pause between two checks of another process's undecided post, in seconds."""
 LARGEST_BATCH = 1024
-"""Posts that are decided together: others wait for all of them."""
+"""Number of posts per batch. Other processes may wait for a whole batch, so it is bounded."""
 LEASES_UNTIL_SWEPT = 10
-"""Leases for which the batch of another process may take: then its posts are given up and leave their buckets."""
+"""Longest duration of another process's batch, in leases; then its posts are given up and leave their buckets."""
 LOOKING = 2**62
-"""The position of a text that is only looked for: after all posts."""
+"""First position for query texts: after all posts."""
 
 
 @dataclass
 class SharedState:
-    """A window over a store that other processes use, too."""
+    """A window over a store that other processes use too."""
 
     steps: Steps
     timing: WindowTime
     shared: SharedStore
     lease: float
-    """Seconds without a sign of life after which an undecided post of another process is given up."""
+    """Seconds for which a post of another process may be undecided before it is given up."""
     weights_learn: bool = False
-    """Never: what a shared window goes by does not change."""
+    """Always False: the learned data of a shared window does not change."""
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
-    """Samples nothing: no process knows all posts."""
+    """An audit that samples nothing: no process knows all posts."""
 
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
-        """When posts of others that are being decided were first waited for."""
+        """Time at which waiting for another process's post began, by position, on the monotonic clock."""
         self._taken: deque[tuple[float, int]] = deque()
-        """When positions were taken, within the last lease, and once before: which posts are older than these tells."""
+        """Times and first positions of the blocks taken within the last lease, and of one before, oldest first. Posts
+        before the first of them are older than a lease."""
         self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
     # ---- deciding
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
-        """Return the decisions about posts, when the store has them."""
+        """Return the decisions on posts, after they are stored."""
         self._sweeper.sweep_abandoned()
         decisions: list[Decision] = []
         for first in range(0, len(posts), LARGEST_BATCH):
@@ -87,37 +88,37 @@ class SharedState:
         return answers
 
     def _settle(self, posts: Sequence[Post]) -> SharedBatch:
-        """Decide posts, no id twice."""
+        """Decide posts with distinct ids."""
         with self.counts.timed("normalize"):
             normalized = self.steps.normalize([post.text for post in posts])
         batch = SharedBatch(posts, self.steps, self.timing, self.timing.now(), normalized)
         try:
-            self._follow(batch)
+            self._run(batch)
         except BaseException:
             self._sweeper.abandon(batch.blocks)
             raise
         self._sweeper.abandon(batch.blocks[:-1])
         return batch
 
-    def _follow(self, batch: SharedBatch) -> None:
-        """Do what the protocol asks, until all is decided."""
-        course, answer = decide(batch), None
+    def _run(self, batch: SharedBatch) -> None:
+        """Run the protocol until all posts of a batch are decided, then finish its block."""
+        protocol, answer = decide(batch), None
         while True:
             try:
                 with self.counts.timed("decide"):
-                    asked = course.send(answer)
+                    step = protocol.send(answer)
             except StopIteration:
                 break
             with self.counts.timed("store"):
-                answer = self._lapsed(asked) if isinstance(asked, Wait) else self._ask(asked)
+                answer = self._lapsed(step) if isinstance(step, Wait) else self._call(step)
         if batch.blocks:
             with self.counts.timed("store"):
                 self._finish(batch)
                 self._sweeper.sweep_overdue(monotonic())
 
-    def _ask(self, asked: Call) -> Any:
-        """Return the answer of the store."""
-        answer = getattr(self.shared, asked.method)(*asked.arguments)
+    def _call(self, call: Call) -> Any:
+        """Call the store, and note the blocks that it returns."""
+        answer = getattr(self.shared, call.method)(*call.arguments)
         if isinstance(answer, Taken):
             now = monotonic()
             self._taken.append((now, answer.first))
@@ -127,7 +128,7 @@ class SharedState:
         return answer
 
     def _finish(self, batch: SharedBatch) -> None:
-        """Finish the last block of a batch. What was decided stands if that fails; the block is swept later."""
+        """Finish the last block of a batch. If that fails, the decisions remain valid, and the block is swept later."""
         leaving = batch.duplicates_keyed() if batch.entered else no_posts(self.steps)
         block, times = batch.blocks[-1], (batch.watermark_before, batch.watermark)
         try:
@@ -135,17 +136,17 @@ class SharedState:
         except StoreError as error:
             self._sweeper.abandon([block])
             logger.warning(
-                "posts were decided, but the time of the window may not have moved on, and duplicates may still take "
-                "room in the store: %s",
+                "posts were decided, but the time of the window may not have advanced, and duplicates may still take "
+                "space in the store; the next call tries again: %s",
                 error,
             )
 
-    def _lapsed(self, asked: Wait) -> list[int]:
-        """Wait a moment; return the positions whose posts have been undecided for longer than a lease."""
+    def _lapsed(self, wait: Wait) -> list[int]:
+        """Pause; return the positions whose posts have been undecided for longer than a lease."""
         now = monotonic()
-        self._awaited = {position: self._awaited.get(position, now) for position in asked.positions}
+        self._awaited = {position: self._awaited.get(position, now) for position in wait.positions}
         since, first = self._taken[0]
-        if since < now - self.lease and (overdue := [one for one in asked.positions if one < first]):
+        if since < now - self.lease and (overdue := [one for one in wait.positions if one < first]):
             return overdue
         waited = now - min(self._awaited.values())
         sleep(min(max(waited / 2, PATIENCE[0]), PATIENCE[1]))
@@ -157,29 +158,29 @@ class SharedState:
         self.counts.posts["repeated_id"] += sum(one.repeated for one in answers)
         self.counts.decided(batch.outcomes)
 
-    # ---- looking
+    # ---- queries
 
     @property
     def watermark(self) -> float:
-        """The time of the window."""
+        """The time of the window, in seconds since 1970."""
         return self.shared.watermark()
 
     @property
     def last_time(self) -> float:
-        """The time at which a text is looked for: that of the window."""
+        """The time at which queries are evaluated: the watermark."""
         return self.watermark
 
     @property
     def derived(self) -> SharedView:
-        """What the window finds, of one question."""
+        """A new view of the kept posts, for one query."""
         return SharedView(self)
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Return texts ready to be looked up, after all posts."""
+        """Prepare query texts, with positions after all posts."""
         return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        """Return int64[n]: the position of the unexpired kept post equal to each text, or -1."""
         held = self.shared.positions_of(list(map(text_name, prepared.keys)))
         view = SharedView(self)
         view.kept_of(np.array([one for one in held if one is not None], np.int64))
@@ -192,7 +193,7 @@ class SharedState:
     def post_with(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id, if it is decided and not forgotten."""
         is_made = isinstance(post_id, str) and MADE_ID.fullmatch(post_id)
-        # a number of more digits is no position, and Python refuses to read one of thousands
+        # 19 digits suffice for any position, and Python refuses to parse thousands of digits
         position = int(str(post_id)[1:20]) if is_made else self.shared.positions_of([id_name(post_id)])[0]
         if position is None or position >= LOOKING:
             return None
@@ -202,28 +203,28 @@ class SharedState:
         return record.post if record.post.id == post_id else None
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions, in the order asked; StoreError where one is not there any more."""
+        """Return the posts at these positions, in this order; StoreError if one is no longer stored."""
         found = self.shared.records(positions)
         posts = [one.post for one in found if one is not None]
         if len(posts) < len(found):
-            raise StoreError("posts of the window expired while they were looked at. Ask again.")
+            raise StoreError("posts of the window expired while they were read. Try again.")
         return posts
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts, in the order asked."""
+        """Return the normalized texts of kept posts, in the order of ``positions``."""
         return self.steps.normalize([post.text for post in self.posts_at(positions)])
 
     def posts_before(self, position: int | None, n: int) -> PostList:  # noqa: ARG002
-        """Raise UnsupportedError: a store has its posts by position, many of which nobody uses."""
+        """Raise UnsupportedError: positions have gaps, and a shared store cannot scan for posts."""
         raise UnsupportedError(
-            "a window that several processes share cannot list its posts. Get posts by id, or look for similar ones."
+            "a window that several processes share cannot list its posts. Get posts by id, or search for similar ones."
         )
 
     def delete(self, post_id: PostId) -> bool:
-        """Remove the record of a post, which decides; then take the post out of its buckets.
+        """Delete a post: remove its record, which takes effect at once, then its entries in buckets.
 
-        A post without a record is to all processes as one that was given up: it takes part in nothing, and its id is
-        free. A batch that read the record before is decided as if it had come before the deletion.
+        Processes treat a post without a record like one that was given up: nothing matches it, and its id is free. A
+        batch that read the record earlier is decided as if it had come before the deletion.
         """
         post = self.post_with(post_id)
         if post is None:
@@ -235,14 +236,14 @@ class SharedState:
         return True
 
     def _leave(self, texts: Keyed) -> None:
-        """Take posts out of their buckets. What was decided, or deleted, stands if that fails."""
+        """Remove posts from their buckets. If that fails, decisions and deletions remain valid."""
         try:
             self.shared.leave(texts)
         except StoreError as error:
-            logger.warning("posts that no other can match still take room in the store: %s", error)
+            logger.warning("a deleted post still takes space in the store, but matches nothing: %s", error)
 
     def rewind(self, to: float | None) -> float:
-        """Put the watermark back; see `hybriddup.Window.rewind`."""
+        """Set the watermark back; see `hybriddup.Window.rewind`."""
         moment = self.timing.rewound_to(to)
         seconds = max(self.watermark - moment, 0.0)
         if seconds:
@@ -250,16 +251,16 @@ class SharedState:
         return seconds
 
     def n_stored_bytes(self) -> int:
-        """Return the bytes of the window in the store."""
+        """Return the approximate size of the window in the store, in bytes."""
         return self.shared.n_bytes()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Release the store."""
         self.shared.close()
 
 
 class SharedView:
-    """The kept posts of a shared window that texts meet, as looking into it asks for them."""
+    """The kept posts of a shared window during one query, behind the interface of a live index."""
 
     def __init__(self, state: SharedState) -> None:
         self._state = state
@@ -269,11 +270,11 @@ class SharedView:
         self.records: dict[int, PostRecord] = {}
 
     def n_after(self, time: float) -> int:
-        """Return about how many kept posts have a time after this one."""
+        """Return the approximate number of kept posts with a later time."""
         return self._state.shared.n_kept_after(time)
 
     def look_up(self, texts: LiveTexts) -> NearPairs:
-        """Return the pairs of texts with kept posts; ``earlier`` are positions."""
+        """Return the near pairs of texts and kept posts; ``earlier`` holds positions."""
         steps = self._state.steps
         found = self._state.shared.enter(no_posts(steps), distinct_keys(texts.probes))
         met = buckets_of(texts.probes, found, np.zeros(0, np.int64))
@@ -283,18 +284,18 @@ class SharedView:
         return near.take(np.isin(near.earlier, kept))
 
     def kept_of(self, positions: Int64s) -> Int64s:
-        """Return which of some positions are those of kept posts."""
-        asked = np.unique(positions)
-        records = zip(asked.tolist(), self._state.shared.records(asked), strict=True)
+        """Return int64[n], rising: the distinct positions that belong to kept posts; cache their records."""
+        distinct = np.unique(positions)
+        records = zip(distinct.tolist(), self._state.shared.records(distinct), strict=True)
         self.records |= {position: one for position, one in records if one is not None and one.state is State.KEPT}
-        return np.array([position for position in asked.tolist() if position in self.records], np.int64)
+        return np.array([position for position in distinct.tolist() if position in self.records], np.int64)
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts are within the horizon of texts."""
+        """Return bool[n]: whether each kept post is within the horizon of the text that it is paired with."""
         at = np.array([self.records[position].post.time for position in earlier.tolist()], np.float64)
         return np.asarray(at > times.edges(self._state.timing.horizon)[places])
 
     @property
     def report(self) -> BlockReport:
-        """What the index is."""
+        """Description of the index."""
         return BlockReport(f"{self._state.steps.components.block_index.describe()}, shared")

@@ -1,4 +1,4 @@
-"""The store of a window that several processes share, as the protocol needs it. Only single items are atomic.
+"""The store interface of a shared window, which plugins implement. Only operations on single items are atomic.
 
 A store has four kinds of items. A *record* is a post with its state, by position. A *holder* maps a name, which is an
 id or a text, to the position of the one post that has it, and changes by compare-and-set. A *bucket* lists the posts
@@ -22,18 +22,17 @@ EntryArray = NDArray[np.void]
 
 
 class State(IntEnum):
-    """What became of a post so far."""
+    """State of a post in the protocol."""
 
     PENDING = 1
     """It is being decided."""
     CHALLENGED = 2
-    """It is being decided, and an earlier post has seen it: it must look again before it may be kept."""
+    """It is being decided, and an earlier post has seen it: it must read its buckets again before it may be kept."""
     KEPT = 3
     DUPLICATE = 4
     GONE = 5
-    """It was given up, or is not there: it takes part in nothing."""
-
-    __hash__ = int.__hash__  # that of an enumeration is a call of Python, for each look into a set of states
+    """It was given up, or has no record: nothing matches it."""
+    __hash__ = int.__hash__  # Enum's is a Python function, called for every set lookup
 
 
 UNDECIDED = frozenset({State.PENDING, State.CHALLENGED})
@@ -46,7 +45,7 @@ class PostRecord(NamedTuple):
     post: StoredPost
     """Its evidence is None unless its state is `State.DUPLICATE`."""
     watermark: float
-    """The time of the window when the post came; a horizon later it is forgotten."""
+    """The time of the window when the post came, in seconds since 1970; a horizon later the post is forgotten."""
 
 
 class Block(NamedTuple):
@@ -89,7 +88,7 @@ class Keyed(NamedTuple):
     entries: EntryArray
     """entry_type[n]: one a post, as `entry_type` describes them."""
     keys: UInt64s
-    """uint64[n, n_keys]: the buckets that each stands in; `hybriddup.data.records.NO_KEY` = none."""
+    """uint64[n, n_keys]: block keys of each post; `hybriddup.data.records.NO_KEY` = none."""
 
 
 class Entries(NamedTuple):
@@ -108,7 +107,7 @@ class Change(NamedTuple):
     expected: frozenset[State]
     to: State
     evidence: Evidence | None = None
-    """Of a duplicate."""
+    """Evidence to store if the new state is `State.DUPLICATE`."""
 
 
 class Needs(NamedTuple):
@@ -123,7 +122,7 @@ class Needs(NamedTuple):
 
 
 def entry_type(words: int) -> np.dtype[np.void]:
-    """Return the type of the entries of buckets, for fingerprints of so many words: 28 bytes for 128 bits."""
+    """Return the dtype of bucket entries for fingerprints of ``words`` words of 64 bits; 28 bytes for 128 bits."""
     return np.dtype([("position", "<u8"), ("length", "<u4"), ("bits", "<u8", (words,))])
 
 
@@ -131,8 +130,8 @@ class SharedStore(Protocol):
     """The posts of a shared window. Calls come from one thread at a time.
 
     Texts and ids may hold any character, including lone surrogates and NUL. A failed read or write raises
-    `hybriddup.errors.StoreError`; the store can be used again as soon as the cause is gone, and what was returned
-    without an error lasts.
+    `hybriddup.errors.StoreError`; the store can be used again as soon as the cause is gone, and results returned
+    without an error are durable.
 
     Each record, holder, bucket and value is read and written atomically, in one order for all processes; nothing else
     has to be atomic. A record is written before its position appears in a bucket or as a holder.
@@ -141,13 +140,13 @@ class SharedStore(Protocol):
     """
 
     def take(self, n: int) -> Taken:
-        """Return ``n`` positions that nobody else gets, larger than all before, as a block that is not finished."""
+        """Reserve ``n`` positions, larger than all before, as an unfinished block."""
         ...
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
         """Store new records, then claim names as `hold` does.
 
-        If a store tries again by itself, it leaves the records of the first try: others may have changed them since.
+        If a store retries by itself, it keeps the records of the first attempt: others may have changed them since.
         """
         ...
 
@@ -204,7 +203,7 @@ class SharedStore(Protocol):
         ...
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Finish a block: remove posts from their buckets, count the kept ones, move the time of the window on.
+        """Finish a block: remove posts from their buckets, count the kept ones, advance the time of the window.
 
         Posts leave first: entries of finished blocks count towards `max_bucket_size`. Kept posts are counted only if
         the block was not finished before, so a call may be repeated.
@@ -214,7 +213,7 @@ class SharedStore(Protocol):
         first
             The first position of the block.
         read
-            The watermark that `take` returned. If the store's is smaller by now, it was put back, and stays.
+            The watermark that `take` returned. If the store's is smaller by now, it was set back, and stays.
         watermark
             The store's watermark is at least this afterwards; minus infinity = it stays.
         kept
@@ -225,7 +224,7 @@ class SharedStore(Protocol):
         ...
 
     def rewind(self, watermark: float) -> None:
-        """Put the time of the window back."""
+        """Set the time of the window back."""
         ...
 
     def watermark(self) -> float:

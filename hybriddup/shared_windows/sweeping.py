@@ -1,8 +1,7 @@
-"""Sweeping the blocks of batches that ended half-way: of processes that were killed, and of calls that failed.
+"""Garbage collection for batches that ended halfway: their process was killed, or a call failed.
 
-A block that nobody finishes leaves undecided posts, entries of duplicates in buckets, and kept posts that are not
-counted. Any process may sweep it: to give up an undecided post is always allowed, and its own process, if it was only
-slow, begins anew.
+An unfinished block leaves undecided posts, entries of duplicates in buckets, and kept posts that are not counted. Any
+process may sweep it: giving up an undecided post is always safe, and its own process, if it was only slow, restarts it.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ logger = logging.getLogger("hybriddup")
 
 
 class Sweeper:
-    """The unfinished blocks that a process knows of.
+    """Sweeps unfinished blocks that this process knows of.
 
     Parameters
     ----------
     store, steps
-        Those of the window.
+        Store and steps of the window.
     patience
         Seconds for which a block of another process may be unfinished.
     """
@@ -38,19 +37,19 @@ class Sweeper:
         self._abandoned: set[Block] = set()
 
     def note(self, unfinished: Iterable[Block], now: float) -> None:
-        """Note the blocks that are unfinished now, in seconds of a clock that never goes back."""
+        """Record the blocks that are unfinished now; ``now`` is in seconds on a monotonic clock."""
         self._first_seen = {block: self._first_seen.get(block, now) for block in unfinished}
 
     def abandon(self, blocks: Iterable[Block]) -> None:
-        """Note blocks of this process that nobody goes on with."""
+        """Record blocks of this process that it will not finish."""
         self._abandoned.update(blocks)
 
     def sweep_abandoned(self) -> None:
-        """Sweep the blocks of this process that nobody goes on with."""
+        """Sweep the abandoned blocks of this process."""
         self._sweep_all(sorted(self._abandoned))
 
     def sweep_overdue(self, now: float) -> None:
-        """Sweep the blocks of others that have been unfinished for too long."""
+        """Sweep the blocks that have been unfinished for longer than ``patience``."""
         self._sweep_all([block for block, since in self._first_seen.items() if now - since > self._patience])
 
     def _sweep_all(self, blocks: Iterable[Block]) -> None:
@@ -60,10 +59,13 @@ class Sweeper:
                 self._abandoned.discard(block)
                 self._first_seen.pop(block, None)
         except StoreError as error:
-            logger.warning("posts that an ended batch left undecided still take room in the store: %s", error)
+            logger.warning(
+                "undecided posts of an interrupted batch still take space in the store; the next call tries again: %s",
+                error,
+            )
 
     def _sweep(self, block: Block) -> None:
-        """Give up the undecided posts of a block, take all but the kept ones out of their buckets, and finish it."""
+        """Give up the undecided posts of a block, remove all but kept posts from their buckets, and finish it."""
         positions = np.arange(block.first, block.first + block.n, dtype=np.int64)
         posts = [record.post for record in self._store.records(positions) if record is not None]
         states = self._store.change([Change(post.position, UNDECIDED, State.GONE) for post in posts])

@@ -1,8 +1,8 @@
-"""Contract checks for plugin authors, one a role; hybriddup's own components pass the same.
+"""Contract checks for plugin authors, one per role. hybriddup's own components pass the same checks.
 
-Each takes what ``registry.add_<role>`` takes, a function, an instance, a class or an import path, and the component's
-options as keywords. It raises `ContractError`, which pytest shows as a failed assertion, and says which clause of the
-contract does not hold::
+Each check takes what ``registry.add_<role>`` takes (a function, an instance, a class or an import path), and the
+component's options as keywords. It raises `ContractError`, which pytest shows as a failed assertion, with the clause of
+the contract that does not hold::
 
     def test_shout_keeps_the_contract():
         check_tokenizer(shout)

@@ -1,4 +1,4 @@
-"""Contract check of block indexes: the keys that they give to texts."""
+"""Contract check for block indexes: keys per text, learning, and completeness within the Hamming limit."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from hybriddup.testing.texts import ALL_TEXTS
 
 TEXTS = tuple(dict.fromkeys(ALL_TEXTS))
 N_PAIRS = 300
-"""Pairs of fingerprints by which it is tried whether those within the limit share a key."""
+"""Number of random pairs of fingerprints within the limit; all must share a key if ``is_complete``."""
 
 
 def check_block_index(
     component: Any, *, max_hamming_distance: int = 3, bits: Sequence[int] = (64, 128), **options: Any
 ) -> None:
-    """Check that a block index keeps its contract; what it is given is what ``registry.add_block_index`` takes.
+    """Check that a block index keeps its contract.
 
     Parameters
     ----------
+    component
+        A block index, as ``registry.add_block_index`` takes it.
     max_hamming_distance
-        Largest Hamming limit of the texts in the check, inclusive. Where ``is_complete`` is true, every two texts
-        within it must share a key.
-    bits
-        Widths of fingerprint to check.
+        Largest Hamming limit of the texts in the check, inclusive. If ``is_complete`` is true, every two texts within
+        it must share a key. bits Fingerprint widths to check.
 
     Raises
     ------
     ContractError
-        Naming the clause that does not hold.
+        If a clause does not hold; the message names it.
     """
     subject = Subject("block_index", component, options)
     for width in bits:
         rng = np.random.default_rng(width)
         prints = rng.integers(1, 2**64, (len(TEXTS), width // 64), np.uint64)
         index = _made(subject, width, max_hamming_distance)
-        with subject.clause("learn() takes a sample of texts, and describe() says in a line what the keys are"):
+        with subject.clause("learn() takes a sample of texts, and describe() describes the keys in one line"):
             index.learn(TEXTS)
             line = index.describe()
         subject.require(isinstance(line, str) and line and "\n" not in line, "describe() returns one line", line)
@@ -58,8 +58,8 @@ def _made(subject: Subject, bits: int, max_hamming_distance: int) -> Any:
 
 
 def _keys(subject: Subject, index: Any, texts: Sequence[str], prints: UInt64s) -> UInt64s:
-    """Return the keys of texts, each of them sorted, with the fill at the end."""
-    with subject.clause("keys() returns uint64[n, n_keys], for texts of every kind and for none"):
+    """Return uint64[n, n_keys]: the keys of each text, sorted, with `NO_KEY` at the end."""
+    with subject.clause("keys() returns uint64[n, n_keys], for all kinds of texts and for an empty batch"):
         index.keys((), prints[:0])
         keys: UInt64s = index.keys(texts, prints)
     ordered = np.sort(keys, axis=1)
@@ -70,17 +70,17 @@ def _keys(subject: Subject, index: Any, texts: Sequence[str], prints: UInt64s) -
 
 
 def _check_each_by_itself(subject: Subject, index: Any, prints: UInt64s, keys: UInt64s) -> None:
-    """Check that the keys of a text do not depend on the others that it comes with."""
+    """Check that the keys of a text do not depend on the rest of its batch."""
     for first, last in pairwise([0, 1, 4, len(TEXTS)]):
         some = _keys(subject, index, TEXTS[first:last], prints[first:last])
         for row in range(first, last):
             alone, together = (set(one.tolist()) - {NO_KEY} for one in (some[row - first], keys[row]))
-            clause = "the keys of a text depend on nothing but the text and its fingerprint"
+            clause = "the keys of a text depend only on the text and its fingerprint"
             subject.require(alone == together, clause, ascii(TEXTS[row])[:80])
 
 
 def _check_learned(subject: Subject, index: Any, prepared: tuple[int, int], prints: UInt64s, keys: UInt64s) -> None:
-    """Check that another instance goes on with what this one learned."""
+    """Check that another instance makes the same keys with the arrays that this one learned."""
     with subject.clause("learned() returns arrays by name, and use_learned() takes them"):
         learned = index.learned()
         other = _made(subject, *prepared)
@@ -92,7 +92,7 @@ def _check_learned(subject: Subject, index: Any, prepared: tuple[int, int], prin
 
 
 def _check_complete(subject: Subject, index: Any, bits: int, distance: int, rng: np.random.Generator) -> None:
-    """Check that texts within the limit share a key, where that is promised."""
+    """Check that texts within the limit share a key, if ``is_complete`` promises it."""
     if not index.is_complete:
         return
     earlier = rng.integers(1, 2**64, (N_PAIRS, bits // 64), np.uint64)

@@ -1,4 +1,4 @@
-"""What the contract checks share: making the component anew, and saying which clause does not hold."""
+"""Shared parts of the contract checks: create the component under test, and report the clause that does not hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ContractError(AssertionError):
 
 
 class Subject:
-    """The component under test, made anew as often as a check needs it."""
+    """The component under test; checks create as many instances as they need."""
 
     def __init__(self, role: RoleName, component: Any, options: Mapping[str, Any]) -> None:
         self._role = role
@@ -35,22 +35,22 @@ class Subject:
             getattr(self._registry, f"add_{role}")("under_test", component)
 
     def make(self) -> Any:
-        """Return a new instance, adapted to batches and with its answers checked."""
+        """Return a new instance, adapted to batches and with its results validated."""
         with self.clause("it can be made with these options"):
             return self._registry.create_by_name(self._role, "under_test", **self._options)
 
     def fail(self, clause: str, evidence: object) -> NoReturn:
-        """Raise the error of a clause that does not hold."""
+        """Raise ContractError for a clause."""
         raise ContractError(f"{clause}: {ROLES[self._role].label} {self.name} breaks this: {evidence}")
 
     def require(self, holds: object, clause: str, evidence: object) -> None:
-        """Raise the error of a clause unless it holds."""
+        """Raise ContractError unless a clause holds."""
         if not holds:
             self.fail(clause, evidence)
 
     @contextmanager
     def clause(self, clause: str) -> Iterator[None]:
-        """Ascribe an exception of the component to a clause."""
+        """Convert an exception of the component to a ContractError for a clause."""
         try:
             yield
         except ContractError:
@@ -61,19 +61,19 @@ class Subject:
             ) from error
 
     def copy(self, component: Any) -> Any:
-        """Return the component after pickling, as a worker process sees it."""
+        """Return a pickled and unpickled copy of the component, as a worker process gets it."""
         with self.clause("it can be pickled"):
-            return pickle.loads(cloudpickle.dumps(component))  # noqa: S301  we made it
+            return pickle.loads(cloudpickle.dumps(component))  # noqa: S301  pickled here
 
     def elsewhere(self, component: Any, question: Callable[[Any], Any]) -> Any:
-        """Return what ``question`` says of the component in another process with another hash seed."""
+        """Call ``question`` with the component in another process with another hash seed, and return the result."""
         with self.clause("it can be pickled"):
             pickled = pickled_question(component, question)
         with self.clause("it works in another process"):
-            return ask_elsewhere(pickled)
+            return call_elsewhere(pickled)
 
     def check_recipe(self, component: Any) -> None:
-        """Check what the component adds to the recipe id, where it adds something."""
+        """Check the component's part of the recipe id, if it has a ``recipe`` method."""
         if not callable(getattr(component, "recipe", None)):
             return
         with self.clause("recipe() returns plain data that JSON can hold"):
@@ -83,13 +83,13 @@ class Subject:
 
 
 def require(holds: object, clause: str, evidence: object) -> None:
-    """Raise the error of a clause unless it holds."""
+    """Raise ContractError unless a clause holds."""
     if not holds:
         raise ContractError(f"{clause}; this breaks it: {ascii(evidence)[:300]}")
 
 
 def require_error(kind: type[HybriddupError], call: Callable[[], object], clause: str) -> None:
-    """Raise the error of a clause unless the call raises an error of a kind."""
+    """Raise ContractError for a clause unless ``call`` raises an error of this kind."""
     try:
         given = call()
     except kind:
@@ -100,25 +100,28 @@ def require_error(kind: type[HybriddupError], call: Callable[[], object], clause
 
 
 def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Sequence[Any], of: Sequence[Any]) -> None:
-    """Check that two lists of answers are equal, and show the first question whose answers differ."""
+    """Require two lists of results to be equal; the error shows the first input of ``of`` whose results differ."""
     subject.require(len(expected) == len(given), clause, f"{len(given)} answers instead of {len(expected)}")
     for question, right, answer in zip(of, expected, given, strict=True):
         subject.require(right == answer, clause, f"{ascii(question)[:80]} gives {right!r:.200} and {answer!r:.200}")
 
 
 def pickled_question(component: Any, question: Callable[[Any], Any]) -> bytes:
-    """Return a question to a component as another process can be asked it."""
+    """Return a component and a function to call with it, pickled for `call_elsewhere`."""
     return pickle.dumps((_homes(component), cloudpickle.dumps((component, question))))
 
 
-def ask_elsewhere(pickled: bytes) -> Any:
-    """Return the answer of another process, which closes nothing when it ends; RuntimeError where it failed."""
+def call_elsewhere(pickled: bytes) -> Any:
+    """Run `pickled_question` in another process and return the result; RuntimeError if it fails.
+
+    The process ends without cleanup, as if it crashed: no close methods, no exit handlers.
+    """
     command = [sys.executable, "-c", _ANSWER]
     environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     answer = subprocess.run(command, input=pickled, env=environment, capture_output=True, check=False)  # noqa: S603
     if answer.returncode:
         raise RuntimeError(answer.stderr.decode(errors="replace")[-1000:])
-    return pickle.loads(answer.stdout)  # noqa: S301  our own process made it
+    return pickle.loads(answer.stdout)  # noqa: S301  pickled by our own process
 
 
 _ANSWER = """
@@ -140,7 +143,7 @@ os._exit(0)
 
 
 def _homes(component: Any) -> list[tuple[str, str]]:
-    """Return name and file of the modules that define the component: tests often do it where no import finds them."""
+    """Return name and file of the modules that define the component: test modules are often not importable by name."""
     inner = getattr(component, "component", None) or getattr(component, "function", None) or component
     names = {getattr(part, "__module__", None) for part in (inner, type(inner))}
     files = {name: getattr(sys.modules.get(name), "__file__", None) for name in filter(None, names)}

@@ -1,4 +1,4 @@
-"""Contract checks of file formats: what a reader finds in a sample file, and that a writer copies it."""
+"""Contract checks for file formats: a reader finds the texts of a sample file, and a writer copies chosen records."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def check_reader(component: Any, *, content: bytes, texts: Sequence[str], **opti
     component
         What ``registry.add_reader`` takes.
     content
-        A small file of the format, three records or more, each with a text in the field ``text``.
+        Bytes of a small file in the format, with at least three records; each has a text in the field ``text``.
     texts
-        The texts that the file holds, in order.
+        The texts of the file, in order.
 
     Raises
     ------
     ContractError
-        Naming the clause that does not hold.
+        If a clause does not hold; the message names it.
     """
     subject = Subject("reader", component, options)
     reader = subject.make()
@@ -64,7 +64,7 @@ def _read(subject: Subject, reader: Any, content: bytes, extension: str) -> list
 
 
 def _check_rows(subject: Subject, batches: Sequence[RecordBatch]) -> None:
-    """Check that rows count up from 0 without gap, each of them a text or bad."""
+    """Check that rows count up from 0 without gaps, and each is either a text or bad."""
     rows: list[int] = []
     for batch in batches:
         subject.require(isinstance(batch, RecordBatch), "read yields RecordBatch", type(batch).__name__)
@@ -80,7 +80,7 @@ def _check_rows(subject: Subject, batches: Sequence[RecordBatch]) -> None:
 
 
 def _broken(content: bytes) -> Iterator[bytes]:
-    """Yield the file cut short at several places, with bytes that are no text inside, and empty."""
+    """Yield damaged copies of a file: empty, truncated at several places, with invalid bytes inserted, only those."""
     for part in range(4):
         yield content[: len(content) * part // 4]
     middle = len(content) // 2
@@ -108,12 +108,12 @@ def check_writer(component: Any, *, reader: Any, content: bytes, **options: Any)
     reader
         The reader of the format, as ``registry.add_reader`` takes it; it must keep its own contract.
     content
-        A small file of the format, three records or more, each with a text in the field ``text``.
+        Bytes of a small file in the format, with at least three records; each has a text in the field ``text``.
 
     Raises
     ------
     ContractError
-        Naming the clause that does not hold.
+        If a clause does not hold; the message names it.
     """
     subject = Subject("writer", component, options)
     writer, reading = subject.make(), Subject("reader", reader, {})

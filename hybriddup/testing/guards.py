@@ -1,4 +1,4 @@
-"""Contract check of guards: symmetric, the same each time, never between equal posts, a reason for each refusal."""
+"""Contract check for guards: symmetric, deterministic, never refuse equal posts, give a reason for each refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EDITED = (
     "from Bath to Bristol",
     "from Bristol to Bath",
 )
-"""Pairs that differ in what the built-in guards look at."""
+"""Texts that differ in features that the built-in guards compare."""
 
 
 def check_guard(component: Any, **options: Any) -> None:
@@ -29,14 +29,14 @@ def check_guard(component: Any, **options: Any) -> None:
     posts = [*POSTS, *EDITED]
     pairs = [(a, b) for a in range(len(posts)) for b in range(len(posts))]
     guard = subject.make()
-    with subject.clause("any two posts are compared, nasty ones too"):
+    with subject.clause("any two posts are compared, including nasty ones"):
         refused = _refuse(guard, posts, pairs)
         reasons = {pair: guard.reason(posts[pair[0]], posts[pair[1]]) for pair in pairs}
     for pair, is_refused in zip(pairs, refused, strict=True):
         shown = f"{ascii(posts[pair[0]])[:60]} and {ascii(posts[pair[1]])[:60]}"
         reason = reasons[pair]
         if posts[pair[0]] == posts[pair[1]]:
-            subject.require(reason is None, "equal posts are not kept apart", f"{shown}: {reason!r}")
+            subject.require(reason is None, "equal posts are never refused", f"{shown}: {reason!r}")
         clause = "refuse and reason agree"
         subject.require(is_refused == (reason is not None), clause, f"{shown}: refuse {is_refused}, reason {reason!r}")
         clause = "a guard is symmetric in the two posts"

@@ -1,4 +1,4 @@
-"""Contract check of windows whose posts last: opened again, after a crash too, and opened by several at once."""
+"""Contract check for durable windows: reopening, also after a crash, and opening by several processes at once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}
 
 
 def check_lasting(windows: Windows) -> None:
-    """Check that posts are there when a window is opened again, and when another one looks meanwhile."""
+    """Check that posts survive reopening and a crash, and that read-only windows see them."""
     _check_reopening(windows)
     _check_vanished(windows)
     _check_reading(windows)
 
 
 def check_second(windows: Windows, *, shared: bool) -> None:
-    """Check what comes of a second window that would take posts too."""
+    """Check a second writing window: it works if windows are ``shared``, else it is refused."""
     if shared:
         _check_sharing(windows)
     else:
@@ -46,10 +46,10 @@ def _check_reopening(windows: Windows) -> None:
     answers, found, recipe_id = said(window.add_many(posts)), window.match(posts[0]["text"]), window.stats().recipe_id
     window.close()
     window = opened()
-    require(window.match(posts[0]["text"]) == found, "an opened window finds what it found before", found)
-    require(window.stats().recipe_id == recipe_id, "an opened window has the recipe that it had", recipe_id)
+    require(window.match(posts[0]["text"]) == found, "a reopened window finds the same matches", found)
+    require(window.stats().recipe_id == recipe_id, "a reopened window has the same recipe", recipe_id)
     window.close()
-    clause = "a store whose fingerprints were made in another way is refused"
+    clause = "a store with another recipe is refused"
     require_error(WindowError, lambda: opened(config=OTHER_RECIPE), clause)
     window = opened()
     _check_known(window, posts, answers)
@@ -57,11 +57,11 @@ def _check_reopening(windows: Windows) -> None:
 
 
 def _check_known(window: AnyWindow, posts: list[dict[str, Any]], answers: list[object]) -> None:
-    """Check that a window knows posts that it was sent before it was opened, and finds their repeats."""
+    """Check that a window knows posts of an earlier session, and finds repeats of them."""
     again = window.add_many(posts)
-    clause = "an opened window gives repeated ids the first answer"
+    clause = "a reopened window answers repeated ids with the first decision"
     require(said(again) == answers and all(each.repeated for each in again), clause, again[:5])
-    require(not window.add(posts[0]["text"]).kept, "posts still match when a window is opened again", posts[0])
+    require(not window.add(posts[0]["text"]).kept, "posts still match after a window is reopened", posts[0])
 
 
 def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[object]:
@@ -72,13 +72,13 @@ def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[obj
 
 
 def _check_vanished(windows: Windows) -> None:
-    """Have another process add posts and end without closing anything."""
+    """Let another process add posts and end without closing the window."""
     posts = posts_with_repeats(20)
     answers = windows.elsewhere(partial(_add_and_vanish, posts))
     window = windows("vanished")
-    clause = "what was answered is there though its process did not close the window"
+    clause = "acknowledged posts survive a process that did not close the window"
     require(all(window.get(post["id"]) is not None for post in posts), clause, window.stats())
-    clause = "what was deleted is gone though its process did not close the window"
+    clause = "deletions survive a process that did not close the window"
     require(window.get(GONE) is None and window.add(GONE).kept, clause, window.get(GONE))
     _check_known(window, posts, answers)
     window.close()
@@ -90,30 +90,30 @@ def _check_reading(windows: Windows) -> None:
     window.add({"id": 0, "text": texts[0]})
     reader = opened(read_only=True)
     window.add_many([{"id": 1, "text": texts[1]}, {"id": 2, "text": nearly(texts[0])}])
-    clause = "a window that only looks sees what another one adds"
-    questions: tuple[Callable[[AnyWindow], object], ...] = (
+    clause = "a read-only window sees posts that another window adds"
+    queries: tuple[Callable[[AnyWindow], object], ...] = (
         lambda one: one.match(nearly(texts[1])),
         lambda one: one.get(2),
         lambda one: one.explain(texts[0], 0),
     )
-    for ask in questions:
-        require(ask(reader) == ask(window), clause, ask(reader))
+    for query in queries:
+        require(query(reader) == query(window), clause, query(reader))
     require(reader.stats().n_kept_in_window == 2, clause, reader.stats())
     window.delete(1)
-    clause = "a window that only looks sees what another one deletes"
+    clause = "a read-only window sees deletions by another window"
     require(reader.get(1) is None and reader.match(nearly(texts[1])) == window.match(nearly(texts[1])), clause, 1)
-    require_error(WindowError, lambda: reader.delete(2), "a window that only looks deletes nothing")
-    require_error(WindowError, lambda: reader.add(texts[2]), "a window that only looks takes no posts")
+    require_error(WindowError, lambda: reader.delete(2), "a read-only window refuses to delete")
+    require_error(WindowError, lambda: reader.add(texts[2]), "a read-only window refuses posts")
     reader.close()
-    require(window.add(texts[2]).kept, "a window that only looks leaves no trace", texts[2])
+    require(window.add(texts[2]).kept, "a read-only window leaves no trace", texts[2])
     window.close()
 
 
 def _check_second_writer(windows: Windows) -> None:
     opened = partial(windows, "second")
     window = opened()
-    require_error(StoreError, opened, "a second window that would write is refused")
-    require(window.add("text").kept, "a window goes on where a second one was refused", window.stats())
+    require_error(StoreError, opened, "a second writing window is refused")
+    require(window.add("text").kept, "a window still works after a second one was refused", window.stats())
     window.close()
 
 
@@ -122,11 +122,11 @@ def _check_sharing(windows: Windows) -> None:
     opened = partial(windows, "sharing")
     both = [opened(), opened()]
     decided = [both[place % 2].add(post) for place, post in enumerate(posts)]
-    clause = "windows that share a store decide as one does"
+    clause = "windows that share a store decide like a single one"
     require(said(decided) == right_answers(posts), clause, said(decided))
     for window in both:
         _check_known(window, posts, said(decided))
-        clause = "windows that share a store find what any of them kept"
+        clause = "windows that share a store find the posts that any of them kept"
         require(window.match(posts[0]["text"]) == both[0].match(posts[0]["text"]), clause, posts[0])
     for window in both:
         window.close()

@@ -1,4 +1,4 @@
-"""Contract check of the stores of shared windows: what each call does to what others see."""
+"""Contract check for the stores of shared windows: the effect of each call, seen from two clients."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ EVIDENCE = Evidence("keeper \udc00", 3, "near", 9, "edit", 0.1 + 0.2, 0.3, "7-20
 
 
 def check_shared_store(open_store: Opens) -> None:
-    """Check that the stores of shared windows keep the contract of `hybriddup.shared_windows.SharedStore`.
+    """Check that stores of shared windows keep the contract of `hybriddup.shared_windows.SharedStore`.
 
     Parameters
     ----------
     open_store
-        Opens the store of a window by a name that the check makes up; the same name is the same store.
+        Opens a store by name, for given `Needs`. The check chooses the names; the same name is the same store.
 
     Raises
     ------
     ContractError
-        Naming the clause that does not hold.
+        If a clause does not hold; the message names it.
     """
     for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_limits, _check_changes,
                   _check_values, _check_times):  # fmt: skip
@@ -44,16 +44,16 @@ def check_shared_store(open_store: Opens) -> None:
             one.close()
             other.close()
     one.close()
-    require_error(StoreError, partial(one.take, 1), "a store that is closed answers nothing")
+    require_error(StoreError, partial(one.take, 1), "a closed store raises StoreError")
 
 
 def _check_positions(one: SharedStore, other: SharedStore) -> None:
     taken = [(store.take(n), n) for store, n in ((one, 1), (other, 3), (one, 256), (other, 1))]
     positions = [position for found, n in taken for position in range(found.first, found.first + n)]
-    require(positions == sorted(set(positions)), "positions rise, and nobody gets those of another", positions)
-    require(taken[0][0].watermark == NEVER, "a new window has no time", taken[0])
+    require(positions == sorted(set(positions)), "positions rise, and no position is given twice", positions)
+    require(taken[0][0].watermark == NEVER, "the time of a new window is minus infinity", taken[0])
     firsts = [found.first for found, _ in taken]
-    clause = "a block is unfinished, for all, until it is finished"
+    clause = "a block is unfinished, for all clients, until it is finished"
     require([block.first for block in taken[-1][0].unfinished] == firsts, clause, taken[-1])
     covered = all(block.n >= n for block, (_, n) in zip(taken[-1][0].unfinished, taken, strict=True))
     require(covered, "a block has all positions that were taken", taken[-1])
@@ -61,7 +61,7 @@ def _check_positions(one: SharedStore, other: SharedStore) -> None:
         other.finish(first, NEVER, NEVER, [], keyed([], []))
     last = one.take(1)
     require([block.first for block in last.unfinished] == [*firsts[2:], last.first], clause, last)
-    require(last.watermark == NEVER, "finishing a block need not move the time", last)
+    require(last.watermark == NEVER, "finishing a block without a watermark leaves the time unchanged", last)
 
 
 def _record(position: int, post_id: PostId, text: str = "text") -> PostRecord:
@@ -75,12 +75,9 @@ def _positions(*positions: int) -> Int64s:
 def _check_records(one: SharedStore, other: SharedStore) -> None:
     written = [_record(place, post_id) for place, post_id in enumerate(NASTY_IDS)]
     written += [_record(len(NASTY_IDS) + place, f"text {place}", text) for place, text in enumerate(NASTY_TEXTS)]
-    require(one.announce(written, []) == [], "records need no ids", len(written))
-    asked = _positions(*reversed(range(len(written))), len(written))
-    found = other.records(asked)
-    clause = (
-        "a record comes back as it was written, with any characters in its id and text, and None where there is none"
-    )
+    require(one.announce(written, []) == [], "records can be announced without names", len(written))
+    found = other.records(_positions(*reversed(range(len(written))), len(written)))
+    clause = "a record comes back as it was written, with any characters in its id and text; None if it does not exist"
     wrong = [pair for pair in zip(found, [*reversed(written), None], strict=True) if pair[0] != pair[1]][:1]
     require(not wrong, clause, wrong)
     types = [type(record.post.id) for record in found if record is not None]
@@ -91,7 +88,7 @@ def _check_holders(one: SharedStore, other: SharedStore) -> None:
     names = [*map(id_name, NASTY_IDS), *(text_name((True, text)) for text in dict.fromkeys(NASTY_TEXTS))]
     holders = [Holder(name, place, None) for place, name in enumerate(names)]
     records = [_record(place, f"{place}") for place in range(len(names))]
-    clause = "whoever claims a name first holds it"
+    clause = "the first to claim a name holds it"
     require(one.announce(records, holders) == list(range(len(names))), clause, holders)
     later = [_record(1000 + place, f"{place}") for place in range(len(names))]
     held = other.announce(later, [Holder(name, 1000 + place, None) for place, name in enumerate(names)])
@@ -99,17 +96,17 @@ def _check_holders(one: SharedStore, other: SharedStore) -> None:
     found = other.positions_of([*names, id_name("nobody's"), id_name(2)])
     require(found == [*range(len(names)), None, None], clause, found)
     text, number = names.index(id_name("1")), names.index(id_name(1))
-    asked = [Holder(id_name("1"), 1100, text), Holder(id_name(1), 1101, number + 7),
-             Holder(id_name("new"), 1102, None), Holder(id_name("forgotten"), 1103, 7)]  # fmt: skip
-    taken = other.hold(asked)
-    clause = "a name is taken over from the expected holder, or from nobody, and from no other"
+    claims = [Holder(id_name("1"), 1100, text), Holder(id_name(1), 1101, number + 7),
+              Holder(id_name("new"), 1102, None), Holder(id_name("forgotten"), 1103, 7)]  # fmt: skip
+    taken = other.hold(claims)
+    clause = "a name can be taken over from the expected holder only, or if it is free"
     require(taken == [1100, number, 1102, 1103], clause, taken)
     found = one.positions_of([id_name("new"), id_name("forgotten")])
     require(found == [1102, 1103], clause, found)
 
 
 def keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
-    """Return made-up posts with these keys."""
+    """Return artificial posts at these positions, with these keys."""
     entries = np.zeros(len(positions), entry_type(2))
     entries["position"], entries["length"] = positions, [position + 10 for position in positions]
     entries["bits"][:, 0], entries["bits"][:, 1] = positions, [2**64 - 1 - position for position in positions]
@@ -121,15 +118,15 @@ def _keys(*keys: int) -> UInt64s:
 
 
 FAR = 2**64 - 2
-"""A key that differs from small ones in every part."""
+"""A key that differs from small keys in both halves."""
 
 
 def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
-    """Return the positions in buckets, each time checking that the rest of an entry came along."""
+    """Return the sorted positions in each bucket, and check that entries come back complete."""
     nothing = Keyed(np.zeros(0, entry_type(2)), np.zeros((0, 1), np.uint64))
     counts, entries = store.enter(nothing, _keys(*keys))
     expected = keyed(entries["position"].tolist(), [[0]] * len(entries)).entries
-    require(bool((entries == expected).all()), "entries come back as they were put in", entries)
+    require(bool((entries == expected).all()), "entries come back as they were written", entries)
     parts = np.split(entries["position"], np.cumsum(counts)[:-1])
     return [sorted(part.tolist()) for part in parts]
 
@@ -141,17 +138,17 @@ def _check_buckets(one: SharedStore, other: SharedStore) -> None:
     one.enter(keyed([0, 1], [[5, FAR], [5, none]]), _keys())
     counts, entries = other.enter(keyed([2], [[5, 6]]), _keys(5, 6))
     first = sorted(entries["position"][: counts[0]].tolist())
-    require(first[:2] == [0, 1], "whoever enters a bucket sees who is in it", (counts, entries))
-    require(found_in(one, 5, FAR, 6, 7) == [[0, 1, 2], [0], [2], []], "all see who is in a bucket", 5)
-    require(found_in(other, 7, 5) == [[], [0, 1, 2]], "all see who is in a bucket", 5)
+    require(first[:2] == [0, 1], "a post that enters a bucket sees the posts in it", (counts, entries))
+    require(found_in(one, 5, FAR, 6, 7) == [[0, 1, 2], [0], [2], []], "all clients see the posts in a bucket", 5)
+    require(found_in(other, 7, 5) == [[], [0, 1, 2]], "all clients see the posts in a bucket", 5)
     one.leave(keyed([1, 2], [[5, none], [6, none]]))
-    require(found_in(other, 5, 6) == [[0, 2], []], "a post leaves the buckets that are named", found_in(other, 5, 6))
+    require(found_in(other, 5, 6) == [[0, 2], []], "a post is removed from the named buckets", found_in(other, 5, 6))
     one.enter(keyed([300], [[11]]), _keys())
     for first_of_ten in range(310, 610, 10):
         leaving = keyed(range(first_of_ten, first_of_ten + 10), [[11]] * 10)
         one.enter(leaving, _keys())
         other.leave(leaving)
-    require(found_in(other, 11) == [[300]], "those that left take no room from those that stay", found_in(other, 11))
+    require(found_in(other, 11) == [[300]], "removed entries do not displace others", found_in(other, 11))
 
 
 def _check_limits(one: SharedStore, other: SharedStore) -> None:
@@ -160,7 +157,7 @@ def _check_limits(one: SharedStore, other: SharedStore) -> None:
         blocks.append(one.take(10).first)
         one.enter(keyed(range(blocks[-1], blocks[-1] + 10), [[9]] * 10), _keys())
     positions = [first + place for first in blocks for place in range(10)]
-    clause = "a bucket holds every entry of a block that is not finished"
+    clause = "a bucket holds every entry of an unfinished block"
     require(found_in(other, 9)[0] == positions, clause, found_in(other, 9))
     for first in blocks[:30]:
         one.finish(first, NEVER, NEVER, [], keyed([], []))
@@ -176,7 +173,7 @@ def _check_limits(one: SharedStore, other: SharedStore) -> None:
     gone = sorted(newest)[-1]
     other.leave(keyed([gone], [[9]]))
     left = set(found_in(one, 9)[0])
-    require(left == found - {gone}, "a post leaves a large bucket, too", left)
+    require(left == found - {gone}, "a post can be removed from a large bucket too", left)
 
 
 def _check_changes(one: SharedStore, other: SharedStore) -> None:
@@ -185,8 +182,8 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     first = one.change(
         [Change(0, pending, State.KEPT), Change(1, pending, State.CHALLENGED), Change(9, pending, State.KEPT)]
     )
-    require(first == [State.KEPT, State.CHALLENGED, State.GONE], "a change tells the state that comes of it", first)
-    clause = "a state is changed only if it is as expected; else it is told"
+    require(first == [State.KEPT, State.CHALLENGED, State.GONE], "a change returns the resulting state", first)
+    clause = "a state is changed only if it is as expected; else the current state is returned"
     second = other.change(
         [Change(0, undecided, State.GONE), Change(1, pending, State.KEPT), Change(2, undecided, State.GONE)]
     )
@@ -195,18 +192,22 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     require(third == [State.DUPLICATE, State.GONE], clause, third)
     found = other.records(_positions(0, 1, 2, 3))
     states = [record and record.state for record in found]
-    require(states == [State.KEPT, State.DUPLICATE, State.GONE, State.PENDING], "changes stay", states)
+    require(states == [State.KEPT, State.DUPLICATE, State.GONE, State.PENDING], "changes are stored", states)
     posts = [record.post for record in found if record is not None]
     require(posts[1].evidence == EVIDENCE and posts[1].text == "Text", "a duplicate has its evidence", posts[1])
-    require(posts[0].text == "Text" and posts[0].evidence is None, "a kept post is as it came", posts[0])
+    require(
+        posts[0].text == "Text" and posts[0].evidence is None,
+        "a kept post keeps its text, and has no evidence",
+        posts[0],
+    )
     block = one.take(1).first
     for _ in range(2):
         one.finish(block, NEVER, 5.0, [5.0, 5.0], keyed([], []))
     require(one.n_kept_after(0.0) == 2, "kept posts of a block are counted once", one.n_kept_after(0.0))
     other.remove(0, 5.0)
     one.remove(1, None)
-    require(one.n_kept_after(0.0) == 1, "a kept post that was removed is counted no more", one.n_kept_after(0.0))
-    clause = "a record that was removed is not there, for all"
+    require(one.n_kept_after(0.0) == 1, "a removed kept post is no longer counted", one.n_kept_after(0.0))
+    clause = "a removed record is gone for all clients"
     left = [record is not None for record in one.records(_positions(0, 1, 3))]
     require(left == [False, False, True], clause, left)
     require(other.records(_positions(0, 1)) == [None, None], clause, other.records(_positions(0, 1)))
@@ -214,10 +215,10 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
 
 def _check_values(one: SharedStore, other: SharedStore) -> None:
     value = bytes(range(256))
-    require(one.meta("recipe") is None, "there is no value that nobody has set", one.meta("recipe"))
+    require(one.meta("recipe") is None, "a value that was never set is None", one.meta("recipe"))
     set_to = [one.set_first("recipe", value), other.set_first("recipe", b"other"), other.set_first("blocks", b"")]
-    require(set_to == [value, value, b""], "a value is set once, and all have that", set_to)
-    require(other.meta("recipe") == value, "all see a value", other.meta("recipe"))
+    require(set_to == [value, value, b""], "a value can be set once, and all clients get it", set_to)
+    require(other.meta("recipe") == value, "all clients see a value", other.meta("recipe"))
 
 
 def _check_times(one: SharedStore, other: SharedStore) -> None:
@@ -225,14 +226,14 @@ def _check_times(one: SharedStore, other: SharedStore) -> None:
     blocks = [one.take(8).first for _ in range(4)]
     one.enter(keyed([1, 2], [[5], [5]]), _keys())
     one.finish(blocks[0], NEVER, 100.0, [99.0, 100.0], keyed([1], [[5]]))
-    require(found_in(other, 5) == [[2]], "a post that leaves with a block is in its buckets no more", 5)
-    require(other.watermark() == 100.0, "the time of the window moves on", other.watermark())
+    require(found_in(other, 5) == [[2]], "a post that leaves with a block is removed from its buckets", 5)
+    require(other.watermark() == 100.0, "finishing a block advances the time of the window", other.watermark())
     other.finish(blocks[1], 100.0, 90.0, [], keyed([], []))
-    require(one.take(0).watermark == 100.0, "and never back by itself", one.take(0))
+    require(one.take(0).watermark == 100.0, "the time of the window never goes back by itself", one.take(0))
     other.finish(blocks[2], 100.0, 1500.0, [1500.0], keyed([], []))
     counted = [one.n_kept_after(time) for time in (0.0, 1400.0)]
-    require(counted == [3, 1], "kept posts are counted by their time", counted)
+    require(counted == [3, 1], "kept posts are counted by time", counted)
     one.rewind(50.0)
     other.finish(blocks[3], 1500.0, 1501.0, [], keyed([], []))
-    clause = "a time that was put back stays, even for a batch that read the one before"
+    clause = "a time that was set back stays, even if a batch read the earlier one"
     require(one.watermark() == 50.0, clause, one.watermark())

@@ -1,4 +1,4 @@
-"""Texts that break careless code, and plain ones to go with them."""
+"""Sample texts and ids for the contract checks: ordinary ones, and edge cases that break careless code."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ NASTY_TEXTS = (
     "长文本" * 2000,
     "word " * 1000,
 )
-"""Empty and white space, single characters, emoji, lone surrogates, NUL, combining marks, invisible characters, right
-to left, several scripts, punctuation and digits only, wide forms, microblog markup, the last code point, long texts."""
+"""Empty and blank texts, single characters, emoji, lone surrogates, NUL, combining marks, invisible characters,
+right-to-left text, several scripts, punctuation and digits only, full-width forms, microblog markup, the last code
+point, long texts."""
 
 NASTY_IDS: tuple[str | int, ...] = (
     *("1", 1, "", "é", "e\u0301", "a\x00b", "a", "\udc00", "\ud83d\ude00", "😀"),
     *(0, -7, 2**63 - 1, -(2**63), "-7", "#x"),
 )
-"""Ids that careless code takes for one another, or cannot hold."""
+"""Ids that careless code confuses with each other, or cannot store."""
 
 ALL_TEXTS = (*PLAIN_TEXTS, *NASTY_TEXTS)

@@ -1,4 +1,4 @@
-"""Contract checks of the roles that handle one text at a time: normalizer, tokenizer, weighter, hasher."""
+"""Contract checks for the roles that process one text at a time: normalizer, tokenizer, weighter, hasher."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from hybriddup.testing.contract import Subject, compare
 from hybriddup.testing.texts import ALL_TEXTS
 
 Answer = Callable[[Any, Sequence[str]], list[Any]]
-"""Asks a component about some texts; one answer a text."""
+"""A function that runs a component on texts; returns one result per text."""
 
 N_HASHED = 4096
-"""Tokens whose hashes are compared: among as many random 64-bit hashes two are equal once in a million million runs."""
+"""Number of tokens whose hashes are compared. Among 4096 random 64-bit hashes, two are equal in about one of 10**12
+runs."""
 
 
 def check_normalizer(component: Any, **options: Any) -> None:
@@ -27,8 +28,8 @@ def check_normalizer(component: Any, **options: Any) -> None:
 def check_tokenizer(component: Any, **options: Any) -> None:
     """Check that a tokenizer keeps its contract; see `hybriddup.testing`."""
     subject = Subject("tokenizer", component, options)
-    says = getattr(subject.make(), "holds_interpreter", None)
-    subject.require(isinstance(says, bool), "holds_interpreter is True or False", f"it is {says!r}")
+    value = getattr(subject.make(), "holds_interpreter", None)
+    subject.require(isinstance(value, bool), "holds_interpreter is True or False", f"it is {value!r}")
     check_pure(subject, _tokenized)
 
 
@@ -37,45 +38,45 @@ def _tokenized(tokenizer: Any, texts: Sequence[str]) -> list[Any]:
     return [tokens.strings(text) for text in range(len(texts))]
 
 
-def check_pure(subject: Subject, ask: Answer) -> None:
-    """Check that a component's answer to a text depends on the text alone, anywhere."""
+def check_pure(subject: Subject, run: Answer) -> None:
+    """Check that a component's result for a text depends only on the text: not on batch, instance or process."""
     texts, component = list(ALL_TEXTS), subject.make()
-    with subject.clause("a batch of any texts is handled, nasty ones too"):
-        answers = ask(component, texts)
+    with subject.clause("a batch of any texts is handled, including nasty ones"):
+        answers = run(component, texts)
     subject.require(texts == list(ALL_TEXTS), "the batch it is given is not changed", "it was")
-    _check_batches(subject, ask, component, answers)
+    _check_batches(subject, run, component, answers)
     same = "the same texts give the same answers"
-    compare(subject, f"{same} again", answers, ask(component, ALL_TEXTS), ALL_TEXTS)
-    compare(subject, f"{same} from a new instance", answers, ask(subject.make(), ALL_TEXTS), ALL_TEXTS)
-    compare(subject, f"{same} after pickling", answers, ask(subject.copy(component), ALL_TEXTS), ALL_TEXTS)
-    elsewhere = subject.elsewhere(component, lambda other: ask(other, ALL_TEXTS))
+    compare(subject, f"{same} again", answers, run(component, ALL_TEXTS), ALL_TEXTS)
+    compare(subject, f"{same} from a new instance", answers, run(subject.make(), ALL_TEXTS), ALL_TEXTS)
+    compare(subject, f"{same} after pickling", answers, run(subject.copy(component), ALL_TEXTS), ALL_TEXTS)
+    elsewhere = subject.elsewhere(component, lambda other: run(other, ALL_TEXTS))
     compare(subject, f"{same} in another process with another PYTHONHASHSEED", answers, elsewhere, ALL_TEXTS)
     subject.check_recipe(component)
 
 
-def _check_batches(subject: Subject, ask: Answer, component: Any, answers: Sequence[Any]) -> None:
+def _check_batches(subject: Subject, run: Answer, component: Any, answers: Sequence[Any]) -> None:
     with subject.clause("an empty batch gives an empty answer"):
-        subject.require(ask(component, []) == [], "an empty batch gives an empty answer", ask(component, []))
+        subject.require(run(component, []) == [], "an empty batch gives an empty answer", run(component, []))
     with subject.clause("each text can be given alone"):
-        alone = [ask(component, [text])[0] for text in ALL_TEXTS]
-    compare(subject, "a batch gives what its texts give one by one", alone, answers, ALL_TEXTS)
-    backwards = ask(component, ALL_TEXTS[::-1])
-    compare(subject, "answers stand in the order of the batch", answers, backwards[::-1], ALL_TEXTS)
+        alone = [run(component, [text])[0] for text in ALL_TEXTS]
+    compare(subject, "a batch gives the same results as its texts one by one", alone, answers, ALL_TEXTS)
+    backwards = run(component, ALL_TEXTS[::-1])
+    compare(subject, "results are in the order of the batch", answers, backwards[::-1], ALL_TEXTS)
 
 
 def check_weighter(component: Any, **options: Any) -> None:
     """Check that a weighter keeps its contract; see `hybriddup.testing`."""
     subject = Subject("weighter", component, options)
-    says = getattr(subject.make(), "needs_fit", None)
-    subject.require(isinstance(says, bool), "needs_fit is True or False", f"it is {says!r}")
+    value = getattr(subject.make(), "needs_fit", None)
+    subject.require(isinstance(value, bool), "needs_fit is True or False", f"it is {value!r}")
     fitted = _fitted(subject)
-    with subject.clause("tokens of any texts are weighed, those that fit did not see too"):
+    with subject.clause("tokens of any texts are weighed, also tokens that fit did not see"):
         weights = _weighed(fitted, ALL_TEXTS)
     subject.require(_weighed(fitted, []) == [], "an empty batch gives no weights", _weighed(fitted, []))
     alone = [_weighed(fitted, [text])[0] for text in ALL_TEXTS]
-    compare(subject, "a batch gives what its texts give one by one", alone, weights, ALL_TEXTS)
+    compare(subject, "a batch gives the same results as its texts one by one", alone, weights, ALL_TEXTS)
     backwards = _weighed(fitted, ALL_TEXTS[::-1])[::-1]
-    compare(subject, "weights stand in the order of the tokens", weights, backwards, ALL_TEXTS)
+    compare(subject, "weights are in the order of the tokens", weights, backwards, ALL_TEXTS)
     again, copied = _weighed(_fitted(subject), ALL_TEXTS), _weighed(subject.copy(fitted), ALL_TEXTS)
     compare(subject, "the same sample gives the same weights", weights, again, ALL_TEXTS)
     compare(subject, "weights are the same after pickling", weights, copied, ALL_TEXTS)
@@ -98,7 +99,7 @@ def _weighed(weighter: Any, texts: Sequence[str]) -> list[Any]:
 
 
 def _characters(texts: Sequence[str]) -> Tokens:
-    """Return tokens of one and two characters: enough for any weighter, whatever tokenizer it will follow."""
+    """Return tokens of one and two characters; a weighter must accept the tokens of any tokenizer."""
     return tokens_from_lists([[*text[:300], *(text[i : i + 2] for i in range(len(text[:300]) - 1))] for text in texts])
 
 

@@ -1,4 +1,4 @@
-"""Contract check of verifiers: range, symmetry, thresholds that are inclusive, true bounds, learning that is kept."""
+"""Contract check for verifiers: range, symmetry, inclusive thresholds, valid bounds, and saved learning."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from hybriddup.testing.texts import ALL_TEXTS
 
 WIDTH = 128
 TOLERANCE = 1e-12
-"""Sums of floats may come out this much different in another order; scores are rounded to 12 decimals."""
+"""Largest difference of float sums added in another order. Scores are rounded to 12 decimals."""
 MARGIN = 1e-9
-"""How far above its score a threshold surely refuses a pair."""
+"""A threshold this far above a pair's score must refuse the pair."""
 ALONE_EVERY = 5
-"""Of so many pairs one is scored alone, too."""
+"""Every fifth pair is also scored alone."""
 THRESHOLDS = (0.0, 0.3, 0.5, 0.75, 0.8, 0.85, 0.9, 1.0)
 
 
 class _Characters:
-    """The tokenizer of the check: each character a token."""
+    """Tokenizer of the check: one token per character."""
 
     holds_interpreter = False
 
@@ -41,7 +41,7 @@ def check_verifier(component: Any, **options: Any) -> None:
     texts = _texts()
     pairs = _pairs(texts)
     verifier = _prepared(subject, texts)
-    with subject.clause("pairs of any texts are scored, nasty ones too"):
+    with subject.clause("pairs of any texts are scored, including nasty ones"):
         scores = verifier.score_pairs(pairs, np.zeros(len(pairs)))
     _check_scores(subject, texts, pairs, scores)
     _check_batches(subject, texts, pairs, scores)
@@ -53,7 +53,7 @@ def check_verifier(component: Any, **options: Any) -> None:
 
 
 def _texts() -> list[str]:
-    """Return distinct texts with tokens, each edited copy beside its original, and the first few once more."""
+    """Return distinct non-blank texts, then edited copies of some, then the distinct texts again."""
     rng = np.random.default_rng(7)
     originals = [text[:400] for text in ALL_TEXTS if text.strip()]
     edited = []
@@ -64,7 +64,7 @@ def _texts() -> list[str]:
 
 
 def _pairs(texts: Sequence[str]) -> CandidatePairs:
-    """Return all pairs of the first texts and each text with its repeat, sorted as an index would return them."""
+    """Return all pairs of distinct and edited texts, and each text with its repeat, sorted as an index returns them."""
     n_originals = sum(1 for text in ALL_TEXTS if text.strip())
     repeats = [(place, len(texts) - n_originals + place) for place in range(n_originals)]
     chosen = sorted({*combinations(range(n_originals + 24), 2), *repeats}, key=lambda pair: (pair[1], pair[0]))
@@ -75,7 +75,7 @@ def _pairs(texts: Sequence[str]) -> CandidatePairs:
 
 def _prepared(subject: Subject, texts: Sequence[str], workers: int = 1) -> Any:
     verifier = subject.make()
-    with subject.clause("prepare looks at the texts of the run"):
+    with subject.clause("prepare takes the texts of the run"):
         verifier.prepare(VerifierContext(texts, _Characters(), WIDTH, workers))
     return verifier
 
@@ -118,7 +118,7 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check every pair at its own score, a little above it, and at usual thresholds."""
+    """Check every pair with three kinds of thresholds: its score, slightly more, and `THRESHOLDS`."""
     above = np.where(scores < 1.0 - MARGIN, scores + MARGIN, scores)
     for threshold in (scores, above, *(np.full(len(pairs), usual) for usual in THRESHOLDS)):
         given = verifier.score_pairs(pairs, threshold)
@@ -133,7 +133,7 @@ def _check_thresholds(
 def _check_lengths(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that no pair reaches a threshold whose longer text is past the bound of its shorter one."""
+    """Check that the longer text of a pair that reaches a threshold is within the bound of the shorter one."""
     sizes = text_lengths(texts)
     shorter = np.minimum(sizes[pairs.earlier], sizes[pairs.later])
     longer = np.maximum(sizes[pairs.earlier], sizes[pairs.later])
@@ -150,12 +150,12 @@ def _check_lengths(
 def _check_characters(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that no pair reaches a threshold that stage 1 drops because it has too few characters in common.
+    """Check that pairs with fewer common characters than ``least_in_common`` do not reach the threshold.
 
-    Every pair is checked at its own score and at the usual thresholds up to it.
+    Stage 1 drops such pairs. Every pair is checked at its own score and at the `THRESHOLDS` up to it.
     """
-    tell = getattr(verifier, "least_in_common", None)
-    if tell is None:
+    shares = getattr(verifier, "least_in_common", None)
+    if shares is None:
         return
     earlier, later = pairs.earlier.tolist(), pairs.later.tolist()
     for row, score in enumerate(scores.tolist()):
@@ -163,12 +163,12 @@ def _check_characters(
         shorter, longer = len(texts[short]), len(texts[long])
         in_common = (Counter(texts[short]) & Counter(texts[long])).total()
         for threshold in (*(usual for usual in THRESHOLDS if usual <= score), score):
-            with subject.clause("least_in_common tells two shares for any threshold"):
-                of_shorter, of_longer = map(float, tell(threshold))
+            with subject.clause("least_in_common returns two shares for any threshold"):
+                of_shorter, of_longer = map(float, shares(threshold))
             if in_common < least_common(shorter, longer, np.float32(of_shorter), np.float32(of_longer)):
                 evidence = (
                     f"{_show(texts, pairs, row)} score {score} with at most {in_common} characters in common, but for "
-                    f"threshold {threshold} it asks for {of_shorter} of {shorter} and {of_longer} of {longer}"
+                    f"threshold {threshold} it requires {of_shorter} of {shorter} and {of_longer} of {longer}"
                 )
                 subject.fail("least_in_common rules out no pair that reaches the threshold", evidence)
 
@@ -176,14 +176,14 @@ def _check_characters(
 def _check_learning(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that other texts change no score of a verifier that keeps what it learned, nor does keeping it in a file.
+    """Check that scores stay the same after ``renew`` with other texts, and after saving and loading the learned data.
 
     The other texts are the same with one more in front, so that each is at another position.
     """
     methods = [method for method in KEEPING if callable(getattr(verifier, method, None))]
     if not methods:
         return
-    clause = "renew may stand alone; learned and use_learned need each other and renew"
+    clause = "renew alone is allowed; learned and use_learned need each other and renew"
     subject.require(methods == ["renew"] or keeps_learning(verifier), clause, f"it has {', '.join(methods)} only")
     others = VerifierContext(["one more text", *texts], _Characters(), WIDTH, workers=1)
     moved = CandidatePairs(pairs.earlier + 1, pairs.later + 1, pairs.hamming_distances)
@@ -195,15 +195,15 @@ def _check_learning(
         for row in np.flatnonzero(again != scores)[:1]:
             subject.fail(clause, f"{_show(texts, pairs, row)} score {scores[row]} before and {again[row]} after it")
 
-    require_same(_prepared(subject, texts), "renew looks at other texts and keeps what was learned")
+    require_same(_prepared(subject, texts), "renew takes other texts and keeps the learned data")
     if keeps_learning(verifier):
-        require_same(_restored(subject, verifier), "use_learned has another instance score as the one that learned")
-        with subject.clause("what is learned of no texts can be kept too"):
+        require_same(_restored(subject, verifier), "use_learned makes another instance score like the one that learned")
+        with subject.clause("learned data of an empty batch can be saved too"):
             _restored(subject, _prepared(subject, [])).renew(others)
 
 
 def _restored(subject: Subject, verifier: Any) -> Any:
-    """Return another instance with what this one learned, as a file would keep it."""
+    """Return a new instance with the learned data of this one, packed and unpacked as in a file."""
     restored = subject.make()
     with subject.clause("learned returns arrays of numbers or strings by name, which use_learned takes"):
         restored.use_learned(unpack_arrays(pack_arrays(verifier.learned())))

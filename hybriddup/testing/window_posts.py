@@ -1,4 +1,4 @@
-"""Posts that windows are sent to check their contract, and what is to be said of them."""
+"""Posts for the contract checks of windows, and the expected decisions on them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Protocol, Self
 
-from hybriddup.testing.contract import ContractError, ask_elsewhere, pickled_question
+from hybriddup.testing.contract import ContractError, call_elsewhere, pickled_question
 from hybriddup.window.protocols import AnyWindow
 from hybriddup.window.records import Decision
 
@@ -16,22 +16,22 @@ CONFIG: dict[str, Any] = {
     "weighter": {"use": "tf"},
     "lengths": [{"max_hamming_distance": 44, "verifier": {"use": "edit", "threshold": 0.8}}],
 }
-"""Learns nothing from the few posts of the check, and leaves none of their pairs out, so that every answer is known."""
+"""A config that learns nothing and drops no pairs, so that all decisions are known in advance."""
 HORIZON = 1000.0
 
 
 class Opens(Protocol):
-    """Opens windows that are told apart by names."""
+    """Opens windows by name."""
 
     def __call__(self, name: str, **options: Any) -> AnyWindow:
-        """Return the window of this name, a new one where there is none; options are those of `Window.open`."""
+        """Open the window of this name, or create it; ``options`` are as for `Window.open`."""
         ...
 
 
 class Windows:
-    """Opens windows as ``open_window`` does, and closes all of them in the end, also where the check fails.
+    """Opens windows with ``open_window``, and closes all of them at the end, even if the check fails.
 
-    They go by `CONFIG` and `HORIZON` unless the options say otherwise.
+    Options default to `CONFIG` and `HORIZON`.
     """
 
     def __init__(self, open_window: Opens) -> None:
@@ -39,14 +39,14 @@ class Windows:
         self._opened: list[AnyWindow] = []
 
     def __call__(self, name: str, **options: Any) -> AnyWindow:
-        """Return the window of this name, opened with these options."""
+        """Open the window of this name with these options."""
         self._opened.append(self._open(name, **{"config": CONFIG, "horizon": HORIZON, **options}))
         return self._opened[-1]
 
     def elsewhere(self, question: Callable[[Opens], Any]) -> Any:
-        """Return the answer to a question by another process, which closes nothing when it ends."""
+        """Call ``question`` in another process, which ends without closing anything, and return the result."""
         try:
-            return ask_elsewhere(pickled_question(self._open, question))
+            return call_elsewhere(pickled_question(self._open, question))
         except Exception as error:
             raise ContractError(f"another process can open a window; this breaks it: {error}") from error
 
@@ -55,22 +55,22 @@ class Windows:
 
     def __exit__(self, *_: object) -> None:
         for window in self._opened:
-            with suppress(Exception):  # the first fault is told
+            with suppress(Exception):  # it must not hide the error of the check
                 window.close()
 
 
 def distinct_texts(n: int) -> list[str]:
-    """Return texts, none of which is similar to another."""
+    """Return ``n`` texts; no two are similar."""
     return [" ".join(chr(0x4E00 + (place * 37 + i * (place + 3)) % 20_000) * 3 for i in range(8)) for place in range(n)]
 
 
 def nearly(text: str) -> str:
-    """Return a text that is no exact repeat of another, and repeats it."""
+    """Return a near duplicate of a text."""
     return text[:-1] + "!"
 
 
 def posts_with_repeats(n: int) -> list[dict[str, Any]]:
-    """Return posts with ids, of each of so many texts one that is exactly and one that is nearly repeated, mixed up."""
+    """Return 3 * ``n`` shuffled posts with ids: each of ``n`` texts twice, and a near duplicate of it."""
     texts = distinct_texts(n)
     forms = [*texts, *texts, *map(nearly, texts)]
     Random(n).shuffle(forms)  # noqa: S311  posts, not secrets
@@ -78,7 +78,7 @@ def posts_with_repeats(n: int) -> list[dict[str, Any]]:
 
 
 def right_answers(posts: Sequence[dict[str, Any]]) -> list[object]:
-    """Return what is to be said of posts with repeats: the first of those that match each other is kept."""
+    """Return the expected decisions on `posts_with_repeats`: of matching posts, the first is kept."""
     keepers: dict[str, dict[str, Any]] = {}
     answers: list[object] = []
     for post in posts:
@@ -89,5 +89,5 @@ def right_answers(posts: Sequence[dict[str, Any]]) -> list[object]:
 
 
 def said(decisions: Iterable[Decision]) -> list[object]:
-    """Return what decisions say, without where the window keeps the posts."""
+    """Return decisions as comparable tuples, without positions and scores."""
     return [(each.id, each.decision, each.evidence and (each.evidence.of, each.evidence.reason)) for each in decisions]

@@ -1,4 +1,4 @@
-"""Contract check of windows: what `hybriddup.Window` promises, whoever keeps the posts."""
+"""Contract check for windows: the guarantees of `hybriddup.Window`, for any kind of store."""
 
 from __future__ import annotations
 
@@ -29,24 +29,21 @@ N_THREADS, N_AT_ONCE = 8, 24
 
 
 def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False) -> None:
-    """Check that windows keep the promises of `hybriddup.Window`.
+    """Check that windows keep the guarantees of `hybriddup.Window`.
 
     Parameters
     ----------
     open_window
-        Opens a window by a name that the check makes up; the same name is the same window. The options are those of
-        `hybriddup.Window.open`, to which they are to be handed on.
-    lasts
-        Whether posts are still there when a window is closed and opened again, and when its process ended without
-        closing it. The check then opens it in another process too, so that cloudpickle must take ``open_window``.
-    shared
-        Whether a window may be opened several times at once, by one process or by several, and every one of them takes
-        posts. Where not, a second opening is refused, and may only look, with ``read_only=True``.
+        Opens a window by name, and passes its options on to `hybriddup.Window.open`. The check chooses the names; the
+        same name is the same window. lasts Whether posts survive closing and reopening, and the end of a process that
+        did not close the window. The check then opens it in another process too, so cloudpickle must be able to pickle
+        ``open_window``. shared Whether several windows, in one process or in several, may be open at once and all
+        accept posts. If not, a second one is refused unless it has ``read_only=True``.
 
     Raises
     ------
     ContractError
-        Naming the clause that does not hold.
+        If a clause does not hold; the message names it.
     """
     with Windows(open_window) as windows:
         check_one(windows)
@@ -58,7 +55,7 @@ def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False
 
 
 def check_one(windows: Windows) -> None:
-    """Check what a window promises until it is closed."""
+    """Check the guarantees of a window until it is closed."""
     _check_batches(windows)
     _check_ids(windows)
     _check_looking(windows)
@@ -80,7 +77,7 @@ def _check_batches(windows: Windows) -> None:
         batches = [window.add_many(posts[first : first + size]) for first in range(0, len(posts), size)]
         decided, stats = list(chain.from_iterable(batches)), window.stats()
         window.close()
-        clause = "of posts that match each other the first is kept, and the others name it, however they are sent"
+        clause = "of matching posts the first is kept and the others name it, whatever the batch size"
         pairs = zip(said(decided), right_answers(posts), strict=True)
         require(said(decided) == right_answers(posts), clause, [pair for pair in pairs if pair[0] != pair[1]][:3])
         positions = [each.position for each in decided]
@@ -94,7 +91,7 @@ def _check_batches(windows: Windows) -> None:
         counted = (stats.n_posts, stats.n_kept, stats.n_exact, stats.n_near, stats.n_kept_in_window)
         reasons = [one.reason for one in evidence]
         right = (300, 100, reasons.count("exact"), reasons.count("near"), 100)
-        require(counted == right, "stats count what was decided", (counted, right))
+        require(counted == right, "stats count the decisions", (counted, right))
 
 
 def _check_ids(windows: Windows) -> None:
@@ -103,15 +100,15 @@ def _check_ids(windows: Windows) -> None:
     clause = "a number and the same digits as text are two ids"
     require([each.repeated for each in first] == [False, False, True], clause, first)
     again = window.add_many([{"id": "1", "text": texts[0]}, {"id": 1, "text": nearly(texts[1])}])
-    clause = "an id sent again gets the first answer, whatever the text"
+    clause = "a repeated id gets the first decision, whatever the text"
     require([each._replace(repeated=False) for each in again] == [first[1], first[0]], clause, again)
-    require(all(each.repeated for each in again), "an answer says that its id was decided before", again)
-    require(window.stats().n_repeated_ids == 3, "stats count ids sent again", window.stats().n_repeated_ids)
-    require(window.add(texts[2]).kept, "a post whose id was sent before is not kept", texts[2])
+    require(all(each.repeated for each in again), "a decision on a repeated id is marked as repeated", again)
+    require(window.stats().n_repeated_ids == 3, "stats count repeated ids", window.stats().n_repeated_ids)
+    require(window.add(texts[2]).kept, "a post with a repeated id is not kept", texts[2])
     made = window.add(texts[3])
     require(isinstance(made.id, str) and made.id.startswith("#"), "a post without an id gets one", made)
     same = window.add_many([{"id": made.position, "text": texts[4]}, {"id": f"{made.position}", "text": texts[5]}])
-    require(not any(each.repeated for each in same), "ids that were made are told from ids that were sent", same)
+    require(not any(each.repeated for each in same), "generated ids differ from ids that were sent", same)
     window.close()
 
 
@@ -120,19 +117,23 @@ def _check_looking(windows: Windows) -> None:
     half_alike = [texts[5][:20] + text[20:] for text in texts[6:10]]
     window.add_many([{"id": place, "text": text} for place, text in enumerate([*texts, texts[5], *half_alike])])
     found = window.match(nearly(texts[5]), limit=3)
-    require(len(found) == 3, "match returns as many as are asked for, where there are as many", found)
+    require(len(found) == 3, "match returns up to limit posts", found)
     require(found and found[0].id == 5 and found[0].is_match, "match returns the most similar posts first", found)
-    require(not any(each.is_match for each in found[1:]), "match says which would be duplicates", found)
-    require(window.stats().n_posts == 17, "looking changes nothing", window.stats())
+    require(
+        not any(each.is_match for each in found[1:]),
+        "match marks the posts that would make the text a duplicate",
+        found,
+    )
+    require(window.stats().n_posts == 17, "queries change nothing", window.stats())
     posts = [window.get(7), window.get(12)]
-    clause = "get returns the post of an id, kept or not"
+    clause = "get returns the post with an id, kept or not"
     require([post and (post.text, post.kept) for post in posts] == [(texts[7], True), (texts[5], False)], clause, posts)
     for post_id in ("7", "#" + 5000 * "9"):
-        require(window.get(post_id) is None, "get returns None for an id that is not there", post_id[:9])
+        require(window.get(post_id) is None, "get returns None for an unknown id", post_id[:9])
     explained = window.explain(nearly(texts[7]), 7), window.explain(texts[8], 7)
-    clause = "explain says what would be decided"
+    clause = "explain gives the verdict that deciding would give"
     require([each.matches for each in explained] == [True, False], clause, [each.verdict for each in explained])
-    require_error(InputError, lambda: window.explain("text", "no such id"), "explain refuses an id that is not there")
+    require_error(InputError, lambda: window.explain("text", "no such id"), "explain refuses an unknown id")
     window.close()
 
 
@@ -141,25 +142,25 @@ def _check_deleting(windows: Windows) -> None:
     window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[0]}, {"id": 2, "text": texts[1]}])
     answer = window.add({"id": 3, "text": nearly(texts[1])})
     gone = [window.delete(one) for one in (1, 1, 2, "2")]
-    require(gone == [True, False, True, False], "delete says whether there was a post with the id", gone)
-    clause = "a post that was deleted is found no more"
+    require(gone == [True, False, True, False], "delete returns whether a post had the id", gone)
+    clause = "a deleted post is not found"
     require([window.get(1), window.get(2)] == [None, None], clause, window.get(1))
     found = [each.id for text in texts for each in window.match(text) if each.is_match]
     require(not found, clause, found)
     require_error(InputError, lambda: window.explain(texts[0], 1), clause)
-    clause = "a duplicate of a post that was deleted keeps its answer"
+    clause = "a duplicate of a deleted post keeps its decision"
     again = window.add({"id": 3, "text": nearly(texts[1])})
     require(again == answer._replace(repeated=True) and window.get("1") is not None, clause, again)
     decided = window.add_many([nearly(texts[0]), {"id": 2, "text": texts[2]}, texts[1]])
-    clause = "posts are decided as if a post that was deleted had not come, and its id is free"
+    clause = "posts are decided as if a deleted post had never come, and its id is free"
     require([each.kept and not each.repeated for each in decided] == [True] * 3, clause, decided)
     require(window.delete(3) and window.get(3) is None, "a duplicate can be deleted", window.get(3))
     require(not window.add({"id": 3, "text": texts[1]}).kept, "a duplicate can be deleted", texts[1])
     n_kept = window.stats().n_kept_in_window
-    require(window.delete(decided[0].id), "a post that came without an id can be deleted", decided[0])
+    require(window.delete(decided[0].id), "a post without an id of its own can be deleted", decided[0])
     left = window.stats().n_kept_in_window
-    require(left == n_kept - 1, "a kept post that was deleted is counted no more", (n_kept, left))
-    require(window.stats().n_deleted == 4, "stats count posts that were deleted", window.stats().n_deleted)
+    require(left == n_kept - 1, "a deleted kept post is no longer counted", (n_kept, left))
+    require(window.stats().n_deleted == 4, "stats count deleted posts", window.stats().n_deleted)
     window.close()
 
 
@@ -173,13 +174,13 @@ def _check_listing(windows: Windows) -> None:
         window.close()
         return
     window.delete("gone")
-    clause = "posts lists posts newest first, but for those deleted, and says where to go on"
+    clause = "posts lists posts newest first, without deleted ones, and returns where to continue"
     require([post.id for post in newest.posts] == ["gone", "300"], clause, newest)
     first = window.posts(2)
     then = window.posts(1000, after=first.after)
     listed = [post.id for post in (*first.posts, *then.posts)]
     require((listed, then.after) == (["300", *reversed(range(300))], None), clause, listed[:5])
-    clause = "posts lists those with a text, and those that repeat a post"
+    clause = "posts filters by text, and by the post that is repeated"
     found = [
         window.posts(text=texts[7][2:].upper()),
         window.posts(of=7),
@@ -218,12 +219,16 @@ def _check_expiry(windows: Windows) -> None:
     window.add(texts[1])
     later = window.add({"id": "repeat", "text": texts[1]})
     require(later == repeat._replace(repeated=True), "an id is known within the horizon", later)
-    clause = "a kept post matches no more after the horizon"
+    clause = "a kept post does not match after the horizon"
     require(not any(each.is_match for each in window.match(texts[0])), clause, window.match(texts[0]))
     require(window.add(texts[0]).kept, clause, texts[0])
     now[0] = 0.0
     again, post = window.add({"id": "again", "text": texts[1]}), window.get("again")
-    require(not again.kept and post and post.time == HORIZON + 1, "a clock that goes backwards stands still", post)
+    require(
+        not again.kept and post and post.time == HORIZON + 1,
+        "the time of a window does not go back with its clock",
+        post,
+    )
     for place in range(2, 30):
         now[0] = HORIZON + 100 * place
         window.add(texts[place])
@@ -239,7 +244,7 @@ def _check_event_time(windows: Windows) -> None:
     texts, now = distinct_texts(5), 5 * HORIZON
     options = {"time": "event", "max_step": STEP}
     window = windows("event time", clock=lambda: now, **options)
-    require_error(InputError, lambda: window.add(texts[0]), "a post without a time is refused where times count")
+    require_error(InputError, lambda: window.add(texts[0]), "a post without a time is refused with event time")
     window.add_many([{"text": texts[0], "created_at": 0.0}, {"text": texts[1], "created_at": 3 * HORIZON}])
     clause = "a post that is older than the horizon matches no later one"
     window.add({"text": texts[2], "created_at": HORIZON})
@@ -247,7 +252,7 @@ def _check_event_time(windows: Windows) -> None:
     require(window.stats().n_late == 1, "late posts are counted", window.stats())
     window.add({"id": "ahead", "text": texts[3], "created_at": 9 * HORIZON})
     ahead = window.get("ahead")
-    require(ahead and ahead.time == now, "a time that is ahead of the clock counts as the clock's", ahead)
+    require(ahead and ahead.time == now, "a time ahead of the clock counts as the time of the clock", ahead)
     window.close()
 
 
@@ -259,13 +264,13 @@ def _check_rewinding(windows: Windows) -> None:
     window.add(texts[1])
     now[0] = 1.0
     ahead = window.stats().seconds_ahead
-    require(ahead == STEP - 1, "stats say by how much the time of a window is ahead of the clock", ahead)
+    require(ahead == STEP - 1, "stats give the time by which a window is ahead of the clock", ahead)
     back = [window.rewind(), window.rewind(), window.stats().seconds_ahead]
-    require(back == [STEP - 1, 0.0, 0.0], "rewind puts the time back, and says by how much", back)
-    require(not window.add(texts[1]).kept, "posts that came while the clock was ahead go on matching", texts[1])
+    require(back == [STEP - 1, 0.0, 0.0], "rewind sets the time back, and returns by how much", back)
+    require(not window.add(texts[1]).kept, "posts that came while the clock was ahead still match", texts[1])
     window.add({"id": "now", "text": texts[2]})
     post = window.get("now")
-    require(post and post.time == 1.0, "a window goes by the time that it was put back to", post)
+    require(post and post.time == 1.0, "a window uses the time that it was set back to", post)
     window.close()
 
 
@@ -281,7 +286,7 @@ def _check_threads(windows: Windows, n_windows: int) -> None:
     with ThreadPoolExecutor(N_THREADS) as pool:
         decided = list(chain.from_iterable(pool.map(send, range(N_THREADS))))
     kept = {each.id for each in decided if each.kept}
-    clause = "of posts that match each other and are sent at once exactly one is kept"
+    clause = "of matching posts that are sent at once exactly one is kept"
     require(len(kept) == N_AT_ONCE, clause, len(kept))
     clause = "a duplicate names a post that is kept"
     require(all(each.kept or (each.evidence and each.evidence.of in kept) for each in decided), clause, decided)
@@ -294,9 +299,9 @@ def _check_refusals(windows: Windows) -> None:
     window, text = windows("refusals"), distinct_texts(1)[0]
     wrong: Sequence[Any] = (7, {"id": "a"}, {"text": 7}, {"text": text, "id": 1.5}, {"text": text, "id": "i" * 600})
     for post in wrong:
-        require_error(InputError, partial(window.add_many, [text, post]), "what is no post is refused")
-    require(window.stats().n_posts == 0, "of a batch that is refused nothing is decided", window.stats())
-    require(window.add(text).kept, "of a batch that is refused nothing is decided", text)
+        require_error(InputError, partial(window.add_many, [text, post]), "an invalid post is refused")
+    require(window.stats().n_posts == 0, "a refused batch decides nothing", window.stats())
+    require(window.add(text).kept, "a refused batch decides nothing", text)
     window.close()
 
 
@@ -304,7 +309,7 @@ def _check_closing(windows: Windows) -> None:
     with windows("closing") as window:
         window.add({"id": 1, "text": "text"})
     window.close()
-    require_error(WindowError, lambda: window.add("text"), "a closed window takes no posts")
+    require_error(WindowError, lambda: window.add("text"), "a closed window refuses posts")
     for call in (
         lambda: window.match("text"),
         lambda: window.get(1),
@@ -314,4 +319,4 @@ def _check_closing(windows: Windows) -> None:
         window.stats,
         window.rewind,
     ):
-        require_error(WindowError, call, "a closed window answers nothing")
+        require_error(WindowError, call, "a closed window refuses queries")

@@ -240,7 +240,7 @@ def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:
     name = write_posts(tmp_path / "new.jsonl", NEARLY)
     ran = run("dedupe", name, "--against", "old.jsonl")
     assert ran.code == 0
-    assert "note: old.jsonl has 1 bad line, with which nothing was compared; the first is 2: not valid JSON" in ran.err
+    assert "note: old.jsonl has 1 bad line, skipped in the comparison; the first is 2: not valid JSON" in ran.err
     assert run("dedupe", name, "--against", "old.jsonl", "--strict", "-f").code == 2
 
 

@@ -17,7 +17,7 @@ from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, fail
         (["absent.jsonl"], "error: absent.jsonl cannot be read: No such file or directory."),
         ([".", "-o", "kept.csv"], "several inputs must have the same format"),
         (["posts.jsonl", "posts.txt", "-o", "kept.txt"], "several inputs must have the same format"),
-        (["posts.jsonl", "posts.jsonl"], "2 inputs, and no -o: name one file for what is kept of all, with -o KEPT."),
+        (["posts.jsonl", "posts.jsonl"], "2 inputs, and no -o: name one file for all kept posts, with -o KEPT."),
         (["empty", "--format", "xml"], "reader 'xml' is not known"),
         (["empty"], "empty holds no file of posts (known: .csv, "),
         (

@@ -69,7 +69,7 @@ def test_a_removed_post_was_compared(run: Run, tmp_path: Path) -> None:
     ran = run(*by_row)
     assert ran.out.splitlines()[-1].startswith("B repeats A: the post score ")
     assert "note" not in run(*by_row, "--recipe", "recipe.npz").err
-    assert "are not those of the run" in " ".join(run(*by_row, "--recipe", "other.npz").err.split())
+    assert "differ from the run's" in " ".join(run(*by_row, "--recipe", "other.npz").err.split())
 
 
 def test_two_kept_posts_are_explained_as_posts_of_the_run(run: Run, tmp_path: Path) -> None:
@@ -141,12 +141,12 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
     (tmp_path / "mine.yaml").write_text("keep: last\n", "utf-8")
     run("dedupe", posts, "--removed", "removed.jsonl", "--config", "mine.yaml")
     by_row = ["explain", "--file", "removed.jsonl", "--row", "0"]
-    assert "note: removed.jsonl was made with the configuration mine.yaml; this explains by twitter" in " ".join(
+    assert "note: removed.jsonl was made with the configuration mine.yaml; this explanation uses twitter" in " ".join(
         run(*by_row, "--config", "twitter").err.split()
     )
     assert "note" not in run(*by_row, "--input", posts).err
     (tmp_path / "mine.yaml").write_text("keep: last\nfingerprint: {bits: 256}\n", "utf-8")
-    assert "are not those of the run" in " ".join(run(*by_row, "--input", posts).err.split())
+    assert "differ from the run's" in " ".join(run(*by_row, "--input", posts).err.split())
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
         (["--kept", "posts.jsonl", "--row", "2", "--row", "3"], "--row 3 is not a post of posts.jsonl"),
         (["a", "b", "--per", "user"], "--per goes with --kept"),
         (["--file", "removed.jsonl", "--row", "1", "--input", "posts.jsonl"], "row 1 is not among the 1 removed posts"),
-        (["--file", "removed.jsonl", "--row", "2", "--input", "other.jsonl"], "is not what removed.jsonl says"),
+        (["--file", "removed.jsonl", "--row", "2", "--input", "other.jsonl"], "differs from the text in removed.jsonl"),
         (["--file", "posts.jsonl", "--row", "2", "--input", "posts.jsonl"], "is not a file of removed posts"),
         (["--file", "absent", "--row", "2", "--input", "posts.jsonl"], "absent cannot be read"),
     ],

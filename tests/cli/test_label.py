@@ -58,7 +58,7 @@ def test_posts_come_back_with_any_characters_and_from_any_field(run: Run, tmp_pa
     lines = [*(json.dumps({"body": text}) for text in texts), "broken"]
     (tmp_path / "posts.jsonl").write_text("\n".join(lines), "utf-8")
     ran = run("label", "posts.jsonl", "-o", PAIRS, "--text-field", "body", stdin=typed("y"))
-    assert (ran.code, "1 bad line: not looked at" in ran.err) == (1, True)
+    assert (ran.code, "1 bad line: not shown" in ran.err) == (1, True)
     [at] = read_objects(tmp_path / PAIRS)
     assert {at["a"], at["b"]} == texts
 

@@ -117,7 +117,9 @@ def test_bad_lines_may_be_plain_text(run: Run, tmp_path: Path) -> None:
 def test_answers_are_no_stream_and_no_input(run: Run, tmp_path: Path) -> None:
     """They are read again the next time."""
     before = names(tmp_path)
-    assert "-o -: the next call reads the answers again; name a file." in run("label", "posts.jsonl", "-o", "-").err
+    assert (
+        "-o -: the next call has to read the answers again; name a file." in run("label", "posts.jsonl", "-o", "-").err
+    )
     assert "-o posts.jsonl is also an input" in run("label", "posts.jsonl", "-o", "posts.jsonl").err
     assert "there is no directory" in run("label", "posts.jsonl", "-o", "nowhere/answers.jsonl").err
     assert names(tmp_path) == before

@@ -176,7 +176,7 @@ def stay_ahead(window: Window, to: float | None = None) -> float:
     return max(window.stats().seconds_ahead, 0.0)
 
 
-FIRST_IS_KEPT = "of posts that match each other the first is kept, and the others name it, however they are sent"
+FIRST_IS_KEPT = "of matching posts the first is kept and the others name it, whatever the batch size"
 TWO_IDS = "a number and the same digits as text are two ids"
 
 
@@ -191,57 +191,57 @@ TWO_IDS = "a number and the same digits as text are two ids"
         (naming(score=0.1), "a duplicate has the position of its keeper, and a score that reaches the threshold"),
         (with_method("add_many", add_with_text_ids), TWO_IDS),
         (deciding(lambda each: each._replace(repeated=False)), TWO_IDS),
-        (with_method("match", add_what_is_matched), "looking changes nothing"),
+        (with_method("match", add_what_is_matched), "queries change nothing"),
         (
             with_method("match", lambda window, text, limit=10: window.match(text, 4 * limit)),
-            "match returns as many as are asked for, where there are as many",
+            "match returns up to limit posts",
         ),
         (
             with_method("match", lambda window, text, limit=10: window.match(text, limit)[::-1]),
             "match returns the most similar posts first",
         ),
-        (with_method("get", get_if_kept), "get returns the post of an id, kept or not"),
+        (with_method("get", get_if_kept), "get returns the post with an id, kept or not"),
         (
             with_method("explain", lambda window, text, of: replace(window.explain(text, of), matches=True)),
-            "explain says what would be decided",
+            "explain gives the verdict that deciding would give",
         ),
         (with_method("get", get_until_nul), "get returns a text as it was sent"),
         (
             with_method("get", lambda window, post_id: window.get(int(post_id))),
-            "get returns None for an id that is not there",
+            "get returns None for an unknown id",
         ),
-        (DeletesNothing, "a post that was deleted is found no more"),
-        (with_options(horizon="300d"), "a kept post matches no more after the horizon"),
+        (DeletesNothing, "a deleted post is not found"),
+        (with_options(horizon="300d"), "a kept post does not match after the horizon"),
         (with_options(horizon=500.0), "a kept post matches within the horizon"),
-        (with_options(time="arrival"), "a post without a time is refused where times count"),
+        (with_options(time="arrival"), "a post without a time is refused with event time"),
         (KeepsIds, "posts and ids are forgotten some time after the horizon"),
-        (believe_any_time, "a time that is ahead of the clock counts as the clock's"),
-        (with_method("rewind", stay_ahead), "rewind puts the time back, and says by how much"),
-        (counting(seconds_ahead=0.0), "stats say by how much the time of a window is ahead of the clock"),
+        (believe_any_time, "a time ahead of the clock counts as the time of the clock"),
+        (with_method("rewind", stay_ahead), "rewind sets the time back, and returns by how much"),
+        (counting(seconds_ahead=0.0), "stats give the time by which a window is ahead of the clock"),
         (DecidesTwice, "sent at once exactly one is kept"),
         (
             with_method("add_many", lambda window, posts: list(map(window.add, posts))),
-            "of a batch that is refused nothing is decided",
+            "a refused batch decides nothing",
         ),
-        (with_method("close", lambda window: None), "a closed window takes no posts"),  # noqa: ARG005
-        (AnswersWhenClosed, "a closed window answers nothing"),
+        (with_method("close", lambda window: None), "a closed window refuses posts"),  # noqa: ARG005
+        (AnswersWhenClosed, "a closed window refuses queries"),
         (counting(n_late=0), "late posts are counted"),
-        (counting(n_near=0), "stats count what was decided"),
-        (counting(n_repeated_ids=0), "stats count ids sent again"),
-        (with_method("match", match_all), "match says which would be duplicates"),
+        (counting(n_near=0), "stats count the decisions"),
+        (counting(n_repeated_ids=0), "stats count repeated ids"),
+        (with_method("match", match_all), "match marks the posts that would make the text a duplicate"),
         (
             with_method("delete", lambda window, post_id: window.delete(post_id) or True),
-            "delete says whether there was a post with the id",
+            "delete returns whether a post had the id",
         ),
         (
             with_method("posts", lambda window, *given, **asked: replace(window.posts(*given, **asked), after=None)),
-            "posts lists posts newest first, but for those deleted, and says where to go on",
+            "posts lists posts newest first, without deleted ones, and returns where to continue",
         ),
         (
             with_method("posts", lambda window, limit=100, after=None, **_: window.posts(limit, after=after)),
-            "posts lists those with a text, and those that repeat a post",
+            "posts filters by text, and by the post that is repeated",
         ),
-        (with_method("get", get_with_time_of_clock), "a clock that goes backwards stands still"),
+        (with_method("get", get_with_time_of_clock), "the time of a window does not go back with its clock"),
     ],
 )
 def test_a_window_that_breaks_a_promise_fails_at_its_clause(broken: Callable[..., Any], clause: str) -> None:
@@ -252,7 +252,7 @@ def test_a_window_that_breaks_a_promise_fails_at_its_clause(broken: Callable[...
 
 def test_a_window_that_does_not_last_is_found_out() -> None:
     """Where it is said to last."""
-    with pytest.raises(ContractError, match="an opened window finds what it found before"):
+    with pytest.raises(ContractError, match="a reopened window finds the same matches"):
         check_window(lambda name, **options: Window.open(None, **options))  # noqa: ARG005
 
 
@@ -334,10 +334,10 @@ class WritesElsewhere(AnyRecipe):
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (AnyRecipe, "a store whose fingerprints were made in another way is refused"),
-        (WritesWhenClosed, "what was answered is there though its process did not close the window"),
-        (LooksAtACopy, "a window that only looks sees what another one adds"),
-        (LooksAndTakes, "a window that only looks takes no posts"),
+        (AnyRecipe, "a store with another recipe is refused"),
+        (WritesWhenClosed, "acknowledged posts survive a process that did not close the window"),
+        (LooksAtACopy, "a read-only window sees posts that another window adds"),
+        (LooksAndTakes, "a read-only window refuses posts"),
     ],
 )
 def test_a_window_that_does_not_last_as_it_promises_fails_at_its_clause(
@@ -350,7 +350,7 @@ def test_a_window_that_does_not_last_as_it_promises_fails_at_its_clause(
 
 def test_a_second_writer_that_is_not_refused_is_found_out(tmp_path: Path) -> None:
     """Both would keep a post and its repeat."""
-    with pytest.raises(ContractError, match="a second window that would write is refused"):
+    with pytest.raises(ContractError, match="a second writing window is refused"):
         with_windows(partial(check_second, shared=False), WritesElsewhere(tmp_path))
 
 
@@ -392,7 +392,7 @@ def test_windows_that_share_a_store_keep_the_contract() -> None:
 def test_windows_that_are_said_to_share_a_store_and_do_not_are_found_out() -> None:
     """Each of them keeps a post."""
     alone: Any = lambda name, **options: Window.open(None, **options)  # noqa: ARG005, E731
-    with pytest.raises(ContractError, match="windows that share a store decide as one does"):
+    with pytest.raises(ContractError, match="windows that share a store decide like a single one"):
         with_windows(partial(check_second, shared=True), alone)
     with pytest.raises(ContractError, match="sent at once exactly one is kept"):
         check_window(alone, lasts=False, shared=True)

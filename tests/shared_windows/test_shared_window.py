@@ -130,11 +130,11 @@ class TimeGoesBack(PlainStore):
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (GIVES_TWICE, "nobody gets those of another"),
+        (GIVES_TWICE, "no position is given twice"),
         (CHANGES_ANYTHING, "only if it is as expected"),
-        (LetsNamesGo, "whoever claims a name first holds it"),
-        (KEEPS_ALL_IN_BUCKETS, "leaves the buckets"),
-        (TimeGoesBack, "never back by itself"),
+        (LetsNamesGo, "the first to claim a name holds it"),
+        (KEEPS_ALL_IN_BUCKETS, "removed from the named buckets"),
+        (TimeGoesBack, "never goes back by itself"),
     ],
 )
 def test_a_store_that_breaks_a_promise_fails_at_its_clause(broken: type[PlainStore], clause: str) -> None:
