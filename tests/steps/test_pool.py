@@ -57,7 +57,7 @@ def test_scores_are_those_of_all_features(monkeypatch: pytest.MonkeyPatch) -> No
     post = Post(Post.Options())
     post.prepare(VerifierContext(posts, Words(), 128, 1))
     few = post.score_pairs(pairs, np.full(len(pairs), 1e-300))
-    monkeypatch.setattr(verifier, "FEW_PAIRS", 0)
+    monkeypatch.setattr(verifier, "MAX_POOLED_PAIRS", 0)
     many = post.score_pairs(pairs, np.full(len(pairs), 1e-300))
     expected = post.score_features(pair_features(posts, pairs.earlier, pairs.later))
     is_compared = verifier.contained(posts, pairs.earlier, pairs.later) >= verifier.LEAST_CONTAINED

@@ -30,7 +30,7 @@ CHARACTERS = 16_000
 CHARACTERS_OF_LONG = 20_000
 """The same for a text that is compared in sections; the number is 1 at least."""
 
-FEW_PAIRS, TEXTS_AHEAD = 64, 64
+FEW_IN_TURN, TEXTS_AHEAD = 64, 64
 """When fewer pairs are left to verify at a time, texts wait for one another. Of the next texts, this many, all possible
 candidates are verified then: each turn takes a millisecond, however few its pairs."""
 
@@ -135,7 +135,7 @@ class BatchContest:
             if n:
                 self._verify(np.sort(wanted[:n]), verify, evidence)
                 n_at_a_time = min(4 * n_at_a_time, self._most_in_turn)
-                n_ahead = TEXTS_AHEAD if self._is_last and n < FEW_PAIRS else n_ahead
+                n_ahead = TEXTS_AHEAD if self._is_last and n < FEW_IN_TURN else n_ahead
             elif not self._is_last or not self._find_depths(self._next_pairs()):
                 return
 

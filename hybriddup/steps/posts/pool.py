@@ -1,4 +1,7 @@
-"""Parsed posts that are kept for the next calls: candidates of a crowd are verified a few at a time."""
+"""A cache of parsed posts, which grows by appending to its columns and is emptied when full.
+
+Candidates of a crowd are verified a few at a time, and would be parsed again in each call.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from hybriddup.steps.posts.parts import parse
 from hybriddup.steps.verifiers.bounds import texts_at
 
 MOST_LETTERS = 2**20
-"""Letters of the posts that are kept, about; some 40 bytes each in posts of words."""
+"""Letters from which on the cache is emptied before the next post; a letter takes some 40 bytes."""
 
 
 class ParsedPool:
-    """Posts of a sequence, parsed when they are first asked for. All are forgotten when they are too many."""
+    """Parses the posts of a sequence on first use. One caller at a time."""
 
     def __init__(self, posts: Sequence[str]) -> None:
         self._posts = posts
@@ -31,7 +34,7 @@ class ParsedPool:
         self._sizes = list(map(len, self._columns))
 
     def parsed(self, positions: Int64s) -> tuple[ParsedPosts, Int64s]:
-        """Return posts with those at some positions, int64[n], each once, and int64[n]: the number of each of these."""
+        """Return the cache, which has the posts at ``positions`` int64[n] now, and int64[n]: their places in it."""
         missing = positions[self._places[positions] < 0]
         if len(missing) and self._sizes[LETTERS] > MOST_LETTERS:
             self._forget()
@@ -43,7 +46,7 @@ class ParsedPool:
         return ParsedPosts(*columns), self._places[positions].astype(np.int64)
 
     def _add(self, more: ParsedPosts) -> None:
-        """Put posts after those that are there."""
+        """Append posts."""
         sizes = list(self._sizes)
         for which, added in enumerate(columns_of(more)):
             if which in COUNTED:  # where each post or token begins, and the end of all
@@ -58,7 +61,7 @@ class ParsedPool:
 
 
 def columns_of(posts: ParsedPosts) -> list[NDArray[Any]]:
-    """Return the columns of parsed posts, in the order of the fields."""
+    """Return the columns of parsed posts, in the order of their fields."""
     return [getattr(posts, name) for name in ParsedPosts._fields]
 
 
@@ -67,4 +70,4 @@ COUNTED = {
     ParsedPosts._fields.index(of): ParsedPosts._fields.index(what)
     for of, what in (("offsets", "keys"), ("starts", "letters"), ("set_offsets", "set_keys"))
 }
-"""The columns that count, and what each counts."""
+"""Columns of offsets, by the column into which they point."""

@@ -25,7 +25,7 @@ DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
 SMALLEST_SLICE = 512
 """Fewest pairs per thread. Each slice parses its posts again: parsed once for all, they leave the cache, and comparing
 them takes as much longer."""
-FEW_PAIRS = 1024
+MAX_POOLED_PAIRS = 1024
 """Most pairs of a call that runs in one thread and reuses the posts parsed for earlier calls, as those of crowds do."""
 LEAST_CONTAINED = 0.7
 """Share of the characters of the shorter compared text that the other one has, at least, in any order; else the score
@@ -89,7 +89,7 @@ class Post:
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores; below its threshold one may be a lower number."""
-        if len(pairs) <= FEW_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
+        if len(pairs) <= MAX_POOLED_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
             return self._score(pairs, thresholds, few=True)
 
         def score_slice(first: int, last: int) -> Float64s:
