@@ -1,4 +1,4 @@
-"""Making an array larger while it is filled."""
+"""Growing an array while it is filled."""
 
 from typing import TypeVar
 
@@ -12,8 +12,8 @@ Number = TypeVar("Number", bound=np.generic)
 
 @njit(cache=True, nogil=True)
 def with_room_for(found: NDArray[Number], n_found: int, n_more: int) -> NDArray[Number]:
-    """Return an array at least twice as large that begins with ``n_found`` of this one, and has room for ``n_more``."""
+    """Copy the first ``n_found`` items to an array at least twice as large, with room for ``n_more`` items."""
     larger = np.empty(max(2 * len(found), n_found + n_more + 1), found.dtype)
-    for i in range(n_found):  # a loop, because assigning a slice takes a second to compile
+    for i in range(n_found):  # a slice assignment would take a second to compile
         larger[i] = found[i]
     return larger

@@ -1,4 +1,4 @@
-"""Bits of words: one machine instruction each when compiled, plain Python when the JIT is off."""
+"""Bit operations on 64-bit words: one machine instruction each, or plain Python if the JIT is off."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
 
 HALF, LOW_HALF, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
-"""The bits of half a word, a word in which the lower half is set, and one in which the lowest bit is."""
+"""The width of half a word in bits, a word with its lower half set, and a word with its lowest bit set."""
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""2**64 over the golden ratio: the leading bits of its products spread numbers (Knuth, volume 3, 6.4)."""
+"""2**64 divided by the golden ratio, the factor of multiplicative hashing (Knuth, volume 3, 6.4)."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
@@ -57,7 +57,7 @@ def differing_bits(a: UInt64s, row_a: int, b: UInt64s, row_b: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def power_of_two(least: int) -> int:
-    """Return the smallest power of two that is not less."""
+    """Return the smallest power of two that is at least ``least``."""
     power = np.int64(1)
     while power < least:
         power *= 2

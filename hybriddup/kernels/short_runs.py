@@ -1,7 +1,7 @@
-"""Sorting a run of numbers within an array, fast where the run is short.
+"""In-place sorting of a short run within an array.
 
-By insertion, and a long run by Shell's method before (D. L. Shell 1959, with the gaps of Gonnet and Baeza-Yates 1991).
-numba's own sorting takes two thirds of the time of that, but more than a second to compile, which each user waits for.
+Insertion sort, and Shellsort for long runs (D. L. Shell 1959, with the gaps of Gonnet and Baeza-Yates 1991). numba's
+own sort is a third faster but takes more than a second to compile, which every user would wait for.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 
 LONGEST_SHORT_RUN = 100
-"""Numbers that are sorted by insertion alone."""
+"""Maximum length of a run that is sorted by insertion alone."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def sort_run(numbers: UInt64s, first: int, last: int) -> None:
-    """Sort the numbers from place ``first`` up to, not including, ``last``, in place."""
+    """Sort ``numbers[first:last]`` in place."""
     gap = np.uint64(last - first)
     if gap <= LONGEST_SHORT_RUN:
         gap = ONE

@@ -1,6 +1,6 @@
-"""Several words at once, and fetching what is read later: machine instructions, plain Python when the JIT is off.
+"""SIMD operations on several words, and prefetching: machine instructions, or plain Python if the JIT is off.
 
-LLVM splits the vectors where a machine has shorter ones. Left to itself it never takes the widest that there are.
+LLVM splits the vectors on machines with shorter ones. Its own vectorizer never uses the widest vectors of a machine.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from numba.extending import intrinsic
 from hybriddup.data.records import UInt32s, UInt64s
 
 N_LANES = 8
-"""Words of a vector."""
+"""Words per vector in `near_of_eight`."""
 N_COMPARED = 4
-"""Words that one is compared with."""
+"""Words per vector in `equal_of_four`."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
@@ -32,11 +32,11 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         second_word: np.uint64,
         limit: np.uint64,
     ) -> np.uint64:
-        """Return which of eight texts are within the limits of a query, bit by bit.
+        """Return a bit set of the texts, of eight, that are within the limits of a query.
 
-        Words, in which the bits of ``mask`` tell the class of the length, lie from ``place`` on; it may be ``shortest``
-        or up to ``more`` higher. The first words of the fingerprints lie from ``first`` on, the second words ``step``
-        after these.
+        The words of the texts begin at ``place``; their bits under ``mask`` are the length class, which must be between
+        ``shortest`` and ``shortest + more``. The first words of the fingerprints begin at ``first``, their second words
+        at ``first + step``.
         """
         near = 0
         for lane in range(N_LANES):
@@ -47,15 +47,15 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         return np.uint64(near)
 
     def equal_of_four(words: UInt64s, place: np.uint64, word: np.uint64) -> np.uint64:
-        """Return which of the four words from ``place`` on, counted through all dimensions, equal one, bit by bit."""
+        """Return a bit set of the four words from flat index ``place`` on that equal ``word``."""
         four = words.ravel()[int(place) : int(place) + N_COMPARED]
         return np.uint64(sum(int(other == word) << lane for lane, other in enumerate(four)))
 
     def fetch_early(array: Any, place: np.uint64) -> None:
-        """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
+        """Prefetch the element at a flat index of an array into the CPU cache."""
 
     def add_where(sums: Any, start: np.uint64, word: np.uint64, weight: np.int16) -> None:
-        """Add the weight to ``sums[start + b]``, int16, for each bit ``b`` of the word that is 1; in place."""
+        """Add the weight to ``sums[start + b]``, int16, for each 1-bit ``b`` of the word; in place."""
         for bit in range(64):
             if int(word) >> bit & 1:
                 sums[int(start) + bit] += weight
@@ -65,7 +65,7 @@ else:
     SUMS = ir.VectorType(ir.IntType(16), 64)
     MASK = ir.VectorType(ir.IntType(1), 64)
     ALL_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), 64), None)
-    """Shuffled by all zeros, a vector holds its first number everywhere."""
+    """Shuffle mask of zeros, which copies the first number of a vector to all lanes."""
 
     @intrinsic
     def near_of_eight(
@@ -82,7 +82,7 @@ else:
         second_word: Any,
         limit: Any,
     ) -> Any:
-        """Return which of eight texts are within the limits of a query, bit by bit, as above."""
+        """Return a bit set of the texts, of eight, that are within the limits of a query; see the Python version."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array, at, mask, least, span, prints, firsts, apart, one, other, most = arguments
@@ -103,7 +103,7 @@ else:
 
     @intrinsic
     def equal_of_four(typing_context: Any, words: Any, place: Any, word: Any) -> Any:  # noqa: ARG001
-        """Return which of the four words from ``place`` on, counted through all dimensions, equal one, bit by bit."""
+        """Return a bit set of the four words from flat index ``place`` on that equal ``word``."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array, first, one = arguments
@@ -114,14 +114,14 @@ else:
 
     @intrinsic
     def fetch_early(typing_context: Any, array: Any, place: Any) -> Any:  # noqa: ARG001
-        """Let the cache fetch an element of an array, counted through all dimensions, or one that begins with it."""
+        """Prefetch the element at a flat index of an array into the CPU cache."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             flag, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
             kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
             prefetch = builder.module.declare_intrinsic("llvm.prefetch.p0i8", fnty=kind)
             element = builder.gep(data_of(context, builder, signature.args[0], arguments[0]), [arguments[1]])
-            # to be read, to be kept in all levels of the cache, data
+            # for reading, in all cache levels, data
             builder.call(prefetch, [builder.bitcast(element, pointer), flag(0), flag(3), flag(1)])
             return context.get_dummy_value()
 
@@ -129,10 +129,10 @@ else:
 
     @intrinsic
     def add_where(typing_context: Any, sums: Any, start: Any, word: Any, weight: Any) -> Any:  # noqa: ARG001
-        """Add the weight to ``sums[start + b]``, int16, for each bit ``b`` of the word that is 1; in place.
+        """Add the weight to ``sums[start + b]``, int16, for each 1-bit ``b`` of the word; in place.
 
-        The caller sees to it that there are 64 sums from ``start`` on and that none overflows. Written as vectors,
-        because a loop over shifted bits is compiled to several times as many instructions.
+        The caller guarantees 64 sums from ``start`` on, and that none overflows. Uses vectors, because a loop over
+        shifted bits compiles to several times as many instructions.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -149,27 +149,27 @@ else:
         return types.void(sums, types.uint64, types.uint64, types.int16), generate
 
     def data_of(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
-        """Return the pointer to the first element."""
+        """Return the pointer to the first element of an array."""
         return context.make_array(array_type)(context, builder, array).data
 
     def in_all_lanes(builder: Any, word: Any, n_lanes: int = N_LANES) -> Any:
-        """Return a vector with the word in each lane."""
+        """Return a vector with the word in every lane."""
         undefined = ir.Constant(ir.VectorType(word.type, n_lanes), ir.Undefined)
         first_lane = builder.insert_element(undefined, word, ir.IntType(32)(0))
         return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), n_lanes)([0] * n_lanes))
 
     def as_flags(builder: Any, lanes: Any) -> Any:
-        """Return a word with a bit for each lane."""
+        """Return a bit set of the lanes, as a word."""
         return builder.zext(builder.bitcast(lanes, ir.IntType(lanes.type.count)), WORD)
 
     def words_from(builder: Any, data: Any, start: Any, n_lanes: int = N_LANES) -> Any:
-        """Return the words from ``start`` on as a vector."""
+        """Load the words from ``start`` on as a vector."""
         word = data.type.pointee
         lanes = ir.VectorType(word, n_lanes).as_pointer()
         return builder.load(builder.bitcast(builder.gep(data, [start]), lanes), align=word.width // 8)
 
     def distances_from(builder: Any, data: Any, start: Any, word: Any) -> Any:
-        """Return how many bits of a word differ from each of the eight from ``start`` on."""
+        """Return the Hamming distances between a word and the eight words from ``start`` on."""
         kind = ir.FunctionType(WORDS, [WORDS])
         popcount = builder.module.declare_intrinsic(f"llvm.ctpop.v{N_LANES}i64", fnty=kind)
         return builder.call(popcount, [builder.xor(words_from(builder, data, start), in_all_lanes(builder, word))])

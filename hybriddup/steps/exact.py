@@ -1,4 +1,4 @@
-"""Exact repeats: texts that are equal after normalizing are settled first, by looking each one up once."""
+"""Exact repeats: groups texts that are equal after normalizing, with one lookup per text."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from hybriddup.steps.normalizers.wordless import without_repeats
 
 @dataclass(frozen=True)
 class EqualTexts:
-    """Which places of the order of deciding hold the same text."""
+    """Groups of equal texts among the places of the decision order."""
 
     text_numbers: Int32s
-    """int32[n_texts]: the number of the text at each place, from 0 in the order of their first places."""
+    """int32[n_texts]: number of the text at each place; texts are numbered from 0 by their first places."""
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:
-        """Return the same, given for each place the first one that holds an equal text."""
+        """Build the groups from the first place of an equal text for each place, int64[n_texts]."""
         is_first = first_of == np.arange(len(first_of))
         return cls((np.cumsum(is_first) - 1).astype(np.int32)[first_of])
 
     @property
     def is_first(self) -> Bools:
-        """bool[n_texts]: which places are the first that hold their text."""
+        """bool[n_texts]: whether a place is the first of its text."""
         highest, first = np.maximum.accumulate(self.text_numbers), np.ones(len(self.text_numbers), np.bool_)
         np.not_equal(highest[1:], highest[:-1], out=first[1:])
         return first
 
     @property
     def distinct(self) -> Int64s:
-        """int64[n_distinct]: the first place of each text, by its number; rising."""
+        """int64[n_distinct]: first place of each text, by number; ascending."""
         return np.flatnonzero(self.is_first)
 
     @property
     def first_of(self) -> Int64s:
-        """int64[n_texts]: for each place, the first that holds an equal text; its own where there is none before."""
+        """int64[n_texts]: first place with an equal text; a place itself if no equal text precedes it."""
         return self.distinct[self.text_numbers]
 
 
 def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_text: str = "compare") -> EqualTexts:
-    """Return which texts are equal after normalizing.
+    """Group the texts that are equal after normalizing.
 
-    A text that is empty after normalizing says nothing any more, so it equals only what was equal before; or nothing at
-    all, unless ``without_text`` is ``compare``.
+    Texts that are empty after normalizing are equal only if their raw texts are, or never, unless ``without_text`` is
+    ``compare``.
     """
 
     def key_of(place: int) -> Hashable:
@@ -63,27 +63,27 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
 
 
 def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
-    """Return int64, rising: the places of keys whose hash another key has too.
+    """Return int64, ascending: the places of keys that share their hash with another key.
 
-    These are few, and only they need be compared. The hash is Python's, which differs from process to process: which
-    keys are equal, and which of them is first, does not depend on it.
+    These are few, and only they need a comparison. Python's hash differs between processes; the equal keys, and the
+    first of them, do not depend on it.
     """
-    hashes = np.fromiter(map(hash, keys), np.int64, len(keys))  # never -1, which stands for no key
+    hashes = np.fromiter(map(hash, keys), np.int64, len(keys))  # never -1, which means no key
     numbers, _ = number_batch(hashes.view(np.uint64)[:, None])
     return np.flatnonzero(numbers != NO_GROUP)
 
 
 def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
-    """Return the equal texts with those parted that are of several scopes, int64[n_texts] from 0."""
+    """Split groups of equal texts by scope; ``scopes`` is int64[n_texts], numbered from 0."""
     parted = equal.text_numbers.astype(np.int64) * (scopes.max(initial=0) + 1) + scopes
     _, firsts, numbers = np.unique(parted, return_index=True, return_inverse=True)
     return EqualTexts.of(firsts[numbers])
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
-    """Return the equal texts with those parted that have no tokens and were not equal before normalizing.
+    """Split groups of texts without tokens by raw text, in which repeated signs count as one.
 
-    How often they repeat a sign does not count. ``has_tokens`` is bool[n_distinct], by text number.
+    ``has_tokens`` is bool[n_distinct], by text number.
     """
     if has_tokens.all():
         return equal

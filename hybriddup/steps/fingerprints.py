@@ -1,6 +1,6 @@
-"""Fingerprint: hashes and weights -> simhash of 64 or 128 bits, a text's tokens added up bit by bit.
+"""Fingerprint: hashes and weights -> simhash of 64 or 128 bits, the weighted sum of a text's tokens for each bit.
 
-The four steps before it (tokenize, weight, hash, fingerprint) run batch by batch, so that tokens never pile up.
+The steps tokenize, weight, hash and fingerprint run batch by batch, so that only the tokens of one batch are in memory.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes, tokenize_together
 from hybriddup.steps.weighters import FittedWeighter, Weighter, begin_with_keys
 
-TEXTS_A_BATCH = 1024
-"""Small enough that the tokens of a batch stay in the cache between the steps."""
-FEWEST_A_BATCH = 512
-"""Texts that are worth a thread: with fewer, threads wait for one another between the steps as long as they save."""
+TEXTS_PER_BATCH = 1024
+"""Texts per batch: few enough that their tokens stay in the CPU cache between the steps."""
+MIN_TEXTS_PER_BATCH = 512
+"""Minimum texts per thread: with fewer, threads wait for each other for as long as they save."""
 FIT_SAMPLE = 4096
-"""Texts that a weighter is fitted on, spread evenly over the corpus: frequencies of 1 in 100 are then known to 15 %."""
+"""Texts for fitting a weighter, spread evenly over the corpus: enough to estimate a frequency of 1 % to within 15 %."""
 
 
 class Simhashes(NamedTuple):
@@ -35,18 +35,17 @@ class Simhashes(NamedTuple):
     bits: UInt64s
     """uint64[n, words]."""
     has_tokens: Bools
-    """bool[n]: False if a text is empty, or has no tokens, or no words although these are needed; its fingerprint means
-    nothing."""
+    """bool[n]: False for a text without tokens, or without words if words are required; its fingerprint is invalid."""
 
     @property
     def is_comparable(self) -> Bools:
-        """bool[n]: whether a fingerprint may be compared; all zero, for whatever cause, is never a reason to match."""
+        """bool[n]: whether a fingerprint may be compared; a fingerprint of zeros never matches."""
         return self.has_tokens & self.bits.any(axis=1)
 
 
 @dataclass
 class Fingerprinter:
-    """The components that turn texts into fingerprints, put together."""
+    """Tokenizer, weighter and hasher, combined to fingerprint texts."""
 
     tokenizer: Tokenizer
     weighter: Weighter
@@ -54,18 +53,18 @@ class Fingerprinter:
     n_bits: int
     workers: int = 1
     reads_words: bool = False
-    """Whether emoji, links and mentions are left out of texts that have words."""
+    """Whether emoji, links and mentions of texts with words are ignored."""
     notes: list[str] = field(default_factory=list)
-    """Remarks for the user."""
+    """Notes for the user."""
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Fit the weighter on a sample of the texts, where it needs that."""
+        """Fit the weighter on a sample of the texts, if it needs fitting."""
         if self.weighter.needs_fit:
             sample = self.read([texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)])
             self.weighter.fit(tokenize_together(self.tokenizer, sample, self.workers, self.notes.append, len(texts)))
 
     def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
-        """Return the fingerprint of each text; ``advance`` is told how many are done, batch by batch."""
+        """Return the fingerprint of each text; calls ``advance`` with the number of texts after each batch."""
         bits, has_tokens = np.zeros((len(texts), self.n_bits // 64), np.uint64), np.zeros(len(texts), np.bool_)
         done = 0
         for batch in self._batches(texts):
@@ -77,11 +76,11 @@ class Fingerprinter:
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
         if self.tokenizer.holds_interpreter:
-            starts = range(0, len(texts), TEXTS_A_BATCH)
-            batches = [self.read(texts[start : start + TEXTS_A_BATCH]) for start in starts]
+            starts = range(0, len(texts), TEXTS_PER_BATCH)
+            batches = [self.read(texts[start : start + TEXTS_PER_BATCH]) for start in starts]
             tokens = tokenize_in_processes(self.tokenizer, batches, self.workers, self.notes.append)
             return map(self._fingerprint_batch, batches, tokens)
-        size = texts_a_batch(len(texts), self.workers)
+        size = batch_size(len(texts), self.workers)
         starts = range(0, len(texts), size)
         return map_threads(lambda start: self._fingerprint_texts(texts[start : start + size]), starts, self.workers)
 
@@ -89,27 +88,27 @@ class Fingerprinter:
         return self._fingerprint_batch(texts, self.tokenizer.tokenize_batch(self.read(texts)))
 
     def read(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return what fingerprints are made of."""
+        """Return the part of each text that its fingerprint covers."""
         return words_of(texts) if self.reads_words else texts
 
     def _fingerprint_batch(self, texts: Sequence[str], tokens: Tokens) -> Simhashes:
         bits, has_tokens = self.fingerprint_tokens(tokens)
-        # An empty text says nothing, whatever a tokenizer that marks the ends of a text makes of it.
+        # A tokenizer that marks the ends of a text returns tokens even for an empty one.
         return Simhashes(bits, has_tokens & np.fromiter(map(bool, texts), np.bool_, len(texts)))
 
     def fingerprint_tokens(self, tokens: Tokens) -> Simhashes:
-        """Return the fingerprints of texts that are tokenized already."""
+        """Return the fingerprints of tokenized texts."""
         hashes = self.hasher.hash_batch(tokens, self.n_bits // 64)
         bits = simhash(hashes, count_weights(self._weigh(tokens, hashes)), tokens.offsets)
         return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
-        """Return the weights of tokens, which need not be hashed again where the hashes tell what they are known by."""
+        """Return the weights of tokens; reuses the hashes if they begin with the keys of the weighter."""
         if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
             return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)
 
 
-def texts_a_batch(n_texts: int, workers: int) -> int:
-    """Return how many texts are fingerprinted at a time: fewer than `TEXTS_A_BATCH` where each worker then has some."""
-    return min(max(-(-n_texts // workers), FEWEST_A_BATCH), TEXTS_A_BATCH)
+def batch_size(n_texts: int, workers: int) -> int:
+    """Return the texts per batch: `TEXTS_PER_BATCH`, or fewer if that gives more workers a batch."""
+    return min(max(-(-n_texts // workers), MIN_TEXTS_PER_BATCH), TEXTS_PER_BATCH)

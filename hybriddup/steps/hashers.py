@@ -1,4 +1,4 @@
-"""Hash: tokens -> uint64 words, the random bits that each token votes with."""
+"""Hash: tokens -> uint64 words, the bits with which each token votes on the fingerprint."""
 
 import hashlib
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 @runtime_checkable
 class Hasher(Protocol):
-    """Hashes tokens to as many 64-bit words as the fingerprint has; equal tokens give equal words, anywhere."""
+    """Hashes tokens to the number of 64-bit words of a fingerprint; equal tokens have equal words on every machine."""
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
         """Return uint64[n_tokens, words]."""
@@ -28,13 +28,13 @@ class Xxh3:
     class Options(ComponentOptions):
         """Options of the hasher."""
 
-        seed: int = Field(0, ge=0, lt=2**63, description="Seed of the hash; another seed gives other fingerprints.")
+        seed: int = Field(0, ge=0, lt=2**63, description="Seed of the hash; it changes all fingerprints.")
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]; compiled for tokens of up to 32 code points, the library's for others."""
+        """Return uint64[n_tokens, words]; a kernel hashes tokens of up to 32 code points, the library longer ones."""
         seed = self.options.seed
         hashes = hash_short_tokens(tokens.code_points, tokens.starts, tokens.lengths, words, np.uint64(seed))
 
@@ -48,7 +48,7 @@ class Xxh3:
 class Md5:
     """MD5 of the token's UTF-32-LE bytes, an example of a hasher: two words from each digest, little-endian.
 
-    The first digest is that of the token; further ones are those of the token followed by the byte 1, 2, ...
+    The first digest hashes the token, later ones the token followed by the byte 1, 2, ...
     """
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
@@ -97,9 +97,9 @@ class Polynomial:
 
 
 def fill_hashes(hashes: UInt64s, tokens: Tokens, chosen: Int64s, hash_words: Callable[[bytes], list[int]]) -> None:
-    """Write the words of the chosen tokens, hashing each distinct token once; ``hashes`` is changed in place.
+    """Write the words of the chosen tokens into ``hashes``, in place; hash each distinct token once.
 
-    ``hash_words`` takes the token's UTF-32-LE bytes.
+    ``hash_words`` takes the UTF-32-LE bytes of a token.
     """
     known: dict[bytes, list[int]] = {}
     points = tokens.code_points.astype("<u4", copy=False)

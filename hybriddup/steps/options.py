@@ -1,4 +1,4 @@
-"""Options of a component: the base class that declares them, and what is said when a given one is wrong."""
+"""Options of a component: their base class, and the messages about invalid ones."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
-"""Keys that a configuration gives a meaning of its own beside a component's options."""
+"""Keys of a component in a configuration that cannot be names of its options."""
 
 WRITTEN_FORM = "x-written-form"
-"""Key of a JSON Schema: an example of how people write the mapping, where it is not written as the model holds it."""
+"""Key of a JSON Schema for an example of a mapping in a file, if it differs from the model."""
 
 Path = tuple[str | int, ...]
-"""Where a value stands in a configuration: keys and zero-based list positions."""
+"""Location of a value in a configuration: keys and zero-based list positions."""
 
 
 class Options(BaseModel):
@@ -28,7 +28,7 @@ class Options(BaseModel):
     --------
     >>> from pydantic import Field
     >>> class ShoutOptions(Options):
-    ...     volume: int = Field(3, ge=1, le=9, description="How many times each token is said.")
+    ...     volume: int = Field(3, ge=1, le=9, description="Repetitions of each token.")
     >>> ShoutOptions().volume
     3
     """
@@ -37,17 +37,17 @@ class Options(BaseModel):
 
 
 class Fault(NamedTuple):
-    """One thing wrong with a configuration: where it stands, and a sentence that begins with that place."""
+    """An error in a configuration: its location, and a sentence that begins with the location."""
 
     path: Path
     message: str
 
 
 def parse_options(model: type[BaseModel], given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault]:
-    """Return the options that ``given`` stands for by the ``model`` that declares them, or every fault in it.
+    """Parse options with the model that declares them; return the options or all faults.
 
-    Values are read as JSON would be: a list serves for a tuple, but text is never taken for a number. ``path`` says
-    where the options stand in the configuration.
+    Values are interpreted as JSON: a list is accepted for a tuple, but a string never for a number. ``path`` is the
+    location of the options in the configuration.
     """
     try:
         return model.model_validate_json(json.dumps(dict(given), default=to_plain), strict=True)
@@ -58,7 +58,7 @@ def parse_options(model: type[BaseModel], given: Mapping[str, Any], path: Path =
 
 
 def to_plain(value: object) -> object:
-    """Return a path or a numpy scalar as JSON can hold it; the ``default`` of `json.dumps`."""
+    """Convert a path or a numpy scalar for JSON; the ``default`` of `json.dumps`."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "item"):  # numpy scalars
@@ -70,24 +70,24 @@ def _faults_of(error: ValidationError, model: type[BaseModel], path: Path) -> li
     schema = model.model_json_schema(mode="validation")
     faults = [_fault(details, schema, path) for details in error.errors(include_url=False)]
     inner = {fault.path[:end] for fault in faults for end in range(len(fault.path))}
-    return [fault for fault in faults if fault.path not in inner]  # a list is faulty because of its item: say it once
+    return [fault for fault in faults if fault.path not in inner]  # the fault of an item is not one of its list too
 
 
 def spell(path: Path) -> str:
-    """Return a path as people write it, such as ``lengths[1].verifier.threshold``."""
+    """Return a path in its usual notation, such as ``lengths[1].verifier.threshold``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def written(value: object) -> str:
-    """Return a value as Python writes it, also a number of more digits than it does write."""
+    """Return the ``repr`` of a value, or a description of a number with too many digits for it."""
     try:
         return repr(value)
     except ValueError:
-        return f"a {type(value).__name__} that is too long to be written"
+        return f"a {type(value).__name__} that is too long to print"
 
 
 def quote(value: object) -> str:
-    """Return a value as YAML would write it, cut to 60 characters."""
+    """Return a value in YAML notation, cut to 60 characters."""
     if isinstance(value, str):
         text = repr(value)
     else:
@@ -99,7 +99,7 @@ def quote(value: object) -> str:
 
 
 def suggest(name: object, choices: Sequence[str]) -> str:
-    """Return `` Did you mean 'x'?`` when one of the choices is close to the name, else nothing."""
+    """Return `` Did you mean 'x'?`` if one of the choices resembles the name, else an empty text."""
     close = get_close_matches(str(name), choices, n=1, cutoff=0.7)
     return f" Did you mean {close[0]!r}?" if close else ""
 
@@ -119,22 +119,22 @@ def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
 
 
 def _rule_broken(spelled: str, message: str, given: object) -> str:
-    """Return the message of a validator as a sentence about the value; it may begin with ``must``."""
+    """Return the message of a validator, which may begin with ``must``, as a sentence about the value."""
     if message.startswith("must "):
         return f"{spelled} {message.rstrip('.')}; got {quote(given)}."
     return f"{spelled}: {message.rstrip('.')}."
 
 
 def unknown_key(place: Path, known: Sequence[str]) -> str:
-    """Return what to say of a key that means nothing where it stands."""
+    """Return the error message for an unknown key."""
     guess = suggest(place[-1], known)
     return f"{spell(place)} is not a key here{'.' + guess if guess else ''} (allowed: {', '.join(known) or 'none'})."
 
 
 def _locate(schema: dict[str, Any], loc: Sequence[str | int]) -> tuple[Path, dict[str, Any]]:
-    """Return the part of a pydantic location that a user wrote, and the schema of what belongs there.
+    """Convert a pydantic location to a path in the configuration and the schema of that place.
 
-    Pydantic puts the name of a union's member among the keys; it is no key, and is left out.
+    Pydantic locations contain the names of union members, which are not keys; the path omits them.
     """
     where: list[str | int] = []
     fragment, may_name_member = _follow(schema, schema), True
@@ -154,7 +154,7 @@ def _branches(fragment: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _inside(fragment: dict[str, Any], part: str | int, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the schema of a key or list position, or None where there is no such place."""
+    """Return the schema of a key or list position; None if the schema has no such place."""
     for branch in _branches(fragment):
         inner = _follow(branch, schema)
         if len(_branches(inner)) > 1:
@@ -170,7 +170,7 @@ def _inside(fragment: dict[str, Any], part: str | int, schema: dict[str, Any]) -
 
 
 def _keys(fragment: dict[str, Any], schema: dict[str, Any]) -> list[str]:
-    """Return the keys that a mapping may have there, those of every branch."""
+    """Return the allowed keys of a mapping, from all branches of its schema."""
     branches = (_follow(branch, schema) for branch in _branches(_follow(fragment, schema)))
     return [key for branch in branches for key in branch.get("properties", {})]
 
@@ -182,7 +182,7 @@ def _follow(fragment: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
-    """Return in words what a JSON Schema allows, such as ``a number in [0, 1]``."""
+    """Describe in words the values that a JSON Schema allows, such as ``a number in [0, 1]``."""
     fragment = _follow(fragment, schema)
     if len(branches := _branches(fragment)) > 1:
         return _describe_choices([describe(branch, schema) for branch in branches if branch.get("type") != "null"])
@@ -205,7 +205,7 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _describe_choices(choices: Sequence[str]) -> str:
-    """Return the choices in words; what a list may hold is not said again where it may stand alone."""
+    """Join descriptions with "or"; items of a list that are also allowed alone are described once."""
     alone = " or ".join(dict.fromkeys(one for one in choices if not one.startswith("a list")))
     described = " or ".join(dict.fromkeys(choices))
     return described.replace(f", each item {alone}", " of these") if alone else described

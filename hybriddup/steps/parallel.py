@@ -1,4 +1,4 @@
-"""Running kernels on slices of the work in threads: they release the interpreter, so threads are enough."""
+"""Thread pools for kernels, which release the interpreter lock, and work that signals must not interrupt."""
 
 import atexit
 import os
@@ -18,14 +18,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 of_thread = threading.local()
-"""Has ``is_worker``: whether the thread is at work on a share of something."""
+"""Thread-local ``is_worker``: whether the thread is executing a task of `SharedWork`."""
 
-SLICES_A_WORKER = 4
-"""More slices than workers, so that a slice with more work than the others does not leave a worker idle."""
+SLICES_PER_WORKER = 4
+"""Slices per worker: several, so that one slow slice does not leave other workers idle."""
 
 
 def available_workers() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):  # not on every platform
@@ -33,14 +33,14 @@ def available_workers() -> int:
 
 
 def check_workers(workers: object) -> None:
-    """Raise ConfigError where this is no number of workers; None leaves it to the number of cores."""
+    """Raise ConfigError unless ``workers`` is a positive integer or None (one per core)."""
     is_number = isinstance(workers, Integral) and not isinstance(workers, bool)
     if workers is not None and not (is_number and workers >= 1):  # type: ignore[operator]
-        raise ConfigError(f"workers must be a whole number, 1 or more, or None for one a core; got {workers!r}.")
+        raise ConfigError(f"workers must be a whole number, 1 or more, or None for one per core; got {workers!r}.")
 
 
 def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
-    """Return the bounds of contiguous slices, as many as asked for, that cover ``range(n)``; none is empty."""
+    """Return the bounds of up to ``n_slices`` contiguous, non-empty slices that cover ``range(n)``."""
     n_slices = min(n, n_slices)
     bounds = [n * i // n_slices for i in range(n_slices + 1)] if n_slices else [0]
     return list(pairwise(bounds))
@@ -48,16 +48,15 @@ def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def pool_of(workers: int) -> ThreadPoolExecutor:
-    """Return the threads that help a caller to be so many workers, in all steps: starting some takes long."""
+    """Return the pool of ``workers - 1`` threads that help a calling thread; shared, because threads start slowly."""
     return ThreadPoolExecutor(workers - 1, "hybriddup")
 
 
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
-    """Yield ``function(thing)`` for each, in order.
+    """Yield ``function(thing)`` for each thing, in order.
 
-    The caller's thread is one of the workers: of several threads that all have to wake up, the second may start
-    milliseconds after the first. A single worker, or a single thing, needs no other; and what is called by a worker
-    stays in its thread, which would otherwise wait for threads that wait for it.
+    The calling thread is one of the workers, because waking another thread can take milliseconds. Without threads if
+    there is one worker or one thing, and within a worker, which could deadlock by waiting for its own pool.
     """
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
@@ -67,18 +66,18 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
 
 @lru_cache(maxsize=1)
 def beside_main_thread() -> SimpleQueue[Callable[[], None]]:
-    """Return where the thread that works for the main one takes its work from.
+    """Return the queue of the thread that works for the main thread.
 
-    Not an executor: an exception of a signal handler can come up between a lock of its semaphores and conditions, which
-    are written in Python, and what lets go of it; the next caller would wait for ever. A `SimpleQueue` has none.
+    Not an executor: the exception of a signal handler can leave one of its locks, which are written in Python, held,
+    and the next caller would wait forever. A `SimpleQueue` has no such locks.
     """
     work: SimpleQueue[Callable[[], None]] = SimpleQueue()
     threading.Thread(target=_do_all_of, args=(work,), name="hybriddup main", daemon=True).start()
-    atexit.register(undisturbed, int)  # the interpreter does not end before what was begun is done
+    atexit.register(undisturbed, int)  # the interpreter exits only after the queued work
     return work
 
 
-if hasattr(os, "register_at_fork"):  # the thread is not in a forked process
+if hasattr(os, "register_at_fork"):  # a forked process does not have the thread
     os.register_at_fork(after_in_child=beside_main_thread.cache_clear)
 
 
@@ -88,18 +87,19 @@ def _do_all_of(work: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: None) -> R:
-    """Return what a function returns; no exception of a signal handler comes up in the middle of it.
+    """Call a function such that no exception of a signal handler interrupts it, and return its result.
 
-    Handlers run in the main thread, and what they raise, such as KeyboardInterrupt, comes up wherever that is: inside
-    compiled code, which it breaks, or between a change and what takes it back. So the main thread only waits, for
-    another that does the work. An exception ends the waiting; the work is done to its end, unless ``stop`` ends it.
+    Signal handlers run in the main thread, and an exception such as KeyboardInterrupt is raised wherever that thread
+    is: inside compiled code, which it breaks, or between a change and its rollback. Therefore another thread does the
+    work while the main thread waits. An exception ends the waiting; the work continues to its end unless ``stop``
+    cancels it.
     """
     if threading.current_thread() is not threading.main_thread():
         return function()
     outcomes: SimpleQueue[Callable[[], R]] = SimpleQueue()
     try:
         beside_main_thread().put(lambda: outcomes.put(_outcome_of(function)))
-    except RuntimeError:  # the interpreter is ending and starts no thread: a function of atexit may use a window
+    except RuntimeError:  # no thread starts at interpreter exit, where an atexit function may use a window
         return function()
     try:
         outcome = outcomes.get()
@@ -110,7 +110,7 @@ def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: No
 
 
 def _outcome_of(function: Callable[[], R]) -> Callable[[], R]:
-    """Return what gives the result of a function again, or raises what it raised."""
+    """Call a function; return a function that returns its result or raises its exception."""
     try:
         result = function()
     except BaseException as error:  # the main thread raises it
@@ -122,13 +122,13 @@ def _raise(error: BaseException) -> NoReturn:
     try:
         raise error
     finally:
-        del error  # its traceback leads here
+        del error  # its traceback refers to this frame
 
 
 def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:
-    """Start a function in another thread; call what is returned to wait for its result.
+    """Start a function in another thread; the returned function waits for its result.
 
-    Where no thread has started it by then, or there is a single worker, the caller runs it.
+    If no thread has started it by then, or if there is only one worker, the waiting thread runs it.
     """
     if workers <= 1 or getattr(of_thread, "is_worker", False):
         return function
@@ -137,7 +137,7 @@ def start_in_background(function: Callable[[], R], workers: int) -> Callable[[],
 
 
 def alone(function: Callable[[], R]) -> R:
-    """Return what a function returns; what it calls stays in this thread."""
+    """Call a function as a worker, so that it starts no threads, and return its result."""
     before, of_thread.is_worker = getattr(of_thread, "is_worker", False), True
     try:
         return function()
@@ -146,22 +146,22 @@ def alone(function: Callable[[], R]) -> R:
 
 
 class SharedWork(Generic[T, R]):
-    """Things that several threads work through, each taking the next one."""
+    """A queue of things that several threads process, each taking the next one."""
 
     def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
         self._function, self._lock = function, threading.Lock()
         self._left = deque(things)
         self._results: deque[Future[R]] = deque()
-        """Of the things that were taken, in order; those that were yielded are let go of."""
+        """Results of the things taken so far that were not yet yielded, in order."""
 
     def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
-        """Yield the results in order, the calling thread being one of so many workers.
+        """Yield the results in order; the calling thread is one of the workers.
 
-        What the function raises is raised here; the workers then end with the things that they are at.
+        An exception of the function is raised here; the workers then finish their current things.
         """
         helpers = [pool.submit(self._do_all) for _ in range(n_workers - 1)]
         try:
-            while self._results or self._do_next() or self._results:  # another may have taken the last thing meanwhile
+            while self._results or self._do_next() or self._results:  # another thread may have taken the last thing
                 result = self._results.popleft()
                 while not result.done() and self._do_next():
                     pass
@@ -176,16 +176,16 @@ class SharedWork(Generic[T, R]):
 
     def _do_next(self) -> bool:
         """Do the next thing; return whether there was one."""
-        with self._lock:  # so that results stand in the order of their things
+        with self._lock:  # keeps the results in the order of their things
             try:
                 thing = self._left.popleft()
-            except IndexError:  # not asked for before: an error elsewhere may take all things away meanwhile
+            except IndexError:  # no check before, because an error in another thread clears the queue at any time
                 return False
             result: Future[R] = Future()
             self._results.append(result)
         try:
             result.set_result(alone(partial(self._function, thing)))
-        except BaseException as error:  # an interrupt too: nobody begins anything more
+        except BaseException as error:  # interrupts included: no thread starts anything else
             self._left.clear()
             result.set_exception(error)
         return True
@@ -194,8 +194,8 @@ class SharedWork(Generic[T, R]):
 def map_slices(function: Callable[[int, int], R], n: int, workers: int, smallest: int = 1) -> list[R]:
     """Return ``function(first, last)`` for slices that cover ``range(n)``, in order of the slices.
 
-    With several workers there are several slices, as many for each, unless they would be smaller than ``smallest``.
+    Several workers get `SLICES_PER_WORKER` slices each, or fewer if slices would be smaller than ``smallest``.
     """
-    n_slices = min(SLICES_A_WORKER * workers, n // smallest) if workers > 1 else 1
+    n_slices = min(SLICES_PER_WORKER * workers, n // smallest) if workers > 1 else 1
     n_slices -= n_slices % workers if n_slices > workers else 0
     return list(map_threads(lambda bounds: function(*bounds), slices(n, max(n_slices, 1)), workers))

@@ -1,4 +1,4 @@
-"""Weight: tokens -> weights, how strongly each token pulls the bits of the fingerprint."""
+"""Weight: tokens -> weights of their votes on the bits of the fingerprint."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ KEY_SEED = 0
 
 @runtime_checkable
 class Weighter(Protocol):
-    """Gives each occurrence of a token a weight above 0; the weights of a token's occurrences add up."""
+    """Gives each occurrence of a token a positive weight; the weights of a token's occurrences add up."""
 
     needs_fit: bool
-    """True where `fit` must see a sample of the corpus before `weigh_batch` is called."""
+    """Whether `fit` must be called before `weigh_batch`."""
 
     def fit(self, sample: Tokens) -> None:
-        """Learn from the tokens of a sample of the corpus; called once, and only where `needs_fit` is true."""
+        """Learn from the tokens of a sample of the corpus; called once, and only if `needs_fit` is true."""
         ...
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
-        """Return float32[n_tokens], one weight for each token, from above 0 to 1,000."""
+        """Return float32[n_tokens]: the weight of each token, above 0 and up to 1,000."""
         ...
 
 
 class TermFrequency:
-    """Every occurrence of a token weighs 1, so that a token counts as often as it stands in the text."""
+    """Every occurrence of a token weighs 1: a token counts once per occurrence."""
 
     needs_fit = False
 
@@ -51,7 +51,7 @@ class TermFrequency:
 
 
 class Uniform:
-    """Every distinct token of a text weighs 1, however often it stands there."""
+    """Every distinct token of a text weighs 1, however often it occurs."""
 
     needs_fit = False
 
@@ -59,12 +59,12 @@ class Uniform:
         """Learn nothing."""
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
-        """Return float32[n_tokens]: 1 shared equally by the occurrences of a token in its text."""
+        """Return float32[n_tokens]: 1 divided equally among the occurrences of a token in its text."""
         return (1.0 / count_occurrences(token_keys(tokens), tokens.offsets)).astype(np.float32)
 
 
 def check_clip(clip: tuple[float, float]) -> tuple[float, float]:
-    """Return the range; ValueError where it is empty or reaches beyond what a weight may be."""
+    """Return a valid range; raise ValueError if it is empty or exceeds the range of weights."""
     low, high = clip
     if not 0.0 < low <= high <= MAX_WEIGHT:
         message = f"must be [low, high] with 0 < low <= high <= {MAX_WEIGHT:.0f}"
@@ -77,14 +77,14 @@ class FittedTable:
     """The weights of the common tokens of a corpus; every other token weighs ``rarest``."""
 
     keys: UInt64s
-    """uint64[n]: the tokens' keys, rising."""
+    """uint64[n]: keys of the tokens, ascending."""
     weights: Float32s
     """float32[n]."""
     rarest: float
 
     @cached_property
     def slots(self) -> tuple[UInt64s, Float32s]:
-        """The table as `hybriddup.kernels.text.token_table.look_up` takes it."""
+        """The hash table for `hybriddup.kernels.text.token_table.look_up`."""
         slots: tuple[UInt64s, Float32s] = build_table(self.keys, self.weights)
         return slots
 
@@ -99,14 +99,14 @@ class FittedTable:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> FittedTable:
-        """Return the table that `arrays` told."""
+        """Build the table from the result of `arrays`."""
         return cls(arrays["keys"], arrays["weights"], float(arrays["rarest"]))
 
 
 class FittedWeighter:
-    """What weighters with a table of fitted weights share: building it, looking tokens up.
+    """Base class of weighters with a table of fitted weights.
 
-    Only tokens that weigh less than the rarest are in the table, so it stays small however large the corpus is.
+    The table contains only tokens that weigh less than the rarest, so it stays small for any corpus.
     """
 
     def __init__(self) -> None:
@@ -114,11 +114,11 @@ class FittedWeighter:
 
     @property
     def needs_fit(self) -> bool:
-        """True until there is a table."""
+        """Whether the table is missing."""
         return self._table is None
 
     def use(self, table: FittedTable) -> None:
-        """Weigh by a table that was fitted before."""
+        """Use a table that was fitted before."""
         self._table = table
 
     def _keep_table(self, keys: UInt64s, weights: Float32s, rarest: float) -> None:
@@ -128,32 +128,32 @@ class FittedWeighter:
 
     @property
     def table(self) -> FittedTable:
-        """The fitted table; RuntimeError where nothing was fitted or loaded yet."""
+        """The fitted table; raises RuntimeError before `fit` or `use`."""
         if self._table is None:
             raise RuntimeError("fit must be called before weigh_batch")
         return self._table
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
-        """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
+        """Return float32[n_tokens]; tokens that are missing in the sample have the highest weight."""
         return self.weigh_keys(tokens, token_keys(tokens)[:, None])
 
-    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  others look at the tokens
-        """Return the same, of tokens whose keys (`token_keys`) are the first of uint64[n_tokens, words]."""
+    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  (subclasses use the tokens)
+        """Return float32[n_tokens], given the keys (`token_keys`) in the first column of uint64[n_tokens, words]."""
         table = self.table
         weights: Float32s = look_up(*table.slots, keys, np.float32(table.rarest))
         return weights
 
     def recipe(self) -> dict[str, Any]:
-        """Return what the fitted table adds to the recipe id; its checksum stands in for the file it came from."""
+        """Return the part of the recipe id: the checksum of the fitted table, whatever file it came from."""
         return {"table": self.table.checksum()}
 
 
 class TfIdf(FittedWeighter):
     """Inverse document frequency ``ln(texts / texts with the token)``, clipped, times term frequency.
 
-    Clipped to a narrow range because full IDF moves edited copies of short texts apart, and no weighting at all lets
-    common characters fill a few buckets. Tokens in scripts with letters get one constant weight, about the mean of
-    the others, so that neither half of a mixed text drowns the other.
+    The range is narrow because full IDF separates edited copies of short texts, while without any weighting common
+    characters fill a few buckets. Tokens in alphabetic scripts have one constant weight, about the mean of the others,
+    so that both scripts of a mixed text count.
     """
 
     class Options(ComponentOptions):
@@ -166,7 +166,7 @@ class TfIdf(FittedWeighter):
             3.5,
             gt=0.0,
             le=MAX_WEIGHT,
-            description="Weight of every token in scripts other than Han, kana, hangul and emoji; null = as the rest.",
+            description="Weight of every token in scripts other than Han, kana, hangul and emoji; null: by frequency.",
         )
 
     def __init__(self, options: Options) -> None:
@@ -174,14 +174,14 @@ class TfIdf(FittedWeighter):
         self.options = options
 
     def fit(self, sample: Tokens) -> None:
-        """Count in how many texts of the sample each token stands."""
+        """Learn the document frequency of each token of the sample."""
         keys, counts = count_documents(token_keys(sample), sample.offsets)
         frequencies = inverse_document_frequencies(counts, sample.n_texts)
         low, high = self.options.clip
         self._keep_table(keys, np.clip(frequencies, low, high).astype(np.float32), high)
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:
-        """Return float32[n_tokens]; a token that the sample did not have weighs the most."""
+        """Return float32[n_tokens]; tokens that are missing in the sample have the highest weight."""
         if self.options.other is None:
             return super().weigh_keys(tokens, keys)
         table, other = self.table, np.float32(self.options.other)
@@ -192,12 +192,12 @@ class TfIdf(FittedWeighter):
 
 
 class Levels(FittedWeighter):
-    """Whole weights 1 to 5 by rarity: inverse document frequency in five equal steps up to that of a unique token."""
+    """Weights 1 to 5: the inverse document frequency relative to that of a unique token, in five equal steps."""
 
     n_levels = 5
 
     def fit(self, sample: Tokens) -> None:
-        """Count in how many texts of the sample each token stands, and give each its level."""
+        """Learn the level of each token from its document frequency in the sample."""
         keys, counts = count_documents(token_keys(sample), sample.offsets)
         shares = inverse_document_frequencies(counts, sample.n_texts) / np.log(max(sample.n_texts, 2))
         levels = np.clip(np.ceil(shares * self.n_levels), 1, self.n_levels).astype(np.float32)
@@ -205,16 +205,16 @@ class Levels(FittedWeighter):
 
 
 def inverse_document_frequencies(counts: Int32s, n_texts: int) -> Float64s:
-    """Return float64[n]: the natural logarithm of the number of texts for each text that holds the token."""
+    """Return float64[n]: ``ln(n_texts / count)`` for the number of texts that contain each token."""
     frequencies: Float64s = np.log(max(n_texts, 1) / np.maximum(counts, 1))
     return frequencies
 
 
 def token_keys(tokens: Tokens) -> UInt64s:
-    """Return uint64[n_tokens]: a number by which a weighter knows a token, whatever hasher the run uses."""
+    """Return uint64[n_tokens]: the keys of tokens in fitted tables, independent of the hasher of the run."""
     return Xxh3(Xxh3.Options(seed=KEY_SEED)).hash_batch(tokens, 1)[:, 0]
 
 
 def begin_with_keys(hasher: Hasher) -> bool:
-    """Return whether the first word of each hash that a hasher makes is the key of the token."""
-    return type(hasher) is Xxh3 and hasher.options.seed == KEY_SEED  # one derived from it may hash otherwise
+    """Return whether the first word of each hash of a hasher is the key of the token."""
+    return type(hasher) is Xxh3 and hasher.options.seed == KEY_SEED  # a subclass may hash differently

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import regex
 
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.decoration import MENTIONS_WHERE, Said, said_in
+from hybriddup.steps.normalizers.decoration import MENTION_REPLACEMENTS, Wording, wording_of
 from hybriddup.steps.normalizers.markup import without_markup
 from hybriddup.steps.normalizers.microblog import AT_HEAD, MASKS
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
@@ -52,20 +52,20 @@ def normalize_words_slowly(text: str, options: MicroblogOptions) -> str:
         text = re.sub(rf"({patterns.MARKS})\1+", r"\1", text)
     if options.residue != "keep" and options.white_space == "collapse":
         text = re.sub(r" \?+(?= |\Z)", "", re.sub(" +", " ", text).strip(" "))
-    rest = rewrite_all(text, options, Said.ENOUGH)
+    rest = rewrite_all(text, options, Wording.ENOUGH)
     if not rest or "drop_decoration" not in (options.urls, options.mentions):
         return rest
     has_decoration = rest != text and any(sign in text for sign in ("@", "/", "www."))
-    said = said_in(rest, text)
-    if not has_decoration or (said is Said.LITTLE and "<repost>" in rest):  # what is quoted counts
+    wording = wording_of(rest, text)
+    if not has_decoration or (wording is Wording.LITTLE and "<repost>" in rest):  # quoted words count
         return rest
-    return rewrite_all(text, options, said)
+    return rewrite_all(text, options, wording)
 
 
-def rewrite_all(text: str, options: MicroblogOptions, said: Said) -> str:
-    """The folded text after the rules for a post that says so much."""
+def rewrite_all(text: str, options: MicroblogOptions, wording: Wording) -> str:
+    """The folded text after the rules for a post of this wording."""
     for part, *looked_for in RULES:
-        text = rewrite(text, options, said, part, looked_for)
+        text = rewrite(text, options, wording, part, looked_for)
     if options.reposts == "drop_trail":
         text = first_comment(text)
     return finish(text, options)
@@ -114,7 +114,7 @@ RULES: list[tuple[str, *tuple[Pattern, ...]]] = [
 """The part of a post that each rule is about, in order."""
 
 
-def rewrite(text: str, options: MicroblogOptions, said: Said, part: str, looked_for: list[Pattern]) -> str:
+def rewrite(text: str, options: MicroblogOptions, wording: Wording, part: str, looked_for: list[Pattern]) -> str:
     """The text without the part, or with its mask."""
     treatment = getattr(options, part)
     left: Replacement | None = {
@@ -127,7 +127,7 @@ def rewrite(text: str, options: MicroblogOptions, said: Said, part: str, looked_
     for pattern in looked_for:
         replacement = left
         if treatment == "drop_decoration":
-            replacement = decoration(pattern, said)
+            replacement = decoration(pattern, wording)
         elif pattern is patterns.MENTIONS:
             replacement = None
         if replacement is not None:
@@ -137,11 +137,11 @@ def rewrite(text: str, options: MicroblogOptions, said: Said, part: str, looked_
     return text
 
 
-def decoration(pattern: Pattern, said: Said) -> Replacement | None:
+def decoration(pattern: Pattern, wording: Wording) -> Replacement | None:
     """What is left of a link or of mentions where only decoration goes; None = all."""
-    if pattern is patterns.MENTION or (pattern in patterns.LINKS and said is not Said.ENOUGH):
+    if pattern is patterns.MENTION or (pattern in patterns.LINKS and wording is not Wording.ENOUGH):
         return None
-    return MENTIONS_WHERE[said] if pattern is patterns.MENTIONS else " "
+    return MENTION_REPLACEMENTS[wording] if pattern is patterns.MENTIONS else " "
 
 
 def first_comment(text: str) -> str:

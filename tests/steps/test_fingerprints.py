@@ -113,7 +113,7 @@ def test_fingerprints_do_not_depend_on_batches_and_workers(
     texts = [f"text {i * 7919}" for i in range(n_texts)]
     expected = make_fingerprinter().fingerprint(texts)
     if n_texts < 2**16:
-        for name, size in (("TEXTS_A_BATCH", 16), ("FEWEST_A_BATCH", 5)):
+        for name, size in (("TEXTS_PER_BATCH", 16), ("MIN_TEXTS_PER_BATCH", 5)):
             monkeypatch.setattr(fingerprints, name, size)
     for column, other in zip(expected, make_fingerprinter(workers=workers).fingerprint(texts), strict=True):
         assert np.array_equal(column, other)

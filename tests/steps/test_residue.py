@@ -86,7 +86,7 @@ def test_patterns_survive_pickling_and_make_a_recipe_of_their_own() -> None:
     [
         (["("], r"normalizer.residue\[0\] must be a regular expression of RE2 \(missing \).*\); got '\('"),
         (["ok", "(?=a)"], r"normalizer.residue\[1\] must be a regular expression of RE2"),
-        (["a*"], r"residue\[0\] must not match where nothing stands; got 'a\*'"),
+        (["a*"], r"residue\[0\] must not match an empty text; got 'a\*'"),
         ([""], r"residue\[0\] must be text that is not empty"),
         ([], "residue must be 'keep' or 'drop' or a list of at least 1"),
         ("mask", "residue must be 'keep' or 'drop' or a list"),

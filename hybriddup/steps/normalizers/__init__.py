@@ -1,4 +1,4 @@
-"""Normalize: text -> text. What two posts may differ in and still be an exact repeat."""
+"""Normalize: text -> text. Removes the differences that exact repeats may have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Normalizer(Protocol):
-    """Turns texts into the form in which they are compared; must be a pure function of each text."""
+    """Converts texts to the form in which they are compared; must be a pure function of each text."""
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        """Return the normalized texts, in the same order, one for each."""
+        """Return one normalized text per text, in order."""
         ...
 
 
 class NoNormalizer:
-    """Leaves every text as it is, so that only texts equal in every character are exact repeats."""
+    """Leaves every text unchanged: only texts equal in every character are exact repeats."""
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return the texts themselves."""
@@ -24,12 +24,12 @@ class NoNormalizer:
 
 @dataclass(frozen=True)
 class Chain:
-    """Several normalizers: gives what one returns to the next."""
+    """Several normalizers in sequence: each gets the texts that the one before returned."""
 
     members: tuple[Normalizer, ...]
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        """Return the normalized texts, in the same order."""
+        """Return one normalized text per text, in order."""
         for member in self.members:
             texts = member.normalize_batch(texts)
         return list(texts)

@@ -1,4 +1,4 @@
-"""Cleaning: a text as its writer saw it, without markup and mojibake."""
+"""Cleaning: removes markup and mojibake, so that a text reads as its writer saw it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from hybriddup.steps.normalizers.markup import SIGNS_OF_MARKUP, without_markup
 from hybriddup.steps.normalizers.mojibake import SIGNS_OF_MOJIBAKE, repair
 
 MAX_LAYERS = 4
-"""Text may be escaped, or read wrongly, several times."""
+"""Maximum number of passes: text may be escaped or decoded wrongly several times."""
 
 
 class Cleaner:
-    """Cleans texts; only those with one of its signs, after folding, are in need of it."""
+    """Cleans texts; only texts that contain one of its signs after folding need it."""
 
     def __init__(self, *, markup: bool, mojibake: bool) -> None:
         parts = ((markup, SIGNS_OF_MARKUP, without_markup), (mojibake, SIGNS_OF_MOJIBAKE, repair))
@@ -18,7 +18,7 @@ class Cleaner:
         self._steps = [step for chosen, _, step in parts if chosen]
 
     def clean(self, text: str) -> str:
-        """Return a clean text."""
+        """Return the text without markup and mojibake."""
         for _ in range(MAX_LAYERS):
             before = text
             for step in self._steps:

@@ -1,8 +1,8 @@
-"""Write ``traditional.txt`` anew, after ``pip install opencc==1.4.2``.
+"""Generate ``traditional.txt``: ``pip install opencc==1.4.2``, then ``python -m`` this module.
 
-Run it as ``python -m hybriddup.steps.normalizers.make_traditional``.
-The table is what OpenCC's ``t2s`` gives for single characters, less those that belong to simplified text too. It is
-kept in the package, because a table that changed with an installed version would change which posts are repeats.
+The table contains the results of OpenCC's ``t2s`` for single characters, without characters that simplified text uses
+too. It is part of the package, because a table that changed with an installed version would change which posts are
+repeats.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE
 
 HAN_RANGES = ((0x2E80, 0xA000), (0xF900, 0xFB00), (0x20000, 0x33480))
-"""First code point and the one past the last, of the blocks that hold Han characters."""
+"""Ranges of the Unicode blocks of Han characters: first code point, code point after the last."""
 
 SIMPLIFIED_IN_NAMES_ONLY = frozenset("後於麽夥徵菸麴")
-"""Characters of GB 2312 that simplified text uses in names and quotations at most, and traditional text every day."""
+"""Characters of GB 2312 that are common in traditional text and rare in simplified text (names, quotations)."""
 
 HEADER = """\
 # Traditional Chinese characters and their simplified forms, one pair a line: traditional, simplified.
@@ -32,8 +32,8 @@ HEADER = """\
 def simplified_pairs(converter: Any) -> dict[str, str]:
     """Return the table: every Han character that changes, mapped to a character that does not change again.
 
-    One that simplified text uses as well stays as it is. GB 2312, the first national character set of simplified
-    Chinese, settles it: 乾 (乾坤), 摺, 吒 (哪吒) are in it.
+    Characters of GB 2312, the first national character set of simplified Chinese, belong to simplified text and do not
+    change: 乾 (乾坤), 摺, 吒 (哪吒).
     """
     characters = (chr(point) for start, end in HAN_RANGES for point in range(start, end))
     pairs = {}
@@ -47,7 +47,7 @@ def simplified_pairs(converter: Any) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the table beside this module."""
+    """Write the table into the folder of this module."""
     pairs = simplified_pairs(import_module("opencc").OpenCC("t2s"))
     header = HEADER.format(version=version("opencc"), exceptions="".join(sorted(SIMPLIFIED_IN_NAMES_ONLY)))
     lines = "".join(f"{traditional}{simplified}\n" for traditional, simplified in sorted(pairs.items()))

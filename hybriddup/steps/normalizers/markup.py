@@ -1,7 +1,6 @@
-"""HTML in posts: tags, as the interfaces of platforms send them, and entities such as ``&amp;``.
+"""HTML in posts, as the APIs of platforms send it: tags and entities such as ``&amp;``.
 
-Only tags that HTML knows are dropped, and only where they are written as such: ``<3``, ``a < b`` and ``<url>`` stay.
-All patterns take time linear in the text.
+Only well-formed HTML tags are dropped: ``<3``, ``a < b`` and ``<url>`` stay. All patterns take time linear in the text.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _INLINE = (
     "abbr|acronym|big|bdi|bdo|b|cite|code|data|del|dfn|em|font|ins|i|kbd|mark|q|samp|small|span|strike|strong|sub|sup|s|"
     "tt|u|var|wbr"
 )
-"""Tags that stand within a word; they leave nothing, and all others leave a space."""
+"""Tags that can be inside a word: replaced with nothing, all others with a space."""
 _OTHERS = (
     "address|area|article|aside|audio|a|base|blockquote|body|br|button|caption|center|col|colgroup|dd|details|div|dl|dt|"
     "embed|fieldset|figcaption|figure|footer|form|frame|h[1-6r]|header|head|html|iframe|img|input|label|legend|link|li|"
@@ -29,13 +28,13 @@ _EMOTICON = re.compile(EMOJI.source)
 _ENTITY = re.compile(
     r"&(?:(?:amp|#38|#x26);)*+((?:amp|#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)?+", re.IGNORECASE
 )
-"""An ampersand, escaped any number of times, and the name of a character after it."""
+"""An ampersand, escaped any number of times, followed by the name of a character."""
 SIGNS_OF_MARKUP = ("&", "<")
-"""A text with markup holds one of them."""
+"""Characters without which a text has no markup."""
 
 
 def without_markup(text: str) -> str:
-    """Return a text without tags, and with what its entities stand for, of one layer.
+    """Remove the tags of a text and decode its entities once.
 
     Examples
     --------
@@ -47,12 +46,12 @@ def without_markup(text: str) -> str:
 
 
 def has_tags(text: str) -> bool:
-    """Return whether a text has tags that HTML knows."""
+    """Return whether a text has HTML tags."""
     return TAG.search(text) is not None
 
 
 def _left_by(tag: re.Match[str]) -> str:
-    """Return the text of an image that is an emoticon, a space for a tag that ends a word, and else nothing."""
+    """Return the replacement of a tag: the alt text of an emoticon, nothing inside a word, else a space."""
     if tag[1]:
         return ""
     alt = _ALT.search(tag[0]) if tag[2].lower() == "img" else None

@@ -14,7 +14,7 @@ TreatmentOfContent = Literal["keep", "drop", "mask", "drop_decoration"]
 
 
 class MicroblogOptions(ComponentOptions):
-    """What `microblog` does with each part of a post; the defaults suit Weibo."""
+    """Treatment of each part of a post by `microblog`; the defaults suit Weibo."""
 
     unicode: Literal["nfkc", "none"] = Field(
         "nfkc", description="nfkc: one form for full-width, ligature and accented characters (Unicode NFKC)."
@@ -29,29 +29,30 @@ class MicroblogOptions(ComponentOptions):
         "kaf, ё, dotless i, nukta and anusvara, digits of other scripts, typographic quotes and dashes.",
     )
     markup: Literal["drop", "keep"] = Field(
-        "drop", description="drop: tags that HTML knows go, and entities such as &amp; become their characters."
+        "drop", description="drop: HTML tags are removed, and entities such as &amp; become their characters."
     )
     mojibake: Literal["repair", "keep"] = Field(
         "repair",
-        description="repair: â€™ becomes ’, and other text decoded wrongly is put right where that is certain.",
+        description="repair: â€™ becomes ’, and other wrongly decoded text is repaired if the repair is certain.",
     )
     urls: TreatmentOfContent = Field(
         "drop_decoration",
         description="http:// and www. addresses, t.cn links, and Weibo's O网页链接. drop_decoration: a link stays in a "
-        "post that says little without it.",
+        "post with few other words.",
     )
     mentions: TreatmentOfContent = Field(
         "drop_decoration",
         description="@user; a mail address stays. drop_decoration: a mention inside a sentence stays, and so does one "
-        "at the end of a post that says little without it.",
+        "at the end of a post with few other words.",
     )
     reposts: Literal["keep", "drop", "mask", "drop_trail"] = Field(
         "drop",
         description="Repost markers //@user: and RT @user:, the address 回复@user:, and the stock comment 转发微博. "
-        "drop: the marks go, quoted words stay. drop_trail: the quotes go too, all after the first comment with words.",
+        "drop: removes the markers, quoted words stay. drop_trail: removes the quotes too, all after the first comment "
+        "with words.",
     )
     cross_posts: Literal["keep", "drop"] = Field(
-        "keep", description="(x-post from r/pics) and the like, which say where else a title was posted."
+        "keep", description="(x-post from r/pics) and similar notes on where else a title was posted."
     )
     hashtags: Treatment = Field("keep", description="#topic# as on Weibo, #topic as elsewhere.")
     emoji: Treatment = Field(
@@ -59,19 +60,18 @@ class MicroblogOptions(ComponentOptions):
     )
     residue: Literal["keep", "drop"] | Annotated[tuple[ResiduePattern, ...], Field(min_length=1)] = Field(
         "keep",
-        description="What Weibo and its crawlers leave in a text: 收起全文d, L新华网的秒拍视频, a place such as "
-        "2内江, and question marks that stand alone where emoji were. A list of regular expressions (of RE2, found in "
-        "text in lower case, half width and simplified characters, as far as these are asked for) drops what these "
-        "match, and then the same.",
+        description="Residue of Weibo and its crawlers: 收起全文d, L新华网的秒拍视频, a place such as 2内江, and "
+        "question marks between spaces in place of emoji. A list of regular expressions (RE2 syntax, matched after "
+        "unicode, case and traditional are folded) drops their matches, then the built-in residue.",
     )
     digits: Literal["keep", "mask"] = Field("keep", description="mask: each run of digits becomes 0.")
     repeated_punctuation: Literal["keep", "collapse"] = Field(
         "collapse",
-        description="collapse: a mark that is repeated, such as ！！！, stands once, and two dots or more are an "
-        "ellipsis; # and / are left alone.",
+        description="collapse: a repeated mark, such as ！！！, is reduced to one, and two or more dots become an "
+        "ellipsis; # and / stay unchanged.",
     )
     white_space: Literal["keep", "collapse", "drop"] = Field(
         "collapse",
-        description="collapse: runs become one space, none at either end; drop: none is left. Both drop invisible "
-        "characters, such as zero-width spaces and direction marks.",
+        description="collapse: runs become one space, and both ends are stripped; drop: all white space is removed. "
+        "Both drop invisible characters, such as zero-width spaces and direction marks.",
     )

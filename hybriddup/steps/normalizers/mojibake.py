@@ -1,7 +1,7 @@
-r"""Text that was decoded wrongly, or not at all: ``â€™`` for ’, ``Ã©`` for é, ``\xe2\x80\xa6`` for an ellipsis.
+r"""Repair of wrongly decoded or escaped text: ``â€™`` for ’, ``Ã©`` for é, ``\xe2\x80\xa6`` for an ellipsis.
 
-UTF-8 that was read as Windows-1252 is repaired where it can be nothing else: two characters only where the second one
-is a sign that ends no word or two more pairs follow, three and four only where they make one character of UTF-8.
+UTF-8 that was decoded as Windows-1252 is repaired only if no other reading is plausible: two characters if the second
+is a sign that never ends a word or if two more pairs follow, three and four if they form one UTF-8 character.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _CP1252 = {byte: bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)) for byte in range(0x80, 0x100)}
-"""The character of each byte; the five bytes that have none are read as in Latin-1."""
+"""Character of each byte in Windows-1252; its five unassigned bytes are as in Latin-1."""
 _BYTE = {character: byte for byte, character in _CP1252.items()}
 _MAY_FOLLOW_A_WORD = "\u00a0\u00ab\u00ad\u00b4\u00b7\u00bb"
 _FOLLOWING = "".join(_CP1252[byte] for byte in range(0x80, 0xC0))
@@ -22,11 +22,11 @@ _READ_WRONGLY = re.compile(
 _ESCAPED_BYTES = re.compile(r"(?:\\x[89a-f][0-9a-f]){2,}+", re.IGNORECASE)
 _ESCAPED_UNITS = re.compile(r"(?:\\u[0-9a-f]{4})++", re.IGNORECASE)
 SIGNS_OF_MOJIBAKE = ("\\", *"\u00c2\u00e2\u00c3\u00e3\u00d0\u00f0\u00d1\u00f1\u00d8\u00f8\u00d9\u00f9")
-"""A text that is repaired holds one of them, whether case is folded or not."""
+"""Characters without which no text needs repair, with and without folded case."""
 
 
 def repair(text: str) -> str:
-    r"""Return a text with its characters as they were meant.
+    r"""Decode the wrongly decoded and escaped characters of a text.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def _unescape_units(escaped: re.Match[str]) -> str:
 
 
 def _decoded(encoded: bytes, encoding: str) -> str:
-    """Return the text of bytes, or an empty one where they are none."""
+    """Decode bytes; return an empty text if they are invalid in the encoding."""
     try:
         return encoded.decode(encoding)
     except UnicodeDecodeError:

@@ -1,9 +1,9 @@
-"""What `microblog` looks for in a post, as rewriting rules in the order in which they apply.
+"""Patterns and rewriting rules of `microblog`, in the order in which they apply.
 
-Every rule takes time linear in the text: repeats are possessive (``++``) or bounded, and no pattern begins with one
-that a later character can fail. Patterns begin with a literal where they can, which is found quickest, and expect
-folded text: full-width ``@`` and ``#`` are not looked for. What is dropped leaves a space, so that its neighbors do
-not grow together into something new. The order, and what the rules leave alone, make a second pass change nothing.
+Every rule takes time linear in the text: repeats are possessive (``++``) or bounded, and no pattern begins with a
+repeat that a later character can fail. Patterns begin with a literal if possible, because a literal is found fastest,
+and expect folded text: they do not match full-width ``@`` and ``#``. A dropped part leaves a space, so that its
+neighbors do not join into a new match. The order of the rules makes normalizing idempotent.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from functools import cache
 from typing import NamedTuple
 
 BOUNDARY = "\ufdd0"
-"""Stands between texts that are rewritten together: a code point that is no character, now or in any later Unicode,
-and so is not matched as a letter, a mark or white space."""
+"""Separator of texts that are rewritten together: a code point that Unicode guarantees to be no character, so that it
+never matches as a letter, a mark or white space."""
 
 CUT = "\ufdd1"
-"""Stands where a repost marker was, until the trail of quotes is dropped; like `BOUNDARY`, no character."""
+"""Placeholder of a repost marker until the trail of quotes is dropped; no character either."""
 
 
 class Pattern(NamedTuple):
-    """What to look for."""
+    """A part of a post, as a regular expression."""
 
     source: str
     """Regular expression."""
     needs: str = ""
-    """A literal without which no text matches; empty where there is none."""
+    """Literal that every match contains; empty if there is none."""
 
 
 _NAME = r"[\w·\-]{1,30}+"
@@ -46,7 +46,7 @@ REPOST_MARKERS = (
 REPOST_COMMENTS = tuple(
     Pattern(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)", words) for words in ("转发微博", "轉發微博")
 )
-"""``转发微博``, which Weibo writes for those who write nothing, but not within a sentence."""
+"""``转发微博``, Weibo's stock comment on a repost, except within a sentence."""
 
 CROSS_POSTS = tuple(
     Pattern(source, mark)
@@ -56,7 +56,7 @@ CROSS_POSTS = tuple(
         rf"{mark}(?<!\w{mark})(?:ed)?+ (?:from )?+/?+r/\w++:?+",
     )
 )
-"""``(x-post from r/pics)``, ``crossposted from /r/pics:``, which people write on Reddit."""
+"""``(x-post from r/pics)``, ``crossposted from /r/pics:``, as on Reddit."""
 
 LINKS = (
     # Chinese text and #话题# follow without a space
@@ -65,16 +65,16 @@ LINKS = (
     Pattern(r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++", "t.cn/"),
 )
 ICON_LINK = Pattern(r"o网页链接", "o网页链接")
-"""What Weibo shows for a link, with the O of its icon."""
+"""Weibo's text for a link, with the O of its icon."""
 WORD_LINK = Pattern(
     rf"网页链接(?<![这那此该个击开载看]网页链接)(?:网页链接)*+(?=[ #@{CUT}{BOUNDARY}]|\Z|http)", "网页链接"
 )
-"""The same without the icon, at the end of words, and not as a part of a sentence (``点击这个网页链接``)."""
+"""Weibo's text for a link without the icon, after words but not within a sentence (``点击这个网页链接``)."""
 
 MENTION = Pattern(_NAMES, "@")
-"""``@user``; an ASCII name after an ASCII letter is a mail address and stays."""
+"""``@user``; an ASCII name after an ASCII letter is a mail address and does not match."""
 MENTIONS = Pattern(rf"{_NAMES}(?:[ ,、&+/]*+(?:and |y |et |und |e |和)?+{_NAMES})*+", "@")
-"""The same, and those that follow."""
+"""A run of mentions, with the separators and words for "and" between them."""
 
 HASHTAGS = (
     Pattern(rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#", "#"),
@@ -90,8 +90,8 @@ _ATTACHED = "\u200d\ufe0f\U000e0020-\U000e007f"
 EMOJI = Pattern(
     rf"(?:[{_PICTOGRAPHS}{_ASTRAL_PICTOGRAPHS}][{_ATTACHED}]*+|[0-9#*]\ufe0f?\u20e3|\[[^\W\d_]\w{{0,9}}+\])++"
 )
-"""A run of emoji, of symbols drawn like them, of private characters (what Weibo's and old phones' icons are), of
-``[doge]`` and the like: brackets around one to ten letters or digits, a letter first."""
+"""A run of emoji, pictographs, private-use characters (icons of Weibo and old phones) and emoticons such as ``[doge]``:
+brackets around one to ten letters or digits, a letter first."""
 
 _ENDS = rf"(?=[ @{CUT}{BOUNDARY}]|\Z)"
 _UNIT = "[年月日时号个人点名次位周天岁万亿千百十例]"
@@ -114,10 +114,10 @@ RESIDUE = (
     Pattern(rf" 2(?!{_UNIT})[\u4e00-\u9fff]{{2,12}}+(?:·[\u4e00-\u9fff]{{2,12}}+)?+{_ENDS}", " 2"),
     QUESTIONS,
 )
-"""What Weibo and its crawlers leave in a text: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
-``o你怎么看`` (the title of a link after its icon, unless hardly a word is before it), ``2内江`` (a place, after the
-shape of its icon), and question marks that stand alone, which were emoji. What stands alone may do so once what stands
-before it in this list is gone."""
+"""Residue of Weibo and its crawlers: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
+``o你怎么看`` (the title of a link after its icon, if eight characters precede it), ``2内江`` (a place after its icon),
+and question marks between spaces, which were emoji. Removing an earlier pattern can isolate the match of a later one.
+"""
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
 """A whole text."""
@@ -129,13 +129,12 @@ MARKS = (
     '[!"$-.:-@\\[-^`{-~¡-©«-±´¶-¸»¿×÷\u2010-\u2027\u2030-\u205e\u2190-\u23e8\u2500-\u25ff\u3001-\u3003\u3008-\u3020'
     "\u3030\ufe30-\ufe6f！＂＄-．：-＠［-＾｀｛-･]"
 )
-"""Marks of which a repeated one stands once. Not ``#``, since ``#one##two#`` is two topics, and not ``/``, which
-``://`` needs."""
+"""Marks whose runs collapse to one. Not ``#``, because ``#one##two#`` is two topics, nor ``/``, because of ``://``."""
 
 
 @cache
 def marks() -> str:
-    """Return the punctuation and symbols of which a repeated one stands once; all are of the basic plane."""
+    """Return the punctuation and symbols whose runs collapse to one; all are in the basic plane."""
     return "".join(re.findall(f"{MARKS}++", "".join(map(chr, range(0x10000)))))
 
 
@@ -148,11 +147,11 @@ class Rule(NamedTuple):
     pattern: re.Pattern[str]
     replacement: Replacement
     needs: str
-    """As in `Pattern`."""
+    """Literal that every match contains; empty if there is none."""
 
 
 def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule a pattern, in order; no literal is needed where case is ignored."""
+    """Return one rule per pattern, in order; rules that ignore case need no literal."""
     if ignore_case:
         return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
     return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]

@@ -1,6 +1,6 @@
-"""Residue by patterns of one's own: looked for by RE2, whose time is linear in the text whatever the pattern says.
+"""Residue by custom patterns, matched by RE2 in time linear in the text, whatever the pattern.
 
-Python's own expressions can take years on one post, and a configuration may be somebody else's.
+Python's own regular expressions can take years on one post, and a configuration may come from somebody else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ INSTALL = "pip install 'hybriddup[residue]'"
 
 
 def compile_pattern(source: str, *, ignore_case: bool = False) -> Any:
-    """Return a pattern of RE2; ValueError where it is none, matches where nothing stands, or there is no google-re2."""
+    """Compile a pattern with RE2.
+
+    Raises
+    ------
+    ValueError
+        The pattern is invalid or matches an empty text, or google-re2 is not installed.
+    """
     try:
         import re2
     except ImportError as error:
@@ -26,16 +32,16 @@ def compile_pattern(source: str, *, ignore_case: bool = False) -> Any:
     try:
         pattern = re2.compile(source, options)
     except (re2.error, UnicodeEncodeError) as error:
-        reason = error.args[0] if isinstance(error, re2.error) else "it holds half of a surrogate pair"
+        reason = error.args[0] if isinstance(error, re2.error) else "it contains half of a surrogate pair"
         shown = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
         raise ValueError(f"must be a regular expression of RE2 ({shown})") from error
     if pattern.search("") is not None:
-        raise ValueError("must not match where nothing stands")
+        raise ValueError("must not match an empty text")
     return pattern
 
 
 def check_pattern(source: str) -> str:
-    """Return the source of a pattern that can be used."""
+    """Return the source of a valid pattern; see `compile_pattern` for errors."""
     compile_pattern(source)
     return source
 
@@ -44,7 +50,7 @@ ResiduePattern = Annotated[str, Field(min_length=1), AfterValidator(check_patter
 
 
 def dropper(sources: Sequence[str], *, ignore_case: bool) -> Callable[[str], str]:
-    """Return what puts a space in the place of whatever the patterns match in a text, one pattern after another."""
+    """Return a function that replaces the matches of the patterns with spaces, one pattern after another."""
     patterns = [compile_pattern(source, ignore_case=ignore_case) for source in sources]
 
     def drop(text: str) -> str:
@@ -55,7 +61,7 @@ def dropper(sources: Sequence[str], *, ignore_case: bool) -> Callable[[str], str
     def drop_between_surrogates(text: str) -> str:
         try:
             return drop(text)
-        except UnicodeEncodeError:  # RE2 reads UTF-8, which has none
+        except UnicodeEncodeError:  # RE2 reads UTF-8, which cannot encode lone surrogates
             parts = LONE_SURROGATES.split(text)
             return "".join(part if place % 2 else drop(part) for place, part in enumerate(parts))
 

@@ -1,7 +1,7 @@
-"""Spellings: letters and signs that one word is written with in several ways, as a table by script.
+"""Spelling variants: a table by script of the letters and signs in which one word can be written in several ways.
 
-A table is for comparing only. It holds what is certain: optional signs, and letters that writers of the script
-exchange. Vowel signs of Indic scripts, tone marks and accents are not in it, because another one makes another word.
+The table is for comparing only, and contains only certain variants: optional signs, and letters that writers of the
+script use interchangeably. It excludes vowel signs of Indic scripts, tone marks and accents, which distinguish words.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from typing import NamedTuple
 import xxhash
 
 OPTIONAL = {
-    # Vowel points, Quranic marks and the stretch of a line (tatweel); the press and most posts write without them.
+    # Vowel points, Quranic marks and tatweel (a stretched line); the press and most posts omit them.
     "Arabic": "\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
     "\u08d3-\u08e1\u08e3-\u08ff",
-    # Vowel points and accents of the Bible.
+    # Vowel points and cantillation marks.
     "Hebrew": "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7",
-    # Strokes through the letter before, which no language spells with (U+0338 makes ≠ of =, see below).
+    # Overlay strokes, which no language uses for spelling (U+0338 turns = into ≠, see below).
     "any": "\u0334-\u0337",
-    # Zero-width non-joiner: Persian spells with it, and as often without it.
+    # Zero-width non-joiner: optional in Persian.
     "Persian": "\u200c",
 }
-"""Signs that are left out, as character ranges."""
+"""Optional signs, which folding removes, as character ranges."""
 
 LETTERS = {
-    # Lucene folds Arabic in the same way: alef with hamza or madda, final ya and ta marbuta are often typed without.
+    # As in Lucene: alef with hamza or madda, final ya and ta marbuta are often typed as the plain letter.
     "Arabic": {"\u0627": "\u0622\u0623\u0625\u0671-\u0673", "\u064a": "\u0649", "\u0647": "\u0629"},
     # Persian and Urdu keyboards have code points of their own for ya, kaf and ha.
     "Persian": {"\u064a": "\u06cc\u06d2", "\u0643": "\u06a9\u06aa", "\u0647": "\u06be\u06c0-\u06c2"},
-    # Print writes the dots for learners only.
+    # Only texts for learners print the dots.
     "Cyrillic": {"\u0435": "\u0451", "\u0415": "\u0401"},
-    # Turkish i with and without dot meet where a phone or a program has changed the case.
+    # Phones and programs that change case confuse the Turkish i with and without dot.
     "Latin": {"I": "\u0130", "i": "\u0131"},
-    # Romanian letters with a comma below are typed with the cedilla where a keyboard lacks them.
+    # Keyboards without the Romanian comma below type a cedilla.
     "Romanian": {"\u015f": "\u0219", "\u0163": "\u021b", "\u015e": "\u0218", "\u0162": "\u021a"},
-    # Typographic signs and what is typed for them.
+    # Typographic signs and their typed equivalents.
     "any": {
         "'": "\u0060\u00b4\u02b9\u02bb-\u02bd\u02ca\u02cb\u05f3\u055a\u2018-\u201b\u2032\u2035\u2039\u203a\uff07",
         '"': "\u00ab\u00bb\u05f4\u201c-\u201f\u2033\u2036\u300c-\u300f\u301d-\u301f\uff02",
@@ -46,39 +46,39 @@ LETTERS = {
         "\u2026": "\u22ef",
     },
 }
-"""What characters become, by script: the one that is compared, and those that are written for it, as ranges."""
+"""Interchangeable letters by script: the folded character, and its variants as character ranges."""
 
 
 class Sequence(NamedTuple):
-    """Characters that become others together."""
+    """A spelling variant of several characters."""
 
     pattern: str
     """Regular expression."""
     becomes: str
-    """Template for what it matches."""
+    """Replacement template."""
     needs: str
-    """What every match holds; its last character is never folded without its text."""
+    """Literal that every match contains; folding its last character always depends on the text."""
 
 
 _EMOJI = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U000e007f"
 SEQUENCES = {
-    # A dotted capital in lower case is i and a dot above.
+    # The lower case of a dotted capital I is i and a combining dot.
     "Latin": [Sequence("(?<=[iI])\u0307", "", "\u0307")],
-    # A stroke through a letter or digit; through a sign it is another sign.
+    # A stroke through a letter or digit; a stroke through a sign changes its meaning.
     "any": [Sequence(r"(?<=\w)\u0338", "", "\u0338")],
     "Devanagari": [
-        # Letters of Persian words lose their dot in most posts; ड and ढ stay, whose dot makes other words.
+        # Most posts omit the dot of letters in Persian words; not of ड and ढ, where it distinguishes words.
         Sequence("(?<=[\u0915-\u0917\u091c\u092b])\u093c", "", "\u093c"),
-        # A nasal before a consonant of its own row is written as a dot as well: हिन्दी, हिंदी.
+        # A nasal before a consonant of its own row is also written as a dot: हिन्दी, हिंदी.
         Sequence("\u0919\u094d(?=[\u0915-\u0918])", "\u0902", "\u0919\u094d"),
         Sequence("\u091e\u094d(?=[\u091a-\u091d])", "\u0902", "\u091e\u094d"),
         Sequence("\u0923\u094d(?=[\u091f-\u0922])", "\u0902", "\u0923\u094d"),
         Sequence("\u0928\u094d(?=[\u0924-\u0927])", "\u0902", "\u0928\u094d"),
         Sequence("\u092e\u094d(?=[\u092a-\u092d])", "\u0902", "\u092e\u094d"),
-        # Beside a vowel sign above the line, the nasal sign is written without its bow.
+        # After a vowel sign above the line, the nasal sign loses its bow.
         Sequence("(?<=[\u093f\u0940\u0945-\u094c])\u0901", "\u0902", "\u0901"),
     ],
-    # Final consonants have code points of their own, and were joined to a virama before.
+    # Final consonants have their own code points; older text joins consonant and virama.
     "Malayalam": [
         Sequence(f"{consonant}\u0d4d\u200d", final, "\u200d")
         for consonant, final in zip(
@@ -87,33 +87,33 @@ SEQUENCES = {
     ],
     "Bengali": [Sequence("\u09a4\u09cd\u200d", "\u09ce", "\u200d")],
     "Thai": [
-        # Two e look like one ae; the ring of am is typed before or after the tone.
+        # Two e look like one ae; the ring of am is typed before or after the tone mark.
         Sequence("\u0e40\u0e40", "\u0e41", "\u0e40\u0e40"),
         Sequence("\u0e4d([\u0e48-\u0e4b])", "\\1\u0e4d", "\u0e4d"),
     ],
-    # Joiners make one emoji of several; between letters they only choose a shape.
+    # Joiners combine emoji; between letters they only select a glyph.
     "emoji": [
         Sequence(f"(?<![{_EMOJI}])\u200d", "", "\u200d"),
         Sequence(f"\u200d(?![{_EMOJI}])", "", "\u200d"),
     ],
 }
-"""What some characters become together, by script, in this order."""
+"""Spelling variants of several characters by script, in the order in which they apply."""
 
 
 class Spellings(NamedTuple):
-    """The tables, ready for use."""
+    """The tables in compiled form."""
 
     becomes: dict[str, str]
-    """What single characters become; empty for those that are left out."""
+    """Folded form of single characters; empty for optional signs."""
     pattern: re.Pattern[str]
-    """Any of these characters."""
+    """Pattern for the keys of `becomes`."""
     sequences: tuple[tuple[re.Pattern[str], str, str], ...]
-    """Pattern, template, and the literal that each needs."""
+    """Pattern, replacement template and needed literal of each sequence."""
     together: frozenset[str]
-    """Characters that depend on their neighbors."""
+    """Characters whose folding depends on their neighbors."""
 
     def fold(self, text: str) -> str:
-        """Return the text in one spelling; twice is not the same as once where a match makes another one."""
+        """Fold the spelling variants of a text, once; one replacement can create the match of another."""
         for pattern, template, needs in self.sequences:
             if needs in text:
                 text = pattern.sub(template, text)
@@ -125,10 +125,13 @@ class Spellings(NamedTuple):
 
 @cache
 def spellings() -> Spellings:
-    """Return the tables ready for use."""
+    """Return the compiled tables."""
     becomes = dict.fromkeys(_members("".join(OPTIONAL.values())), "")
     becomes |= {
-        written: folded for table in LETTERS.values() for folded, of in table.items() for written in _members(of)
+        variant: folded
+        for table in LETTERS.values()
+        for folded, ranges in table.items()
+        for variant in _members(ranges)
     }
     becomes |= _digits()
     sequences = [sequence for of_script in SEQUENCES.values() for sequence in of_script]
@@ -153,6 +156,6 @@ def _members(ranges: str) -> list[str]:
 
 
 def _digits() -> dict[str, str]:
-    """Return the decimal digits of all scripts but Latin, with the ASCII digit of the same value."""
+    """Return the ASCII digit of every decimal digit of other scripts."""
     points = (chr(point) for point in range(0x80, 0x10000))
     return {digit: str(unicodedata.decimal(digit)) for digit in points if unicodedata.category(digit) == "Nd"}

@@ -1,4 +1,4 @@
-"""Tables of characters and words that stand as text files beside the normalizers that go by them."""
+"""Tables of characters and words, stored as text files in this package."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ TRADITIONAL_FILE = "traditional.txt"
 
 
 def table_lines(name: str) -> list[str]:
-    """Return the lines of a table, by the name of its file; lines that begin with ``#`` are left out."""
+    """Return the lines of a table file without comments (lines that begin with ``#``)."""
     lines = _table_bytes(name).decode("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
 
 @cache
 def table_checksum(name: str) -> str:
-    """Return the SHA-256 of the file of a table, for the recipe id."""
+    """Return the SHA-256 of a table file, for the recipe id."""
     return hashlib.sha256(_table_bytes(name)).hexdigest()
 
 
@@ -27,9 +27,9 @@ def _table_bytes(name: str) -> bytes:
 
 @cache
 def simplified_characters() -> dict[str, str]:
-    """Return the simplified character of each traditional one; no value is a key, so twice is the same as once.
+    """Return the simplified form of each traditional character; no value is a key, so that mapping is idempotent.
 
-    Characters that belong to simplified text as well (著, 乾, 后 ...) are not among the keys, even where
-    traditional text uses them in another sense: what is right for one text would be wrong for the other.
+    Characters that simplified text uses too (著, 乾, 后 ...) are not among the keys, even if traditional text uses them
+    in another sense: a mapping that is right for one text would be wrong for the other.
     """
     return {line[0]: line[1] for line in table_lines(TRADITIONAL_FILE)}

@@ -1,7 +1,7 @@
-"""Posts without words: emoji, emoticons in brackets, marks, links and mentions, and nothing else.
+"""Posts without words: only emoji, emoticons in brackets, marks, links and mentions.
 
-What such a post says is what was sent, so that it repeats only a post that was equal before normalizing. How often a
-sign is repeated says nothing: 👍 is 👍👍👍.
+Normalizing removes most of their content, so such a post repeats only a post that was equal before normalizing, apart
+from repeated signs: 👍 equals 👍👍👍.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hybriddup.data.records import Bools
 from hybriddup.steps.normalizers import patterns
 
 MASK = r"<[a-z]+>"
-"""What stands for a masked part, such as ``<url>``."""
+"""Placeholder of a masked part, such as ``<url>``."""
 LINKS = (*patterns.LINKS, patterns.ICON_LINK, patterns.WORD_LINK)
 NO_WORDS = re.compile(
     rf"(?:{'|'.join(pattern.source for pattern in (*LINKS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",
@@ -37,12 +37,12 @@ def have_words(texts: Sequence[str]) -> Bools:
 
 
 def has_words(text: str) -> bool:
-    """Return the same of one text."""
+    """Return whether a normalized text has a letter or a digit outside links, mentions and emoticons."""
     return NO_WORDS.fullmatch(text) is None
 
 
 def without_repeats(text: str) -> str:
-    """Return a post without words with each sign once that follows itself.
+    """Collapse repeated signs in a post without words.
 
     Examples
     --------

@@ -11,7 +11,7 @@ class Tokenizer(Protocol):
     """Splits texts into tokens; a pure function of each text, and picklable with its options."""
 
     holds_interpreter: bool
-    """True where tokenizing runs in the interpreter, so that more workers means more processes, not threads."""
+    """Whether tokenizing holds the interpreter lock, so that more workers need processes instead of threads."""
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the tokens of each text, in order; a text may have none."""

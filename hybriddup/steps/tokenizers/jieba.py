@@ -1,4 +1,4 @@
-"""Tokenizer `jieba`: Chinese words from a dictionary, and where the option says so from a hidden Markov model."""
+"""Tokenizer `jieba`: Chinese words from a dictionary and, optionally, a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.tokenizers.meaning import is_word
 
 MAX_RUN = 500
-"""Longest stretch without white space or punctuation that jieba sees at once: its time grows with the square."""
+"""Maximum length of a run without white space or punctuation that is passed to jieba, whose time is quadratic in it."""
 
-_IN_RUN = r"\u4e00-\u9fd5a-zA-Z0-9+#&._%\-"  # what jieba itself does not split at
+_IN_RUN = r"\u4e00-\u9fd5a-zA-Z0-9+#&._%\-"  # characters that jieba itself does not split at
 _RUN = re.compile(rf"[{_IN_RUN}]{{1,{MAX_RUN}}}+|[^{_IN_RUN}]++")
 
 _LINE_RULE = "each line must be a word, one space and its frequency, in UTF-8"
@@ -32,37 +32,37 @@ _USER_LINE_RULE = "each line must be a word, or a word, one space and its freque
 
 
 class JiebaOptions(ComponentOptions):
-    """Which words `jieba` knows."""
+    """Dictionaries and mode of `jieba`."""
 
     dictionary: Path | None = Field(
-        None, description="File that replaces jieba's own dictionary: a word, one space and its frequency a line."
+        None, description="File that replaces jieba's own dictionary: a word, one space and its frequency per line."
     )
     user_dictionary: Path | None = Field(
         None,
-        description="File of words added to the dictionary: a word a line, its frequency after a space if known, 0 to "
-        "have the word split. Write words as the normalizer leaves them (lower case, simplified).",
+        description="File of words added to the dictionary: one word per line, optionally a space and its frequency; "
+        "frequency 0 splits the word. Write words in normalized form (lower case, simplified).",
     )
-    hmm: bool = Field(True, description="Whether words that are in no dictionary are guessed from their characters.")
+    hmm: bool = Field(True, description="Whether words in no dictionary are guessed from their characters.")
     mode: Literal["exact", "search"] = Field(
-        "exact", description="exact: each character in one word; search: long words also as the shorter ones in them."
+        "exact", description="exact: each character is in one word; search: adds the shorter words in long words."
     )
 
 
 class Jieba:
-    """Splits texts into dictionary words; white space and punctuation are no tokens, as for `words`.
+    """Splits texts into dictionary words; white space and punctuation are no tokens, as in `words`.
 
-    Only the options travel to other processes: each loads its dictionaries itself, when it first needs them.
+    Only the options are pickled for other processes; each process loads its dictionaries at first use.
 
     Raises
     ------
     ConfigError
-        A dictionary cannot be read; at once where it cannot be opened, else with the first texts.
+        A dictionary cannot be opened (at construction) or parsed (with the first texts).
 
     Notes
     -----
-    The dictionary is read in full, in half a second, not from jieba's cache in the temporary directory: that cache is
-    found by path and is not renewed when the dictionary's content or jieba's version changes under an older date.
-    Nothing is shared with the tokenizer that ``jieba.cut`` uses, and jieba's log stays silent.
+    The dictionary is parsed in full, in half a second, instead of read from jieba's cache in the temporary directory:
+    that cache is keyed by path and goes stale if the dictionary or jieba's version changes without a newer date. The
+    tokenizer behind ``jieba.cut`` is not affected, and jieba logs nothing.
     """
 
     Options = JiebaOptions
@@ -87,7 +87,7 @@ class Jieba:
         return {"jieba": version("jieba"), **checksums}
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        """Return the words of each text, in order; none where it holds only punctuation and white space."""
+        """Return the words of each text, in order; none for a text of only punctuation and white space."""
         tokenizer, forced_splits = self._segmenter
         with _forced_splits(forced_splits):
             return tokens_from_lists([self._words(text, tokenizer) for text in texts])
@@ -163,7 +163,7 @@ def _bad_dictionary(option: str, path: Path, rule: str, fault: object) -> Config
 
 @cache
 def _import_jieba() -> Any:
-    """Return the package, without the warnings of its old code (escapes, `pkg_resources`) where those are errors."""
+    """Import jieba without the warnings of its old code (escapes, `pkg_resources`), which may be errors elsewhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
@@ -175,10 +175,10 @@ _FORCED_SPLITS_LOCK = threading.RLock()
 
 @contextmanager
 def _forced_splits(words: set[str]) -> Iterator[None]:
-    """Have jieba's model split these words, and no others, for the time of the block.
+    """Make jieba's model split exactly these words within the block.
 
-    Jieba keeps one set for the whole process, into which a user dictionary writes: without this, the dictionary of
-    one tokenizer would change the words of another.
+    jieba has one set of such words per process, and user dictionaries add to it: without this, the dictionary of one
+    tokenizer would change the words of another.
     """
     finalseg = _import_jieba().finalseg
     with _FORCED_SPLITS_LOCK:

@@ -1,4 +1,4 @@
-"""Tokenizing in several processes, for tokenizers that hold the interpreter."""
+"""Tokenizing in several processes, for tokenizers that hold the interpreter lock."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.steps.tokenizers import Tokenizer
 
 START_SECONDS = 4.0
-"""Work of one process below which starting others, each of which loads its dictionary, saves too little."""
+"""Minimum estimated work that justifies other processes, each of which loads its own dictionary, in seconds."""
 
 PILOT_TEXTS = 32
-"""Texts that are tokenized beforehand, to estimate how long the rest will take."""
+"""Texts that are tokenized first, to estimate the time of all."""
 
-TEXTS_A_PIECE = 256
-"""Few enough that all processes finish at about the same time."""
+TEXTS_PER_PIECE = 256
+"""Texts per task: few enough that all processes finish at about the same time."""
 
 
 def tokenize_in_processes(
@@ -37,15 +37,15 @@ def tokenize_in_processes(
 ) -> Iterator[Tokens]:
     """Yield the tokens of each batch, in order.
 
-    A tokenizer that holds the interpreter runs in ``workers`` other processes if a pilot shows that this is worth
-    while: started for a few texts, they serve for the ``n_later`` that the caller will have tokenized after these, too,
-    because joblib keeps them for some minutes, with their dictionaries. They do not import the main module, so that a
-    script needs no guard around its main part. A tokenizer that cannot be pickled stays in this process, which
-    ``note`` is told.
+    A tokenizer that holds the interpreter lock runs in ``workers`` other processes if a pilot estimates at least
+    `START_SECONDS` of work. joblib keeps the processes and their dictionaries for some minutes, so the estimate
+    includes the ``n_later`` texts that the caller will tokenize next. The processes do not import the main module:
+    scripts need no ``if __name__ == "__main__"`` guard. A tokenizer that cannot be pickled runs in this process, with a
+    ``note``.
     """
     may_share = tokenizer.holds_interpreter and workers > 1
-    worth_while = may_share and seconds_alone(tokenizer, batches, n_later) > START_SECONDS
-    pickled = pickle_tokenizer(tokenizer, note) if worth_while else None
+    is_worth_it = may_share and estimated_seconds(tokenizer, batches, n_later) > START_SECONDS
+    pickled = pickle_tokenizer(tokenizer, note) if is_worth_it else None
     if pickled is None:
         yield from map(tokenizer.tokenize_batch, batches)
         return
@@ -56,7 +56,7 @@ def tokenize_in_processes(
 
 
 def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Generator[Tokens, None, None]:
-    """Yield the tokens of each piece, in order, by other processes; closing it calls their work off."""
+    """Yield the tokens of each piece, in order, from other processes; closing the generator cancels the rest."""
     from joblib import Parallel, delayed
 
     tasks = (delayed(tokenize_pickled)(pickled, list(piece)) for piece in pieces)
@@ -64,17 +64,17 @@ def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Gene
     try:
         yield from map(Tokens._make, tokens)  # not from `tokens` itself, which is closed below
     finally:
-        with warnings.catch_warnings():  # that work was called off, which is what closing is for
+        with warnings.catch_warnings():  # joblib warns about cancelled work
             warnings.simplefilter("ignore", UserWarning)
             tokens.close()
 
 
-def seconds_alone(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
-    """Return about how long this process alone would take, without loading a dictionary; 0.0 for a few texts."""
+def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
+    """Estimate the seconds of this process for all texts, without loading a dictionary; 0.0 for a few texts."""
     n_texts = sum(map(len, batches)) + n_later
     if not batches or not batches[0] or n_texts <= PILOT_TEXTS:
         return 0.0
-    tokenizer.tokenize_batch([])  # loads a dictionary, as the other processes have to do too
+    tokenizer.tokenize_batch([])  # loads the dictionary, which is not part of the estimate
     pilot = [batches[0][row] for row in spread_rows(len(batches[0]), PILOT_TEXTS)]
     began = perf_counter()
     tokenizer.tokenize_batch(pilot)
@@ -88,17 +88,17 @@ def tokenize_together(
     note: Callable[[str], None] = lambda _: None,
     n_later: int = 0,
 ) -> Tokens:
-    """Return the tokens of all the texts; parameters as for `tokenize_in_processes`."""
+    """Return the tokens of all texts; parameters as in `tokenize_in_processes`."""
     return next(iter(tokenize_in_processes(tokenizer, [texts], workers, note, n_later)))
 
 
 def pieces_of(texts: Sequence[str]) -> list[Sequence[str]]:
-    """Return the texts in pieces, at least one."""
-    return [texts[start : start + TEXTS_A_PIECE] for start in range(0, max(len(texts), 1), TEXTS_A_PIECE)]
+    """Split texts into pieces of `TEXTS_PER_PIECE`, at least one."""
+    return [texts[start : start + TEXTS_PER_PIECE] for start in range(0, max(len(texts), 1), TEXTS_PER_PIECE)]
 
 
 def join_tokens(parts: Sequence[Tokens]) -> Tokens:
-    """Return the tokens of the texts of all parts, in order; there is at least one part."""
+    """Concatenate the tokens of at least one part."""
     first_point = np.cumsum([0, *(len(part.code_points) for part in parts)])
     first_token = np.cumsum([0, *(len(part.starts) for part in parts)])
     offsets = [part.offsets[:-1] + first for part, first in zip(parts, first_token[:-1], strict=True)]
@@ -111,10 +111,7 @@ def join_tokens(parts: Sequence[Tokens]) -> Tokens:
 
 
 def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes | None:
-    """Return the tokenizer in a form that other processes can read, None where there is none.
-
-    A class that a script defines is pickled by value.
-    """
+    """Pickle a tokenizer, by value if a script defines its class; return None, with a note, if that is impossible."""
     import cloudpickle
 
     try:
@@ -126,14 +123,14 @@ def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes
 
 
 def tokenize_pickled(pickled: bytes, texts: Sequence[str]) -> Tokens:
-    """Return the tokens of each text, by a tokenizer that this process unpickles once."""
+    """Return the tokens of each text, from a tokenizer that each process unpickles once."""
     watch_parent()
     return unpickle(pickled).tokenize_batch(texts)
 
 
 @cache
 def watch_parent() -> None:
-    """Have this process end soon after the one that started it, which a signal may kill."""
+    """End this process soon after its parent, which a signal may kill."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -146,6 +143,6 @@ def watch_parent() -> None:
 
 @lru_cache(maxsize=4)
 def unpickle(pickled: bytes) -> Tokenizer:
-    """Return the tokenizer; the same one for the same bytes, so that a dictionary is loaded once a process."""
-    tokenizer: Tokenizer = pickle.loads(pickled)  # noqa: S301  (our own parent process made it)
+    """Unpickle a tokenizer; cached, so that each process loads a dictionary once."""
+    tokenizer: Tokenizer = pickle.loads(pickled)  # noqa: S301  (our own parent process pickled it)
     return tokenizer

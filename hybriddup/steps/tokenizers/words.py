@@ -1,4 +1,4 @@
-"""Tokenizer `words`: words as Unicode defines them (UAX 29), one for each Chinese character."""
+"""Tokenizer `words`: words by the Unicode rules (UAX 29), and single Chinese characters."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hybriddup.steps.tokenizers.meaning import meaningful_characters
 class Words:
     """Splits texts at Unicode word boundaries; letters keep their case.
 
-    Tokens are the parts with a letter or digit (``don't``, ``3.14``, one Chinese character), an emoji or another
-    symbol that is no operator or currency. White space and punctuation are no tokens.
+    A part is a token if it has a letter or digit (``don't``, ``3.14``, one Chinese character), an emoji or another
+    symbol except operators and currency signs. White space and punctuation are no tokens.
     """
 
     holds_interpreter = False
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        """Return the words of each text, in order; none where it holds only punctuation and white space."""
+        """Return the words of each text, in order; none for a text of only punctuation and white space."""
         encoded = encode_texts(texts)
         begins = np.zeros(len(encoded.code_points), np.bool_)
         mark_words(*encoded, word_classes(), begins)
@@ -36,7 +36,7 @@ class Words:
 def word_classes() -> UInt8s:
     """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.text.words`."""
     classes = np.full(0x110000, kernel.OTHER, np.uint8)
-    for start, end in _ASKED:
+    for start, end in _CHECKED:
         characters = "".join(map(chr, range(start, end)))
         for properties, number in _CLASSES.items():
             for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
@@ -65,13 +65,13 @@ _CLASSES = {
     r"\p{WB=LF}": kernel.LINE_FEED,
     r"\p{WB=Newline}": kernel.NEWLINE,
 }
-_ASKED = ((0, 0x3400), (0xA000, 0xAC00), (0xD7A4, 0xE000), (0xF900, 0x20000), (0xE0000, 0xE0200))
-"""All planes but Han, Hangul syllables and private characters, which are all of a kind."""
+_CHECKED = ((0, 0x3400), (0xA000, 0xAC00), (0xD7A4, 0xE000), (0xF900, 0x20000), (0xE0000, 0xE0200))
+"""Ranges with more than one class: all except Han, Hangul syllables and private-use characters."""
 _HANGUL = (0xAC00, 0xD7A4)
 
 
 def split_at_words(text: str) -> list[str]:
-    """Return the words of a text and what is between them; together they are the text.
+    """Split a text into words and the parts between them; joined, the parts are the text.
 
     Examples
     --------
@@ -86,12 +86,12 @@ def split_at_words(text: str) -> list[str]:
 
 
 def words_among_parts(texts: Sequence[str], lengths: Int64s) -> Tokens:
-    """Return the parts that are words, as `hybriddup.steps.tokenizers.meaning.is_word` says.
+    """Return the parts of texts that are words according to `hybriddup.steps.tokenizers.meaning.is_word`.
 
     Parameters
     ----------
     lengths
-        int64[n_parts]: code points of each part, at least 1. Put together, the parts of a text are the text.
+        int64[n_parts]: length of each part in code points, at least 1. Joined, the parts of a text are the text.
 
     Examples
     --------
@@ -105,5 +105,5 @@ def words_among_parts(texts: Sequence[str], lengths: Int64s) -> Tokens:
 
 
 def words_between(texts: EncodedTexts, begins: Bools) -> Tokens:
-    """Return the parts that are words; ``begins`` bool[n_code_points] says at which character each part begins."""
+    """Return the parts that are words; ``begins``, bool[n_code_points], marks the first character of each part."""
     return Tokens(texts.code_points, *take_words(*texts, begins, meaningful_characters()))
