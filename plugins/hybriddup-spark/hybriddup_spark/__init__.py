@@ -1,4 +1,4 @@
-"""hybriddup plugin: the batch run on Apache Spark. The same posts go for the same keepers as on one machine."""
+"""hybriddup plugin: the batch run on Apache Spark. It removes the same posts for the same keepers as on one machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SparkResult", "dedupe"]
 
 @hybriddup.hookimpl
 def hybriddup_add_commands(app: typer.Typer) -> None:
-    """Add ``hybriddup spark``, which imports Spark only where it runs."""
+    """Add ``hybriddup spark``, which imports Spark only when it runs."""
     from hybriddup_spark.command import spark
 
     app.add_typer(spark, name="spark")

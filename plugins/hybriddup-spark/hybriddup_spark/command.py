@@ -1,4 +1,4 @@
-"""`hybriddup spark dedupe`: its options, and the help that teaches them. What it does is imported where it runs."""
+"""`hybriddup spark dedupe`: its options and help. The job is imported when it runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Examples:
   spark-submit --master yarn --archives env.tar.gz#env \\
       $(python -c 'import hybriddup_spark.submit as s; print(s.__file__)') spark dedupe \\
       s3a://bucket/posts/*.parquet -o s3a://bucket/decided --work s3a://bucket/tmp --order-by created_at
-      on a cluster, with an environment that venv-pack has packed
+      on a cluster, with an environment packed by venv-pack
 
-The same posts go for the same keepers as by `hybriddup dedupe`, with the same recipe and order."""
+Removes the same posts for the same keepers as `hybriddup dedupe` with the same recipe and order."""
 
 spark = typer.Typer(help="Runs on Apache Spark, for corpora beyond one machine.", no_args_is_help=True)
 
@@ -31,7 +31,7 @@ def commands() -> None:
 def dedupe_files(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT", show_default=False, help="Paths or URLs as Spark reads them, all one corpus."),
+        typer.Argument(metavar="INPUT", show_default=False, help="Paths or URLs that Spark can read, one corpus."),
     ],
     output: Annotated[
         str,
@@ -39,15 +39,15 @@ def dedupe_files(
             "--output",
             "-o",
             metavar="URL",
-            help="Directory for the results, in which kept, removed, bad (Parquet) and summary (JSON) come to be.",
+            help="Directory for the results: kept, removed, bad (Parquet) and summary (JSON).",
         ),
     ],
     order_by: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column by which posts are in order; may be given several times. Needed. Text that holds numbers or "
-            "times is compared as these.",
+            help="Column that orders the posts; may be given several times. Required. Numbers and times in text are "
+            "compared as numbers and times.",
         ),
     ] = None,
     config: Annotated[
@@ -55,17 +55,17 @@ def dedupe_files(
     ] = DEFAULT_CONFIG,
     text_field: Annotated[str, typer.Option(help="Column of the texts.")] = "text",
     id_field: Annotated[
-        str, typer.Option(help="Column of the ids, which order posts of one moment and name keepers.")
+        str, typer.Option(help="Column of the ids, which order posts of the same time and name keepers.")
     ] = "id",
     format_name: Annotated[
-        str | None, typer.Option("--format", help="parquet, jsonl or csv. Default: what the first input's name says.")
+        str | None, typer.Option("--format", help="parquet, jsonl or csv. Default: by the name of the first input.")
     ] = None,
     work: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Directory that all executors reach, for what is decided meanwhile. Needed on a cluster; delete it "
-            "afterwards.",
+            help="Directory for intermediate results that all executors can reach. Required on a cluster; delete it "
+            "after the run.",
         ),
     ] = None,
     plugin: Annotated[
@@ -73,7 +73,7 @@ def dedupe_files(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Remove repeated posts on Spark; input and output are files or URLs of any file system that Spark knows."""
+    """Remove repeated posts on Spark; input and output are files or URLs of any file system that Spark supports."""
     from hybriddup_spark.job import perform
 
     perform(

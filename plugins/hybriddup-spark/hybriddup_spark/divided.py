@@ -1,8 +1,8 @@
-"""Tables to which each round adds, and whose rows go to the task of their part once: later rounds find them there.
+"""Partitioned tables that grow by round: each row moves to the executor of its part once, and later rounds reuse it.
 
-The alternative is to sort the keys of all kept posts in again in each round: of ten million posts in five rounds that
-moved 2.0 kB a post instead of the 1.1 kB of one round. A round is added before it is known which of its posts stay, so
-tasks are told which posts did.
+The alternative is to shuffle the keys of all kept posts again in each round: for ten million posts in five rounds that
+moved 2.0 kB per post instead of 1.1 kB. A round is added before its posts are decided, so tasks get the set of kept
+posts.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from hybriddup_spark.schemas import in_spark
 
 @dataclass(frozen=True)
 class Earlier:
-    """Which posts before a round stay."""
+    """The posts kept before a round."""
 
     first: int
-    """The position of the first post of the round."""
+    """Position of the first post of the round."""
     kept: Flags
-    """Of each post before it, and of one of the round, which does not count."""
+    """Whether each post before the round was kept, then one False for the posts of the round."""
 
     @classmethod
     def of(cls, kept: Bools) -> Earlier:
-        """Return what is known before a round, given bool[first]."""
+        """Build the set from bool[first]."""
         return cls(len(kept), Flags.of(0, np.append(kept, False)))
 
     def stay(self, positions: Int64s) -> Bools:
-        """Return bool[n]: which of some posts were kept before the round; of those of the round, none."""
+        """Return bool[n]: whether each post was kept before the round; False for posts of the round."""
         return self.kept.at(np.minimum(positions, self.first))
 
 
 @dataclass(frozen=True)
 class Divided:
-    """A table, as data frames to which rounds add. Executors keep it on their disks, and make again what gets lost."""
+    """A partitioned table, one data frame per round, on the disks of the executors; Spark recomputes lost parts."""
 
     schema: pa.Schema
     n_parts: int
     count_bytes: Callable[[int], None]
-    """Told by tasks how many bytes of blocks go to others."""
+    """Called by tasks with the number of bytes of blocks that they move to other tasks."""
     frames: list[DataFrame] = field(default_factory=list)
 
     def add(self, posts: DataFrame, task: Task) -> None:
-        """Add the rows that a task makes of the posts of a round."""
+        """Add the rows that a task makes from the posts of a round."""
         rows = mapped(posts, task, self.schema, count=self.count_bytes)
         self.frames.append(rows.repartition(self.n_parts, PART).persist(StorageLevel.DISK_ONLY))
 
     def by_part(self, make: Callable[[pa.Table], pa.Table], schema: pa.Schema) -> DataFrame:
-        """Return what a function makes of the rows of a part, of all rounds."""
+        """Apply a function to the rows of each part, of all rounds."""
         task = unpack_and(make, self.schema)
         rows = reduce(lambda a, b: a.union(b), self.frames)
         return rows.groupBy(PART).applyInArrow(task, in_spark(travelling(schema)))
@@ -66,6 +66,6 @@ class Divided:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Free the disks."""
+        """Free the disk space."""
         for frame in self.frames:
             frame.unpersist()

@@ -1,4 +1,4 @@
-"""Exact repeats of a round: what equals a kept post of an earlier round, or an earlier post of the same."""
+"""Exact repeats of a round: posts equal to a kept post of an earlier round or to an earlier post of the same round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NONE = -1
 
 
 def find_copies(posts: pa.Table, earlier: Earlier) -> pa.Table:
-    """Return the `COPIES` among the posts of a round, given `EQUAL` of these and of all before."""
+    """Return the `COPIES` among the posts of a round, given `EQUAL` of this and all earlier rounds."""
     at = longs(posts, "position")
     posts = posts.filter(pa.array((at >= earlier.first) | earlier.stay(at)))
     a, b, positions = longs(posts, "equal_a"), longs(posts, "equal_b"), longs(posts, "position")

@@ -1,4 +1,4 @@
-"""The removed posts, each with its keeper and why it goes."""
+"""The removed posts, each with its keeper and the evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hybriddup_spark.fields import EVIDENCE, PREFIX, Fields, name_in_removed, na
 from hybriddup_spark.ordering import NUMBER
 
 POSITION, KEEPER = f"{PREFIX}position", f"{PREFIX}keeper"
-"""Columns with the positions of a post and of its keeper."""
+"""Columns with the position of a post and of its keeper."""
 
 
 def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, components: Components) -> DataFrame:
@@ -20,7 +20,7 @@ def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, compone
     Parameters
     ----------
     placed
-        All posts, each with its `POSITION`.
+        All posts with their `POSITION`.
     removed
         `hybriddup_spark.schemas.REMOVED`.
     """
@@ -38,7 +38,7 @@ def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, compone
 
 
 def _of_links(components: Components) -> list[Column]:
-    """Return the columns of evidence that `REMOVED` holds."""
+    """Return the columns of evidence, computed from `REMOVED`."""
     is_exact = sf.col("is_exact")
     verifiers = sf.array(*map(sf.lit, [EQUAL, *components.bands.plan.names]))
     bands = sf.array(*map(sf.lit, components.bands.names))

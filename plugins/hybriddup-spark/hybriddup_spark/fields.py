@@ -1,6 +1,6 @@
-"""Columns of the posts: their names in Spark and in results, and which are refused.
+"""Columns of the posts: their names in Spark and in results, and the errors about them.
 
-Columns that are added while posts are decided have names with `PREFIX`, so that they never meet a user's column.
+Columns that a run adds have names with `PREFIX`, so that they never collide with a user's column.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from hybriddup.config.settings import KeepHighest, KeepRule
 from hybriddup.errors import InputError
 
 PREFIX = "_hybriddup_"
-"""Begins the names of columns that are added while posts are decided; no column of the posts may begin with it."""
+"""Prefix of the columns that a run adds; no column of the posts may begin with it."""
 OWN = "post_"
-"""Precedes, in the removed posts, the name of a user's column that is called as one of `EVIDENCE`."""
+"""Prefix, in the removed posts, of a user's column with a name of `EVIDENCE`."""
 EVIDENCE = (
     "keeper_id", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
 )  # fmt: skip
-"""Columns of the removed posts that say why they go, in the order of the fields of `hybriddup.Removed`."""
+"""Columns with the evidence for a removal, in the order of the fields of `hybriddup.Removed`."""
 
 
 def named(name: str) -> Column:
-    """Return the column with a name, whatever characters are in it."""
+    """Return the column with a name, which may contain any characters."""
     return sf.col("`" + name.replace("`", "``") + "`")
 
 
@@ -46,30 +46,30 @@ def corrupt_column(session: SparkSession) -> str:
     return str(session.conf.get("spark.sql.columnNameOfCorruptRecord"))
 
 
-def tells_case_apart(session: SparkSession) -> bool:
-    """Return whether two names that differ only in case are two columns."""
+def is_case_sensitive(session: SparkSession) -> bool:
+    """Return whether names that differ only in case are different columns."""
     return str(session.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Which columns of the posts are what."""
+    """Roles of the columns of the posts."""
 
     text: str
     id: str | None
     order_by: tuple[str, ...]
 
     def check(self, posts: DataFrame, rules: Sequence[KeepRule]) -> None:
-        """Refuse posts that lack columns, or have columns that cannot be used.
+        """Check that the posts have the columns, and no columns that cannot be used.
 
         Raises
         ------
         InputError
-            Names all faults, one a line.
+            Names all faults, one per line.
         """
         columns = posts.schema.fields
         faults = [*self._faults_of_roles(columns, highest_fields(rules))]
-        faults += name_faults([column.name for column in columns], tells_case=tells_case_apart(posts.sparkSession))
+        faults += name_faults([column.name for column in columns], case_sensitive=is_case_sensitive(posts.sparkSession))
         if faults:
             raise InputError("\n".join(faults))
 
@@ -79,9 +79,9 @@ class Fields:
             if name not in types:
                 yield f"the posts have no column {name!r}; they have {', '.join(map(repr, types)) or 'none'}."
             elif name == self.text and not isinstance(types[name], StringType):
-                yield f"column {name!r} holds {types[name].simpleString()}, not strings; name another."
+                yield f"column {name!r} has {types[name].simpleString()}, not strings; name another."
             elif not isinstance(types[name], AtomicType):
-                yield f"column {name!r} holds {types[name].simpleString()}; choose one of plain values."
+                yield f"column {name!r} has {types[name].simpleString()}; choose a column of plain values."
 
 
 def highest_fields(rules: Sequence[KeepRule]) -> list[str]:
@@ -89,20 +89,20 @@ def highest_fields(rules: Sequence[KeepRule]) -> list[str]:
     return [rule.highest for rule in rules if isinstance(rule, KeepHighest)]
 
 
-def name_faults(names: Sequence[str], *, tells_case: bool) -> Iterator[str]:
-    """Yield the faults of names of columns, each with what to do."""
+def name_faults(names: Sequence[str], *, case_sensitive: bool) -> Iterator[str]:
+    """Yield the faults of column names, each with a remedy."""
     spellings: dict[str, list[str]] = {}
     for name in names:
-        spellings.setdefault(name if tells_case else name.lower(), []).append(name)
+        spellings.setdefault(name if case_sensitive else name.lower(), []).append(name)
     for name in dict.fromkeys(names):
         own = name_in_removed(name)
         if name.lower().startswith(PREFIX):
             yield f"column {name!r}: a run uses names that begin with {PREFIX!r}. Rename or drop it."
-        if own != name and (own if tells_case else own.lower()) in spellings:
+        if own != name and (own if case_sensitive else own.lower()) in spellings:
             yield f"column {name!r} is {own!r} in the removed posts, which have {own!r} already. Rename or drop one."
     for same in spellings.values():
         if len(same) > 1:
             yield (
-                f"columns {' and '.join(map(repr, same))}: Spark cannot tell them apart. Rename all but one, "
+                f"columns {' and '.join(map(repr, same))}: Spark cannot distinguish them. Rename all but one, "
                 "or set spark.sql.caseSensitive to true if they differ in case."
             )

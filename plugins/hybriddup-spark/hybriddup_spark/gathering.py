@@ -1,7 +1,7 @@
-"""Which open posts of a round are decided together, and which kept texts go with them.
+"""Grouping the open posts of a round into bins that are decided together, with the kept texts that they need.
 
-Open posts depend on one another where they may match, and where what is kept of one moves another text out of the
-newest of a key. Those that do not depend on one another go into different bins.
+Open posts depend on each other if they may match, or if keeping one can push another text out of the newest of a key.
+Independent posts go into different bins.
 """
 
 from __future__ import annotations
@@ -24,48 +24,48 @@ from hybriddup_spark.schemas import WANTED
 
 
 class Keyed(NamedTuple):
-    """Posts under keys, one row for each post and key."""
+    """Posts and their keys, one row per post and key."""
 
     positions: Int64s
     keys: Int64s
 
     def take(self, chosen: Bools) -> Keyed:
-        """Return some of them."""
+        """Return the chosen rows."""
         return Keyed(self.positions[chosen], self.keys[chosen])
 
 
 @dataclass(frozen=True)
 class OpenLinks:
-    """The links of open posts, one row for each key that the two share."""
+    """Links of open posts, one row per shared key."""
 
     later: Int64s
     earlier: Int64s
     """int64[n], int64[n]: positions."""
     keys: Int64s
     is_unsure: Bools
-    """bool[n]: whether it depends on other posts whether the earlier one is looked at."""
+    """bool[n]: whether other posts determine if the pair is compared."""
 
     @property
     def unsure(self) -> Keyed:
-        """The later posts with the keys on which that depends."""
+        """Later posts and shared keys of the unsure rows."""
         return Keyed(self.later, self.keys).take(self.is_unsure)
 
 
 @dataclass(frozen=True)
 class OpenPosts:
-    """The open posts of a round, and what they depend on."""
+    """The open posts of a round, and their dependencies."""
 
     first: int
-    """The position of the first post of the round."""
+    """Position of the first post of the round."""
     status: Int8s
-    """int8[n]: of each post of the round."""
+    """int8[n]: status of each post of the round."""
     links: OpenLinks
     crowded: Keyed
-    """Posts with crowded keys, the pairs of which are not listed."""
+    """Posts with crowded keys, whose pairs are not listed."""
 
     @classmethod
     def of(cls, first: int, status: Int8s, links: pa.Table, crowded: Keyed) -> OpenPosts:
-        """Return the open posts, given the `LINKS` of the round, and its crowded keys."""
+        """Build from the `LINKS` and the crowded keys of the round."""
         links = links.take(np.flatnonzero(status[longs(links, "later") - first] == OPEN))
         keys, n_keys = key_lists(links)
         rows = np.repeat(np.arange(len(links)), n_keys)
@@ -75,26 +75,26 @@ class OpenPosts:
 
     @property
     def positions(self) -> Int64s:
-        """int64[n]: of the open posts, rising."""
+        """int64[n]: positions of the open posts, ascending."""
         return self.first + np.flatnonzero(self.status == OPEN)
 
     @cached_property
     def decisive_keys(self) -> Int64s:
-        """The keys, rising, of which it matters which texts were kept."""
+        """Keys whose kept texts influence open posts, ascending."""
         return distinct(np.concatenate([self.links.unsure.keys, self.crowded.keys]))
 
     def status_at(self, positions: Int64s) -> Int8s:
-        """Return int8[n]: what is known of posts of the round; those before it have none of the values."""
+        """Return int8[n]: the status of posts of the round; -1 for earlier posts."""
         in_round = positions >= self.first
         return np.where(in_round, self.status[np.where(in_round, positions - self.first, 0)], np.int8(-1))
 
     def wanted(self, members: Keyed, copies: pa.Table, n_bins: int) -> pa.Table:
-        """Return what goes into which bin, as `WANTED`.
+        """Return the texts of each bin, as `WANTED`.
 
         Parameters
         ----------
         members
-            The open and the kept texts that have the decisive keys.
+            Open and kept texts with the decisive keys.
         copies
             `COPIES` of the round.
         """
@@ -118,16 +118,16 @@ class OpenPosts:
         )
 
     def rows(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: which of the open posts are at these positions."""
+        """Return int64[n]: the number, among the open posts, of the posts at these positions."""
         return self._row_of[positions - self.first]
 
     @cached_property
     def _row_of(self) -> Int64s:
-        """int64[n]: which of the open posts each post of the round is, where it is one."""
+        """int64[n]: number of each post of the round among the open posts, if it is open."""
         return np.cumsum(self.status == OPEN) - 1
 
     def bins(self, coupled: Keyed, n_bins: int) -> tuple[Int64s, KeyBins]:
-        """Return int64[n_open], and the bin of each key: posts that depend on one another have one."""
+        """Return int64[n_open], the bin of each open post, and the bin of each key; dependent posts share a bin."""
         keys = self.decisive_keys
         numbers = np.searchsorted(keys, coupled.keys)
         both = self.status_at(self.links.earlier) == OPEN
@@ -141,18 +141,18 @@ class OpenPosts:
 
 
 class KeyBins(NamedTuple):
-    """The bin of each key, by key."""
+    """Bins of keys, in the order of the keys."""
 
     keys: Int64s
     bins: Int64s
 
     def of(self, keys: Int64s) -> Int64s:
-        """Return int64[n]: the bins of these keys, each of which has one."""
+        """Return int64[n]: the bins of keys, all of which must be known."""
         return self.bins[np.searchsorted(self.keys, keys)]
 
 
 def pack(sizes: Int64s, n_bins: int) -> Int64s:
-    """Return the bin of each thing of some sizes: from the largest on, each goes where there is least so far.
+    """Distribute things of the given sizes to bins: the largest first, each to the bin with the least content.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def pack(sizes: Int64s, n_bins: int) -> Int64s:
 
 
 def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s, is_met: Bools) -> pa.Table:
-    """Return texts that go into bins by some of their keys as `WANTED`, given each with one key at a time."""
+    """Return texts that are not open as `WANTED`, given one row per text, bin and key."""
     order = np.lexsort((keys, bins, positions))
     positions, bins, keys, is_met = positions[order], bins[order], keys[order], is_met[order]
     is_first = np.ones(len(order), np.bool_)

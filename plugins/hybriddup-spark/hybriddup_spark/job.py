@@ -1,4 +1,4 @@
-"""What `hybriddup spark dedupe` does: read, decide, write, say what was done."""
+"""The job of `hybriddup spark dedupe`: read, decide, write, report."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def perform(
     plugins: Sequence[str],
     quiet: bool,
 ) -> None:
-    """Decide posts of files, and write what is kept and removed."""
+    """Decide the posts of files, and write kept and removed posts."""
     if not order_by:
-        raise InputError("--order-by: name the column that tells which post came first; files on Spark have no order.")
+        raise InputError("--order-by: name the column that orders the posts; files on Spark have no order.")
     session = open_session()
     check_free(session, output)
     posts = read(session, inputs, format_name, text_field)
@@ -52,11 +52,11 @@ def perform(
             raise refused from error
         raise
     result.write(output)
-    console.print(said(result.summary, output), soft_wrap=True)
+    console.print(describe(result.summary, output), soft_wrap=True)
 
 
 def open_session() -> SparkSession:
-    """Return the session that spark-submit asked for, else one on this machine."""
+    """Return the session that spark-submit configured, else a session on this machine."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.appName("hybriddup").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -64,12 +64,12 @@ def open_session() -> SparkSession:
 
 
 def check_free(session: SparkSession, output: str) -> None:
-    """Refuse to write where something is.
+    """Check that the output directories do not exist.
 
     Raises
     ------
     OutputError
-        Names it.
+        One exists, or cannot be checked.
     """
     for name in OUTPUTS:
         try:
@@ -78,17 +78,17 @@ def check_free(session: SparkSession, output: str) -> None:
             if error.getCondition() == "PATH_NOT_FOUND":
                 continue
             raise OutputError(f"{output}: {error.getCondition()}. Name a directory that can be written to.") from error
-        raise OutputError(f"{output}/{name} is there already. Name another directory, or delete it.")
+        raise OutputError(f"{output}/{name} exists already. Name another directory, or delete it.")
 
 
-def said(summary: SparkSummary, output: str) -> str:
-    """Return what was done, and what to know of it."""
+def describe(summary: SparkSummary, output: str) -> str:
+    """Return the final message of a run: counts and notes."""
     n_removed = summary.n_exact + summary.n_near
     share = n_removed / summary.n_read if summary.n_read else 0.0
     remarks = [f"{summary.n_bad:,} records had no text, or could not be read."] if summary.n_bad else []
     if n := summary.n_repeated_ids:
         posts = "1 post has" if n == 1 else f"{n:,} posts have"
-        remarks.append(f"{posts} an id that another one has: ids do not tell them apart.")
+        remarks.append(f"{posts} the id of another one: ids do not identify them.")
     remarks += order_remarks(summary)
     return (
         f"Removed {n_removed:,} of {summary.n_read:,} posts ({share:.1%}): {summary.n_exact:,} exact, "
@@ -97,7 +97,7 @@ def said(summary: SparkSummary, output: str) -> str:
 
 
 def order_remarks(summary: SparkSummary) -> list[str]:
-    """Return how posts were compared in columns of text."""
+    """Return notes on how text columns were compared."""
     remarks = []
     for name, kind in summary.compared_as.items():
         n = summary.n_without_value[name]

@@ -1,9 +1,9 @@
-"""Which texts of a round meet: they share a key with an earlier text and are within its limits.
+"""Meetings: pairs of a text of a round and an earlier text that share a key and are within their limits.
 
-A task has all texts of some keys. A pair is *sure* where the earlier text is among the newest of the key when the later
-one comes, whatever is kept of the round; and until the round ends, where copies will be looked up. Where texts that
-share a key are near one another in masses, such as copies of a template, their pairs are not listed: the key is
-*crowded*, and its texts are decided together.
+A task has all texts of some keys. A pair is *sure* if the earlier text is among the newest of the key at the later
+text, whatever is kept of the round; for texts with copies in the round, at its end. If masses of texts with one key are
+near each other, such as copies of a template, the key is *crowded*: its pairs are not listed, and its texts are decided
+together.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from hybriddup_spark.preparing import counts_characters
 from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
 
 SURE, UNSURE, CROWDED, CUT, MEMBER = range(5)
-"""Kinds of what is noted: pairs, the earlier of which is or may not be looked at; that a text has a crowded key; in the
-place of the earlier text, how many looks met keys of which more than ``max_bucket_size`` texts were kept before the
-round, and in that of the key the part; and that a text can be found by a key of which it may matter what is kept."""
+"""Kinds of rows: a pair that is sure to be compared, or not; a text with a crowded key; the number of look-ups (as
+``earlier``) of keys with more than ``max_bucket_size`` texts kept before the round, and the part (as ``key``); a text
+stored under a key whose kept texts may matter."""
 PAIRED = SURE, UNSURE
 LATER, EARLIER = MEMBER + 1, MEMBER + 2
-"""Kinds of notes: positions of texts that pairs need."""
-ENTRIES_AT_A_TIME = 2**16
-"""What is compared in one call, but for a key with more."""
+"""Kinds of notes: positions of the texts of pairs."""
+ENTRIES_PER_CALL = 2**16
+"""Maximum number of entries compared in one call, unless a single key has more."""
 FEWEST_CROWDED = 256
-"""Texts of a round with a key, from which on it may be crowded."""
+"""Minimum number of texts of a round with a crowded key."""
 MOST_WITH_KEY = 2**16
-"""A key of so many texts of a round is crowded, however few of them are near."""
+"""Number of texts of a round that makes a key crowded, even if few of them are near each other."""
 MOST_NEAR = 64
-"""A key is crowded where a text is near so many others that have it, on average."""
+"""Mean number of near texts with the same key that makes it crowded."""
 N_SAMPLED = 64
-"""Texts of a key by which that is estimated."""
+"""Texts of a key that are sampled to estimate this mean."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Texts under their keys, by key, then by position."""
+    """Texts under their keys, ordered by key, then by position."""
 
     keys: UInt64s
     positions: Int64s
@@ -60,11 +60,11 @@ class Entries:
     is_repeated: Bools
     columns: TextColumns
     is_new: Bools
-    """bool[n]: which are of the round; the others are kept texts of earlier ones."""
+    """bool[n]: whether the text is of the round, not a kept text of an earlier round."""
 
     @classmethod
     def of(cls, components: Components, table: pa.Table, first_new: int) -> Entries:
-        """Return `ENTRIES`, given the position of the first post of the round."""
+        """Build from `ENTRIES` and the position of the first post of the round."""
         keys, positions = longs(table, "key").view(np.uint64), longs(table, "position")
         order = np.lexsort((positions, keys))
         own, probe, repeated = (bools(table, name)[order] for name in ("is_own", "is_probe", "is_repeated"))
@@ -72,18 +72,18 @@ class Entries:
         return cls(keys[order], positions[order], own, probe, repeated & is_new, columns, is_new)
 
     def take(self, chosen: slice | Int64s) -> Entries:
-        """Return some of them."""
+        """Return the chosen entries."""
         own, probe, repeated = (column[chosen] for column in (self.is_own, self.is_probe, self.is_repeated))
         columns = self.columns.take(chosen)
         return Entries(self.keys[chosen], self.positions[chosen], own, probe, repeated, columns, self.is_new[chosen])
 
     def key_bounds(self) -> Int64s:
-        """Return int64[n_keys + 1]: where each key begins, and the end."""
+        """Return int64[n_keys + 1]: the first entry of each key, and the number of entries."""
         return np.concatenate([[0], np.flatnonzero(np.diff(self.keys)) + 1, [len(self.keys)]]).astype(np.int64)
 
 
 def columns_of(components: Components, table: pa.Table) -> TextColumns:
-    """Return what stage 1 goes by, given the columns ``length``, ``bits`` and ``sketch``."""
+    """Return the columns for stage 1, given ``length``, ``bits`` and ``sketch``."""
     lengths = ints(table, "length")
     n_words = components.settings.fingerprint.bits // 64
     bits = key_lists(table, "bits")[0].reshape(-1, n_words)
@@ -94,24 +94,24 @@ def columns_of(components: Components, table: pa.Table) -> TextColumns:
 
 
 def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, parts: Parts) -> pa.Table:
-    """Return the `MEETINGS` of the texts of a round with each other and with those kept before.
+    """Return the `MEETINGS` of the texts of a round with each other and with texts kept before.
 
     Parameters
     ----------
     entries
-        `ENTRIES` of some keys, of this round and of all before.
+        `ENTRIES` of some keys, of this and all earlier rounds.
     parts
-        What pairs are dealt to, by earlier text.
+        Partitioning of the pairs, by earlier text.
     """
-    some = that_may_meet(entries, earlier)
+    some = with_common_keys(entries, earlier)
     own_part = longs(entries, "part")[:1].view(np.uint64)
     found = met(components, Entries.of(components, some, earlier.first), own_part)
     at = np.where(np.isin(longs(found, "kind"), PAIRED), longs(found, "earlier"), longs(found, "later"))
     return found.set_column(0, "part", pa.array(parts.of(at.view(np.uint64)), pa.int32()))
 
 
-def that_may_meet(entries: pa.Table, earlier: Earlier) -> pa.Table:
-    """Return the entries of the round, and those of kept texts under keys that some of the round has."""
+def with_common_keys(entries: pa.Table, earlier: Earlier) -> pa.Table:
+    """Return the entries of the round, and the entries of kept texts whose keys occur in the round."""
     positions, keys = longs(entries, "position"), longs(entries, "key")
     is_new = positions >= earlier.first
     if is_new.all():
@@ -122,7 +122,7 @@ def that_may_meet(entries: pa.Table, earlier: Earlier) -> pa.Table:
 
 
 def met(components: Components, entries: Entries, part: UInt64s) -> pa.Table:
-    """Return the `MEETINGS` of the entries of a part, uint64[1], dealt to no parts."""
+    """Return the `MEETINGS` of the entries of one part, uint64[1], not yet partitioned."""
     most = components.block_index.max_bucket_size
     entries, n_cut = without_oldest(entries, most)
     nothing = np.zeros(1, np.int64)
@@ -136,10 +136,10 @@ def met(components: Components, entries: Entries, part: UInt64s) -> pa.Table:
 
 
 def notes_of(batches: Batches) -> Batches:
-    """Yield what the driver has to know of some `MEETINGS`, as `NOTES`.
+    """Summarize `MEETINGS` for the driver, as `NOTES`.
 
-    That is which texts pairs need: `LATER` and `EARLIER` ones; which texts have which `CROWDED` keys; and how often
-    keys were `CUT`, in the place of a position, and in which part.
+    These are the `LATER` and `EARLIER` texts of pairs, the texts with `CROWDED` keys, and the number (as ``position``)
+    of `CUT` look-ups in each part (as ``key``).
     """
     needed: dict[int, list[Int64s]] = {LATER: [], EARLIER: []}
     for batch in batches:
@@ -160,7 +160,7 @@ def _notes(kind: int, positions: Int64s, keys: Int64s) -> pa.RecordBatch:
 
 
 def members_of(keys: Int64s) -> Task:
-    """Return what makes `MEMBERS` of `MEETINGS`: which texts can be found by some keys, int64[n] rising."""
+    """Return the task that makes `MEMBERS` from `MEETINGS`: the texts stored under some keys, int64[n] ascending."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
@@ -172,7 +172,7 @@ def members_of(keys: Int64s) -> Task:
 
 
 def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
-    """Return the entries without kept texts that are no longer looked at; and how many looks that concerns."""
+    """Drop kept texts that are not among the newest of their key; also return the number of affected look-ups."""
     if not most or not len(entries.keys):
         return entries, 0
     bounds = entries.key_bounds()
@@ -186,18 +186,18 @@ def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
 
 
 def slices(entries: Entries) -> Iterator[Entries]:
-    """Yield all entries, those of a key together."""
+    """Yield the entries in slices, never splitting a key."""
     bounds = entries.key_bounds()
     first = 0
     while first < len(entries.keys):
-        at = int(np.searchsorted(bounds, first + ENTRIES_AT_A_TIME, side="right")) - 1
+        at = int(np.searchsorted(bounds, first + ENTRIES_PER_CALL, side="right")) - 1
         last = int(bounds[at]) if bounds[at] > first else int(bounds[at + 1])
         yield entries.take(slice(first, last))
         first = last
 
 
 def crowded_keys(entries: Entries) -> Bools:
-    """Return bool[n]: which entries are of crowded keys."""
+    """Return bool[n]: whether each entry has a crowded key."""
     crowded = np.zeros(len(entries.keys), np.bool_)
     bounds = entries.key_bounds()
     n_new = np.add.reduceat(entries.is_new.astype(np.int64), bounds[:-1]) if len(entries.keys) else bounds[:0]
@@ -208,7 +208,7 @@ def crowded_keys(entries: Entries) -> Bools:
 
 
 def may_be_cut(entries: Entries, most: int) -> Bools:
-    """Return bool[n]: which entries are of keys with more texts than are looked at, if all of them are kept."""
+    """Return bool[n]: whether each entry's key would have more than ``most`` texts if all of them were kept."""
     if not most or not len(entries.keys):
         return np.zeros(len(entries.keys), np.bool_)
     bounds = entries.key_bounds()
@@ -217,7 +217,7 @@ def may_be_cut(entries: Entries, most: int) -> Bools:
 
 
 def n_near_one(entries: Entries) -> float:
-    """Return about how many entries of one key are near one of them, on average."""
+    """Estimate the mean number of entries of one key that are near an entry."""
     n = len(entries.keys)
     sampled = np.arange(min(N_SAMPLED, n)) * n // min(N_SAMPLED, n)
     return count_near(entries.columns.bits, entries.columns.max_distances, sampled) / len(sampled)
@@ -225,7 +225,7 @@ def n_near_one(entries: Entries) -> float:
 
 @njit(cache=True, nogil=True)
 def count_near(bits: UInt64s, limits: Int32s, sampled: Int64s) -> int:
-    """Return how many pairs of a sampled text and another are within the larger limit of the two."""
+    """Count the pairs of a sampled text and another one that are within the larger limit of the two."""
     n_near = 0
     for row in sampled:
         for other in range(len(bits)):
@@ -256,16 +256,16 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
 
 
 class Places(NamedTuple):
-    """Where entries stand under their keys, among those that others can find."""
+    """Places of entries under their keys, among the stored entries."""
 
     n_behind: Int64s
-    """int64[n]: such entries behind each."""
+    """int64[n]: number of stored entries after each entry."""
     n_repeated_before: Int64s
-    """int64[n]: such entries before each, of texts that come again in the round."""
+    """int64[n]: number of stored entries before each entry whose texts have later copies in the round."""
 
     @classmethod
     def of(cls, entries: Entries) -> Places:
-        """Return the places of entries, by key, then by position."""
+        """Compute the places of entries, which are ordered by key, then by position."""
         bounds = entries.key_bounds()
         firsts, sizes = bounds[:-1], np.diff(bounds)
         upto, repeated = np.cumsum(entries.is_own), entries.is_own & entries.is_repeated
@@ -273,15 +273,15 @@ class Places(NamedTuple):
         return cls(np.repeat(upto[bounds[1:] - 1], sizes) - upto, n_before - np.repeat(n_before[firsts], sizes))
 
     def take(self, order: Int64s) -> Places:
-        """Return some of them."""
+        """Return the places in another order."""
         return Places(self.n_behind[order], self.n_repeated_before[order])
 
 
 def n_between(entries: Entries, places: Places, near: NearPairs) -> Int64s:
-    """Return int64[n_pairs]: how many texts may be kept between the two of each pair, under the key that they share.
+    """Return int64[n_pairs]: the maximum number of kept texts between the texts of each pair, under their shared key.
 
-    Of a text that comes again, it may be a later copy that is kept. Where one of the two comes again, its copies meet
-    the other one, or what it matches, where they stand: then all behind the earlier one counts.
+    A text with later copies may be kept as one of them. If one text of the pair has later copies, these meet the other
+    text, or its matches, at their own places: then all entries after the earlier text count.
     """
     behind_later = places.n_behind + entries.is_own
     is_repeated = entries.is_repeated[near.later] | entries.is_repeated[near.earlier]
@@ -290,7 +290,7 @@ def n_between(entries: Entries, places: Places, near: NearPairs) -> Int64s:
 
 
 def _noted(entries: Entries, chosen: Bools, kind: int) -> pa.Table:
-    """Return some entries, by their texts and keys, as `MEETINGS`."""
+    """Return the chosen entries, with their texts and keys, as `MEETINGS`."""
     nothing = np.full(int(chosen.sum()), -1)
     return _meetings(entries.positions[chosen], nothing, entries.keys[chosen], nothing, kind)
 

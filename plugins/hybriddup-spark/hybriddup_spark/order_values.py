@@ -1,7 +1,7 @@
-"""What posts are compared by in a column: numbers and times also if the column holds them as text.
+"""Comparison of posts by a column, with numbers and times in text columns compared as such.
 
-The rule of `hybriddup.run.deciding_order.ranks_by_value`. A CSV file holds nothing but text, and as text 10 comes
-before 9.
+The rule of `hybriddup.run.deciding_order.ranks_by_value`: all columns of a CSV file are text, and as text 10 is before
+9.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from hybriddup.run.deciding_order import as_number
 from hybriddup_spark.fields import PREFIX, named
 
 VALUES = f"{PREFIX}value_"
-"""Begins the names of columns of values that were read from text."""
+"""Prefix of the columns of values parsed from text."""
 VALUE = "high double, low double, time double"
-"""A value read from text: the number that it spells, as ``high + low``, or the time; null if it is neither."""
+"""Type of a value parsed from text: a number as ``high + low``, or a time; null if it is neither."""
 WHOLE_NUMBER = r"^[+-]?[0-9]{1,38}$"
-"""Ids that are compared as numbers; Spark's decimals have 38 digits."""
+"""Ids that are compared as numbers: Spark's decimals have 38 digits."""
 
 
 @dataclass(frozen=True)
 class OrderColumn:
-    """What posts are compared by in one column."""
+    """Sort keys for one column of the posts."""
 
     columns: tuple[Column, ...]
-    """One after another; null in posts without a value."""
+    """Sort keys, most significant first; null in posts without a value."""
     kind: str = ""
-    """What text is compared as: ``numbers``, ``times`` or ``text``; empty if the column holds no text."""
+    """Comparison of a text column: ``numbers``, ``times`` or ``text``; empty for other columns."""
     n_without: int = 0
-    """Posts whose text is no such value; only counted in columns of text."""
+    """Number of posts without such a value; only counted in text columns."""
 
     def rising(self) -> list[Column]:
-        """Return what to sort by, the least first; posts without a value come last."""
+        """Return the keys for ascending order; posts without a value are last."""
         return [column.asc_nulls_last() for column in self.columns]
 
     def falling(self) -> list[Column]:
-        """Return what to sort by, the greatest first; posts without a value come last here, too."""
+        """Return the keys for descending order; posts without a value are last, too."""
         return [column.desc_nulls_last() for column in self.columns]
 
 
 def read_value(text: str | None) -> tuple[float | None, float | None, float | None] | None:
-    """Return what a text is compared by, as `VALUE`; None if it is empty.
+    """Parse a text as `VALUE`; return None if it is empty.
 
-    Two floats hold whole numbers of up to 31 digits exactly, such as ids of tweets and times in nanoseconds.
+    Two floats represent whole numbers of up to 31 digits exactly, such as ids of tweets and times in nanoseconds.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def read_value(text: str | None) -> tuple[float | None, float | None, float | No
 
 
 def with_order_columns(posts: DataFrame, names: Iterable[str]) -> tuple[DataFrame, dict[str, OrderColumn]]:
-    """Return posts with columns that begin with `VALUES`, and what the posts are compared by in some of theirs."""
+    """Add columns of parsed values to the posts, and return the sort keys for the named columns."""
     types = {column.name: column.dataType for column in posts.schema.fields}
     names = list(dict.fromkeys(names))
     texts = [name for name in names if isinstance(types[name], StringType)]
@@ -89,7 +89,7 @@ def _native(name: str, kind: DataType) -> Column:
 
 
 def _columns_of_text(posts: DataFrame, names: Sequence[str]) -> Iterator[OrderColumn]:
-    """Yield what posts are compared by in columns of text, in the order of their `VALUES`."""
+    """Yield the sort keys for text columns, in the order of their `VALUES`."""
     if not names:
         return
     values = [sf.col(f"{VALUES}{i}") for i in range(len(names))]
@@ -106,7 +106,7 @@ def _columns_of_text(posts: DataFrame, names: Sequence[str]) -> Iterator[OrderCo
 
 
 def order_of_ids(posts: DataFrame, name: str) -> list[Column]:
-    """Return what ids are compared by: whole numbers as such, also if they are text, and before other text."""
+    """Return the sort keys for ids: whole numbers, even in text, as numbers and before other text."""
     column, types = named(name), {field.name: field.dataType for field in posts.schema.fields}
     if not isinstance(types[name], StringType):
         return [column]

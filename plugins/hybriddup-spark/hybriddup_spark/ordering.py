@@ -1,4 +1,4 @@
-"""Posts in the order of deciding, each with its position."""
+"""Posts in the decision order, each with its position."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hybriddup_spark.order_values import OrderColumn, order_of_ids, with_order_c
 from hybriddup_spark.preparing import PARTITION_BITS
 
 NUMBER, RANK = f"{PREFIX}number", f"{PREFIX}rank"
-"""Columns that are added to the posts while they are decided."""
+"""Columns that a run adds to the posts."""
 
 
 def split_bad(posts: DataFrame, fields: Fields) -> tuple[DataFrame, DataFrame]:
-    """Return the posts that have a text, and the records that have none or that Spark could not read."""
+    """Split records into posts with a text, and records without a text or that Spark could not read."""
     corrupt, is_bad = corrupt_column(posts.sparkSession), named(fields.text).isNull()
     if corrupt not in posts.columns or corrupt == fields.text:
         return posts.filter(~is_bad), posts.filter(is_bad)
@@ -34,12 +34,12 @@ def split_bad(posts: DataFrame, fields: Fields) -> tuple[DataFrame, DataFrame]:
 def in_order(
     posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker
 ) -> tuple[DataFrame, dict[str, OrderColumn]]:
-    """Return posts in the order of deciding, numbered, and how they are compared in each column of the order."""
+    """Return posts in the decision order, numbered, and the comparison of each column of the order."""
     ordered, compared = with_order_columns(posts, [*fields.order_by, *highest_fields(rules)])
     ordered = with_ranks(ordered, fields, rules, maker).withColumn(NUMBER, sf.monotonically_increasing_id())
     ids = order_of_ids(posts, fields.id) if fields.id else []
     by_input = [OrderColumn((sf.col(NUMBER),))]
-    if fields.order_by:  # posts that are equal in all of these are equal in all that decides
+    if fields.order_by:  # posts that are equal in all of these are interchangeable
         by_input = [*(compared[name] for name in fields.order_by), OrderColumn((*ids, named(fields.text)))]
     if columns := sort_columns(fields, rules, compared, by_input):
         ordered = ordered.sort(*columns)
@@ -67,7 +67,7 @@ def sort_columns(
 
 
 def with_ranks(posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker) -> DataFrame:
-    """Return posts with how much each says, where that decides which is kept."""
+    """Add the length of the body of each post, if ``keep`` has ``most_complete``."""
     if "most_complete" not in rules:
         return posts
     from hybriddup.steps.posts.parts import body_lengths
@@ -84,7 +84,7 @@ def with_ranks(posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], make
 
 
 def first_positions(ordered: DataFrame) -> tuple[Int64s, int]:
-    """Return int64[n_partitions]: the position of the first post of each partition; and how many posts there are."""
+    """Return int64[n_partitions], the position of the first post of each partition, and the number of posts."""
     partition = sf.shiftright(sf.col(NUMBER), PARTITION_BITS).alias("partition")
     counts = ordered.groupBy(partition).count().toArrow()
     numbers = counts.column("partition").to_numpy()

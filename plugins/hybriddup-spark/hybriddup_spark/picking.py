@@ -1,4 +1,4 @@
-"""Tasks that go over prepared posts and pick what a step needs of them."""
+"""Tasks that select the rows and columns of prepared posts for each step."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ OF_EQUAL = "position", "equal_a", "equal_b", "is_near", "length"
 OF_ENTRIES = "position", "is_near", "length", "bits", "sketch", "keys", "probes"
 OF_TEXTS = "position", "text"
 OF_BINS = "position", "text", "length", "bits", "sketch", "keys"
-"""The columns of `POSTS` that each task reads: others stay in the files."""
+"""Columns of `POSTS` that each task reads; Spark does not read the others."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts that keys, or positions, are dealt to."""
+    """A hash partitioning of keys, or of positions."""
 
     values: Int32s
-    """int32[n]: what stands for each part in the column ``part``, chosen so that Spark gives each to another task."""
+    """int32[n]: value of each part in the column ``part``, chosen so that Spark gives each part to a different task."""
 
     def of(self, numbers: UInt64s) -> Int32s:
-        """Return int32[n]: the part of each number."""
+        """Return int32[n]: the part of each key or position."""
         mixed = numbers * MIX
         return self.values[((mixed ^ (mixed >> np.uint64(32))) % np.uint64(len(self.values))).astype(np.int64)]
 
 
 @dataclass(frozen=True)
 class Flags:
-    """A bit for each of some posts that follow one another, as tasks are sent them."""
+    """A bit set of consecutive posts, small enough to be sent to tasks."""
 
     first: int
-    """The position of the first of them."""
+    """Position of the first post."""
     bits: NDArray[np.uint8]
-    """As `numpy.packbits` packs them."""
+    """Bits as packed by `numpy.packbits`."""
 
     @classmethod
     def of(cls, first: int, flags: Bools) -> Flags:
-        """Return bool[n] in an eighth of the bytes."""
+        """Pack bool[n]."""
         return cls(first, np.packbits(flags))
 
     @classmethod
     def at_positions(cls, positions: Int64s) -> Flags:
-        """Return flags that are set for some of the posts, rising, from the first to the last of them."""
+        """Return the bit set of some positions, ascending."""
         first = int(positions[0])
         flags = np.zeros(int(positions[-1]) + 1 - first, np.bool_)
         flags[positions - first] = True
         return cls.of(first, flags)
 
     def at(self, positions: Int64s) -> Bools:
-        """Return bool[n]: those of some of the posts."""
+        """Return bool[n]: the bits at some positions."""
         rows = positions - self.first
         return np.asarray((self.bits[rows >> 3] >> (7 - (rows & 7)).astype(np.uint8)) & 1 == 1)
 
 
 def equal_of(parts: Parts) -> Task:
-    """Return what makes `EQUAL` of `POSTS`."""
+    """Return the task that makes `EQUAL` from `POSTS`."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
@@ -76,14 +76,14 @@ def equal_of(parts: Parts) -> Task:
 
 
 def entries_of(parts: Parts, chosen: Flags, repeated: Flags, *, probes: bool) -> Task:
-    """Return what makes `ENTRIES` of the `POSTS` of a round that are chosen and could be near repeats.
+    """Return the task that makes `ENTRIES` from the chosen `POSTS` of a round that could be near repeats.
 
     Parameters
     ----------
     chosen, repeated
-        Which posts of the round are wanted, and which come again in it.
+        Chosen posts of the round, and posts with a later copy in it.
     probes
-        Whether texts are looked up by other keys than their own.
+        Whether texts are looked up under other keys than their own.
     """
 
     def pick(batches: Batches) -> Batches:
@@ -123,7 +123,7 @@ def _entries(
 
 
 def texts_at(parts: Parts, wanted: Flags) -> Task:
-    """Return what makes `NEEDED` of those of some `POSTS` that are wanted."""
+    """Return the task that makes `NEEDED` from the wanted `POSTS`."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:

@@ -1,4 +1,4 @@
-"""Normalize, fingerprint and keys: what needs nothing but the post itself."""
+"""The steps that need only the post itself: normalize, fingerprint, keys."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from hybriddup_spark.schemas import POSTS
 Batches = Iterator[pa.RecordBatch]
 
 PARTITION_BITS = 33
-"""`pyspark.sql.functions.monotonically_increasing_id` has the number of the partition above so many bits."""
+"""Bits below the partition number in `pyspark.sql.functions.monotonically_increasing_id`."""
 
 
 def preparer(maker: Maker, first_positions: Int64s) -> Callable[[Batches], Batches]:
-    """Return what makes `POSTS` of columns ``number``, as Spark numbers rows, and ``text``.
+    """Return the task that makes `POSTS` from the columns ``number`` (Spark's row numbers) and ``text``.
 
     Parameters
     ----------
     first_positions
-        int64[n_partitions]: the position of the first post of each partition.
+        int64[n_partitions]: position of the first post of each partition.
     """
 
     def prepare_all(batches: Batches) -> Batches:
@@ -42,7 +42,7 @@ def preparer(maker: Maker, first_positions: Int64s) -> Callable[[Batches], Batch
 
 
 def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa.RecordBatch:
-    """Return posts as `POSTS`."""
+    """Normalize and fingerprint posts; return them as `POSTS`."""
     normalized = components.normalizer.normalize_batch(raw)
     compared = components.compared(normalized)
     prints, lengths = components.fingerprint(normalized, compared), text_lengths(compared)
@@ -67,16 +67,16 @@ def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa
 
 
 def hash_equal(keys: Sequence[tuple[bool, str]]) -> UInt64s:
-    """Return uint64[n, 2]: the hash of what each text must be equal in; of 10**10 texts no two have one by chance."""
+    """Return uint64[n, 2]: hashes of the keys of exact repeats, with no collision expected among 10**10 texts."""
     digests = (xxhash.xxh3_128_digest(text.encode(), seed=says) for says, text in keys)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
 
 
 def sketches_of(components: Components, compared: Sequence[str]) -> UInt64s:
-    """Return the sketches of the characters of texts, of no words where nobody asks."""
+    """Return the character sketches of texts, with zero words if no verifier uses them."""
     return sketch_texts(compared, 1) if counts_characters(components) else np.zeros((len(compared), 0), np.uint64)
 
 
 def counts_characters(components: Components) -> bool:
-    """Return whether a verifier tells how many characters a pair needs in common."""
+    """Return whether a verifier has a minimum of characters in common."""
     return bool(components.bands.least_in_common().any())

@@ -1,4 +1,4 @@
-"""Reading the posts of files, so that no line is cut or taken for another one."""
+"""Reading the posts of files without cutting or misinterpreting lines."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
 from hybriddup.errors import InputError
-from hybriddup_spark.fields import corrupt_column, name_faults, named, tells_case_apart
+from hybriddup_spark.fields import corrupt_column, is_case_sensitive, name_faults, named
 
 FORMATS = {"parquet": "parquet", "jsonl": "json", "json": "json", "csv": "csv"}
 COMPRESSIONS = "gz", "zst", "bz2", "snappy"
 TWICE = (
-    "Two fields have one name, or names that differ only in case. Rename one; if they differ in case, this keeps them "
-    "apart: PYSPARK_SUBMIT_ARGS='--conf spark.sql.caseSensitive=true pyspark-shell' hybriddup spark dedupe ..."
+    "Two fields have one name, or names that differ only in case. Rename one; if they differ in case, this setting "
+    "distinguishes them: "
+    "PYSPARK_SUBMIT_ARGS='--conf spark.sql.caseSensitive=true pyspark-shell' hybriddup spark dedupe ..."
 )
 OTHER_HEADER = "CSV header does not conform to the schema"
-"""Begins the message of a task of Spark that meets a file with other columns than the first."""
+"""Beginning of Spark's message about a file whose columns differ from those of the first."""
 
 
 def read(session: SparkSession, inputs: Sequence[str], format_name: str | None, text_field: str) -> DataFrame:
@@ -29,11 +30,11 @@ def read(session: SparkSession, inputs: Sequence[str], format_name: str | None, 
     Raises
     ------
     InputError
-        They cannot be read, or have no known format.
+        The files cannot be read, or their format is unknown.
     """
     chosen = format_name or format_of(inputs[0])
     if chosen not in FORMATS:
-        raise InputError(f"{inputs[0]}: {chosen!r} is no known format; give --format parquet, jsonl or csv.")
+        raise InputError(f"{inputs[0]}: format {chosen!r} is unknown; give --format parquet, jsonl or csv.")
     try:
         if chosen == "csv":
             return read_csv(session, inputs, text_field)
@@ -44,22 +45,22 @@ def read(session: SparkSession, inputs: Sequence[str], format_name: str | None, 
 
 
 def format_of(name: str) -> str:
-    """Return the last suffix of a file, without a suffix for compression; empty if it has none."""
+    """Return the last suffix of a file name, not counting a suffix for compression; empty if there is none."""
     parts = [part for part in name.rstrip("/").split("/")[-1].split(".")[1:] if part not in COMPRESSIONS]
     return parts[-1] if parts else ""
 
 
 def read_csv(session: SparkSession, inputs: Sequence[str], text_field: str) -> DataFrame:
-    """Return the posts of tables, all of text, and for each line with too few or too many fields the line as it is.
+    """Return the posts of CSV files with text columns, and the original line for lines with too few or many fields.
 
-    Spark leaves such lines as they are only if the column for them is in the schema; otherwise it cuts them.
+    Spark keeps such lines only if the schema has a column for them; otherwise it cuts them.
     """
     names, corrupt = header(session, inputs), corrupt_column(session)
     if not names:
-        raise InputError(f"{', '.join(inputs)}: is empty; a table begins with the names of its columns.")
-    faults = list(name_faults([name for name in names if name], tells_case=tells_case_apart(session)))
+        raise InputError(f"{', '.join(inputs)}: is empty; a CSV file begins with the names of its columns.")
+    faults = list(name_faults([name for name in names if name], case_sensitive=is_case_sensitive(session)))
     if corrupt in names:
-        faults.append(f"column {corrupt!r} has the name under which Spark keeps broken lines. Rename it.")
+        faults.append(f"column {corrupt!r} has the name of the column in which Spark keeps broken lines. Rename it.")
     if faults:
         raise InputError("\n".join(f"{', '.join(inputs)}: {fault}" for fault in faults))
     columns = [name or f"_c{place}" for place, name in enumerate(names)]
@@ -72,20 +73,20 @@ def read_csv(session: SparkSession, inputs: Sequence[str], text_field: str) -> D
 
 
 def header(session: SparkSession, inputs: Sequence[str]) -> list[str]:
-    """Return the names in the first line of tables, which Spark would change if one came twice."""
+    """Return the names in the first line, in which Spark itself would rename duplicates."""
     first = table_reader(session).csv(list(inputs)).first()
     return [name or "" for name in first] if first else []
 
 
 def table_reader(session: SparkSession) -> DataFrameReader:
-    """Return what reads tables with quotes as in RFC 4180."""
+    """Return a reader of CSV with quotes as in RFC 4180."""
     return session.read.option("multiLine", True).option("escape", '"')
 
 
 def other_header(error: Exception) -> InputError | None:
-    """Return the error for a table with other columns than the first one, if that is what made a task fail."""
+    """Return the error for a file whose columns differ from those of the first, if that made a task fail."""
     found = re.search(rf"{OTHER_HEADER}\.\s+(.*?)\n\s*at ", str(error), re.DOTALL)
     if found is None:
         return None
     where = " ".join(found[1].split())
-    return InputError(f"tables with different columns: {where}. Give them the same columns in the same order.")
+    return InputError(f"files with different columns: {where}. Give them the same columns in the same order.")

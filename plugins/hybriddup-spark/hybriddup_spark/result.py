@@ -1,4 +1,4 @@
-"""The result of a run on Spark: data frames, counts, and how they are written."""
+"""The result of a run on Spark: data frames and counts, and writing them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from hybriddup.run.recipe import LearnedRecipe
 
 OUTPUTS = "kept", "removed", "bad", "summary"
-"""Directories that `SparkResult.write` makes."""
+"""Directories that `SparkResult.write` creates."""
 
 
 @dataclass
@@ -21,48 +21,48 @@ class SparkSummary:
     n_bad: int = 0
     """Records without a text, and lines that Spark could not read."""
     n_without_text: int = 0
-    """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor removed."""
+    """Posts without text after normalizing; with ``without_text: drop`` they are neither kept nor removed."""
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
     n_linked_pairs: int = 0
-    """Pairs that were verified and match, and all pairs of texts with too many candidates."""
+    """Verified pairs that match, plus all pairs of texts with too many candidates."""
     n_decided_together: int = 0
-    """Posts that depended on what was kept just before them, and were decided one after another."""
+    """Posts that depended on the posts kept just before them and were decided in sequence."""
     n_repeated_ids: int = 0
-    """Posts whose id another one has, too, but for one of each id; all are decided, but ids do not tell them apart."""
+    """Posts whose id an earlier post has; all are decided, but their ids do not identify them."""
     n_rounds: int = 0
     n_tasks: int = 0
-    """Tasks of Spark, those that were done again included."""
+    """Spark tasks, repeated ones included."""
     n_bytes_moved: int = 0
-    """Bytes that went from tasks to others while rounds were decided, before Spark compresses them. What Spark before
-    4.1 moves again does not count."""
+    """Bytes that tasks moved to other tasks during the rounds, before compression. Repeated transfers of Spark before
+    4.1 are not counted."""
     limits_hit: dict[str, int] = field(default_factory=dict)
-    """How often a limit left something out; ``max_bucket_size`` counts looks at keys that were crowded before the
-    round."""
+    """Number of times that each limit excluded something; ``max_bucket_size`` counts look-ups of keys that were crowded
+    before the round."""
     compared_as: dict[str, str] = field(default_factory=dict)
-    """How posts are compared in columns of text that order them: as ``numbers``, ``times`` or ``text``."""
+    """Comparison of each text column of the order: ``numbers``, ``times`` or ``text``."""
     n_without_value: dict[str, int] = field(default_factory=dict)
-    """Posts that have no such value in these columns; they come last."""
+    """Posts without such a value in each text column of the order; they are last."""
     config: str = ""
     recipe_id: str = ""
 
 
 @dataclass(frozen=True)
 class SparkResult:
-    """What a run decided. The data frames read files of the work directory, which must stay while they are used."""
+    """The decisions of a run. The data frames read files of the work directory: keep it while you use them."""
 
     kept: DataFrame
-    """The posts that stay, with all of their columns, in no order."""
+    """Kept posts with all their columns, in no particular order."""
     removed: DataFrame
-    """The posts that go, with all of their columns, and ``keeper_id``, ``keeper_text``, ``reason``,
-    ``hamming_distance``, ``verifier``, ``score``, ``threshold``, ``length_band``. A column of the posts that has one of
-    these names, in whatever case, is there with ``post_`` before its name."""
+    """Removed posts with all their columns, and ``keeper_id``, ``keeper_text``, ``reason``, ``hamming_distance``,
+    ``verifier``, ``score``, ``threshold``, ``length_band``. A column of the posts with one of these names, in any case,
+    has the prefix ``post_``."""
     bad: DataFrame
     """Records without a text, and lines that Spark could not read."""
     summary: SparkSummary
     recipe: LearnedRecipe
-    """What was learned, or was given: with it, a run on one machine removes the same posts for the same keepers."""
+    """Recipe of the run: with it, a run on one machine removes the same posts for the same keepers."""
 
     def write(self, output: str) -> None:
         """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.
@@ -70,7 +70,7 @@ class SparkResult:
         Raises
         ------
         pyspark.errors.AnalysisException
-            One of them is there already.
+            One of the directories exists already.
         """
         for name in OUTPUTS[:-1]:
             getattr(self, name).write.parquet(f"{output}/{name}")

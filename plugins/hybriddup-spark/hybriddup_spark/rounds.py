@@ -1,7 +1,7 @@
-"""Deciding posts round after round, in their order: what one round keeps, the later ones are held against.
+"""Deciding posts round by round, in their order: posts of a round are compared with each other and all kept before.
 
-The driver holds one round at a time: what is known of each of its posts, and the pairs that match. All that takes long,
-or needs texts, is done by tasks.
+The driver holds one round at a time: the status of its posts, and the pairs that match. Tasks do all work that takes
+long or needs texts.
 """
 
 from __future__ import annotations
@@ -56,47 +56,48 @@ from hybriddup_spark.together import decide_together
 from hybriddup_spark.verifying import find_links, with_earlier_texts
 
 FIRST_ROUND = 2**20
-"""Posts of the first round; each later one has as many as all before it, so that copies meet few of their kind."""
-POSTS_A_ROUND = 2**21
-"""Posts of a round, at most: the driver keeps some 500 bytes of each."""
+"""Posts of the first round; each later round has as many as all before it, so that few of them are copies of each
+other."""
+POSTS_PER_ROUND = 2**21
+"""Maximum number of posts of a round; the driver needs about 500 bytes for each."""
 
 Blocks = tuple[DataFrame, pa.Schema]
-"""`BLOCKS`, and the schema of the rows in them."""
+"""A data frame of `BLOCKS`, and the schema of the rows in the blocks."""
 
 
 @dataclass
 class Decided:
-    """What rounds have counted."""
+    """Counts of all rounds."""
 
     rounds: int = 0
     exact: int = 0
     near: int = 0
-    """Posts that were removed."""
+    """Number of near repeats that were removed."""
     pairs: int = 0
     together: int = 0
-    """Posts that were decided together, as single pairs did not tell."""
+    """Number of posts that were decided together, because single pairs did not decide them."""
     limits: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Prepared posts, and where what is decided of them goes."""
+    """Prepared posts, and the directory for the decisions."""
 
     spark: SparkSession
     maker: Maker
     work: str
-    """The URL of a directory that all executors reach."""
+    """URL of a directory that all executors can reach."""
     posts: DataFrame
     """`POSTS`."""
     parts: Parts
     n_posts: int
     first_round: int = FIRST_ROUND
-    posts_a_round: int = POSTS_A_ROUND
+    posts_per_round: int = POSTS_PER_ROUND
     count_bytes: Callable[[int], None] = lambda _: None
-    """Told by tasks how many bytes of blocks go from task to task."""
+    """Called by tasks with the number of bytes of blocks that they move to other tasks."""
 
     def decide_all(self, advance: Callable[[int], None] = lambda _: None) -> Decided:
-        """Decide all posts; what is removed is written to the directory ``removed``, as `REMOVED`."""
+        """Decide all posts; write removed posts to the directory ``removed``, as `REMOVED`."""
         counted = Decided()
         equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
         kept = np.ones(self.n_posts, np.bool_)
@@ -106,32 +107,32 @@ class Rounds:
                 kept[longs(removed, "position")] = False
                 n_exact = int(bools(removed, "is_exact").sum())
                 counted.exact, counted.near = counted.exact + n_exact, counted.near + len(removed) - n_exact
-                whole = removed.combine_chunks()  # behind an empty chunk, Spark 4.3 reads nothing more
+                whole = removed.combine_chunks()  # Spark 4.3 stops reading at an empty chunk
                 self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
                 counted.rounds += 1
                 advance(last)
         return counted
 
     def bounds(self) -> Iterator[tuple[int, int]]:
-        """Yield where each round begins and ends."""
-        first, size = 0, min(self.first_round, self.posts_a_round)
+        """Yield the first position of each round, and the one after its last."""
+        first, size = 0, min(self.first_round, self.posts_per_round)
         while first < self.n_posts:
             yield first, min(first + size, self.n_posts)
             first += size
-            size = min(max(first, size), self.posts_a_round)
+            size = min(max(first, size), self.posts_per_round)
 
     def some(self, first: int, last: int) -> DataFrame:
-        """Return the posts of a round."""
+        """Return the posts between two positions."""
         return between(self.posts, first, last)
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
-        """Write a table to the directory, and return it as it is read from there: what made it is not needed again."""
+        """Write a table to the directory, and return a data frame that reads it instead of computing it again."""
         path = f"{self.work}/{name}"
         frame.write.mode("overwrite").parquet(path)
         return self.spark.read.schema(frame.schema).parquet(path)
 
     def merge(self, left: Blocks, right: Blocks, merge: Merge, schema: pa.Schema) -> DataFrame:
-        """Return what a function makes of the rows of both tables that are of one part."""
+        """Apply a function to the rows of both tables in each part."""
         n = len(self.parts.values)
         a, b = (frame.repartition(n, PART).groupBy(PART) for frame, _ in (left, right))
         task = merging(merge, left[1], right[1], self.count_bytes)
@@ -150,35 +151,35 @@ class Notes:
         return chosen
 
     def keys(self, kind: int) -> Int64s:
-        """Return the keys of one kind, or what stands in their place."""
+        """Return the column ``key`` of one kind."""
         chosen: Int64s = longs(self._table, "key")[self._kinds == kind]
         return chosen
 
     def crowded(self) -> Keyed:
-        """Return which posts have which crowded keys."""
+        """Return the posts with crowded keys, and these keys."""
         return Keyed(self.positions(CROWDED), self.keys(CROWDED))
 
 
 @dataclass
 class Round:
-    """One round while it is decided. Its posts are known by *row*: their position, counted from the first one's."""
+    """A round while it is decided. A *row* is the position of a post relative to the first post of the round."""
 
     rounds: Rounds
     earlier: Earlier
     last: int
     equal: Divided
-    """`EQUAL` of all posts up to this round's."""
+    """`EQUAL` of all posts up to the end of this round."""
     entries: Divided
-    """`ENTRIES` of the same, but for exact repeats that go."""
+    """`ENTRIES` of all posts up to the end of this round, without removed exact repeats."""
     counted: Decided
 
     @property
     def first(self) -> int:
-        """The position of the first post."""
+        """Position of the first post."""
         return self.earlier.first
 
     def decide(self) -> pa.Table:
-        """Return what is removed, as `REMOVED`."""
+        """Decide the round; return the removed posts, as `REMOVED`."""
         copies = self.copies()
         status = self.known(copies)
         meetings = self.meetings(status, copies)
@@ -188,10 +189,10 @@ class Round:
         crowded = notes.crowded()
         status[crowded.positions - self.first] = OPEN
         links = self.links(meetings, notes)
-        deciding = self.by_links(status, links)
+        deciding = self.decide_links(status, links)
         gone = np.flatnonzero(status == GONE)
-        removed = [self.by_pairs(gone + self.first, links.take(deciding[gone]))]
-        removed += self.of_copies(copies, status, links, deciding)
+        removed = [self.remove_by_links(gone + self.first, links.take(deciding[gone]))]
+        removed += self.remove_copies(copies, status, links, deciding)
         if (status == OPEN).any():
             removed.append(self.together(OpenPosts.of(self.first, status, links, crowded), meetings, copies))
         whole = pa.concat_tables(removed)
@@ -199,7 +200,7 @@ class Round:
         return whole
 
     def add_kept_copies(self, copies: pa.Table, removed: pa.Table) -> None:
-        """Add the keys of copies that stay: what removed the first of them was no longer looked at when they came."""
+        """Add the keys of kept copies: the keeper of their first copy had left the newest of its key before them."""
         stays = np.zeros(self.last - self.first, np.bool_)
         stays[longs(copies, "position") - self.first] = True
         stays[longs(removed, "position") - self.first] = False
@@ -217,13 +218,13 @@ class Round:
         return _collected(self.equal.by_part(lambda posts: find_copies(posts, earlier), COPIES))
 
     def known(self, copies: pa.Table) -> Int8s:
-        """Return int8[n]: what is known of each post before pairs are looked for."""
+        """Return int8[n]: the status of each post before the search for pairs."""
         status = np.full(self.last - self.first, KEPT)
         status[longs(copies, "position") - self.first] = COPY
         return status
 
     def meetings(self, status: Int8s, copies: pa.Table) -> DataFrame:
-        """Return the `MEETINGS` of the posts that are no copies."""
+        """Return the `MEETINGS` of the posts that are not copies."""
         maker, parts, earlier = self.rounds.maker, self.rounds.parts, self.earlier
         repeated = np.zeros(len(status), np.bool_)
         firsts = longs(copies, "first")
@@ -233,14 +234,17 @@ class Round:
         return self.rounds.write(met, "meetings")
 
     def add_entries(self, chosen: Bools, repeated: Bools) -> None:
-        """Add the keys of some posts of the round, bool[n], given which of all come again in it."""
+        """Add the keys of the chosen posts of the round; ``repeated`` marks the posts with a later copy in it.
+
+        Both are bool[n_posts of the round].
+        """
         probes = self.rounds.maker.components().block_index.probes_others
         flags = (Flags.of(self.first, one) for one in (chosen, repeated))
         task = entries_of(self.rounds.parts, *flags, probes=probes)
         self.entries.add(self.posts().select(*OF_ENTRIES), task)
 
     def links(self, meetings: DataFrame, notes: Notes) -> pa.Table:
-        """Return the `LINKS` of the round, by later text, then from the earliest on."""
+        """Return the `LINKS` of the round, ordered by later, then by earlier text."""
         rounds, first = self.rounds, self.first
         maker, parts = rounds.maker, rounds.parts
         earlier, later = distinct(notes.positions(EARLIER)), distinct(notes.positions(LATER))
@@ -260,19 +264,19 @@ class Round:
         return links.take(np.lexsort((longs(links, "earlier"), longs(links, "later"))))
 
     def texts(self, positions: Int64s) -> DataFrame:
-        """Return the texts at some positions, rising, as `NEEDED`."""
+        """Return the texts at some positions, ascending, as `NEEDED`."""
         posts = between(self.rounds.posts, int(positions[0]), int(positions[-1]) + 1)
         return mapped(posts.select(*OF_TEXTS), texts_at(self.rounds.parts, Flags.at_positions(positions)), NEEDED)
 
-    def by_links(self, status: Int8s, links: pa.Table) -> Int64s:
-        """Decide what links tell; return the link by which each post goes."""
+    def decide_links(self, status: Int8s, links: pa.Table) -> Int64s:
+        """Decide posts by their links; return the link that removes each post."""
         later, is_open = longs(links, "later") - self.first, bools(links, "is_open")
         status[later[is_open]] = OPEN
         rows = np.maximum(longs(links, "earlier") - self.first, OF_INDEX)
         return decide_by_links(status, RoundLinks(later, rows, bools(links, "is_sure")))
 
-    def of_copies(self, copies: pa.Table, status: Int8s, links: pa.Table, deciding: Int64s) -> list[pa.Table]:
-        """Return the copies that are removed, but for those of open texts."""
+    def remove_copies(self, copies: pa.Table, status: Int8s, links: pa.Table, deciding: Int64s) -> list[pa.Table]:
+        """Return the removed copies, except copies of open texts."""
         firsts, keepers, positions = longs(copies, "first"), longs(copies, "keeper"), longs(copies, "position")
         rows = np.where(firsts == NONE, 0, firsts - self.first)
         of_kept = (firsts != NONE) & (status[rows] == KEPT)
@@ -281,9 +285,9 @@ class Round:
         exact = np.flatnonzero(keepers != NONE)
         bands = self.rounds.maker.components().bands
         equal = exact_removed(positions[exact], keepers[exact], bands.of_lengths(ints(copies, "length")[exact]))
-        return [equal, self.by_pairs(positions[of_gone], links.take(deciding[rows[of_gone]]))]
+        return [equal, self.remove_by_links(positions[of_gone], links.take(deciding[rows[of_gone]]))]
 
-    def by_pairs(self, positions: Int64s, links: pa.Table) -> pa.Table:
+    def remove_decide_links(self, positions: Int64s, links: pa.Table) -> pa.Table:
         """Return posts that are removed by links, as `REMOVED`."""
         columns = {name: links.column(name) for name in ("distance", "score", "threshold", "verifier", "band")}
         columns |= {
@@ -294,7 +298,7 @@ class Round:
         return pa.table({field.name: columns[field.name] for field in REMOVED}, schema=REMOVED)
 
     def together(self, posts: OpenPosts, meetings: DataFrame, copies: pa.Table) -> pa.Table:
-        """Return which of the open posts, and of their copies, are removed, as `REMOVED`."""
+        """Decide the open posts and their copies; return the removed ones, as `REMOVED`."""
         rounds, first, maker = self.rounds, self.first, self.rounds.maker
         n = len(rounds.parts.values)
         wanted = posts.wanted(members(meetings, posts), copies, n)
@@ -312,13 +316,13 @@ class Round:
 
 
 def check_parts(parts: Int64s) -> None:
-    """Refuse what tasks have found of which two had rows of the same part, int64[n_tasks].
+    """Check that no two tasks had rows of the same part; ``parts``, int64[n_tasks], is the part of each.
 
     Raises
     ------
     HybriddupError
-        Spark 4.1 and later may give the rows of a part to several tasks, where it takes a union of tables for one that
-        is divided as they are (SPARK-59141). No version was seen to do so with tables as these.
+        Spark gave the rows of one part to several tasks. Spark 4.1 and later may do so for a union of tables that are
+        partitioned alike (SPARK-59141); it was never observed for these tables.
     """
     if len(distinct(parts)) < len(parts):
         raise HybriddupError(
@@ -328,14 +332,14 @@ def check_parts(parts: Int64s) -> None:
 
 
 def members(meetings: DataFrame, posts: OpenPosts) -> Keyed:
-    """Return the open and the kept texts that can be found by the decisive keys of open posts."""
+    """Return the open and kept texts with the decisive keys of open posts."""
     table = _collected(mapped(meetings, members_of(posts.decisive_keys), MEMBERS, in_blocks=True))
     found = Keyed(longs(table, "position"), longs(table, "key"))
     return found.take(posts.status_at(found.positions) != GONE)
 
 
 def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table:
-    """Return exact repeats as `REMOVED`: no bit differs, score and threshold are 1.0."""
+    """Return exact repeats as `REMOVED`, with distance 0, score and threshold 1.0."""
     n = len(positions)
     return table_of(
         REMOVED,
@@ -351,12 +355,12 @@ def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table
 
 
 def between(frame: DataFrame, first: int, last: int) -> DataFrame:
-    """Return the rows with positions from ``first`` on and below ``last``."""
+    """Return the rows with positions in ``range(first, last)``."""
     return frame.filter((sf.col("position") >= first) & (sf.col("position") < last))
 
 
 def at_positions(frame: DataFrame, positions: Int64s) -> DataFrame:
-    """Return the rows at some of many positions; others do not reach a task."""
+    """Return the rows at some positions, by a broadcast join, so that other rows do not reach a task."""
     wanted = frame.sparkSession.createDataFrame(pa.table({"position": positions}))
     return frame.join(sf.broadcast(wanted), "position", "left_semi")
 

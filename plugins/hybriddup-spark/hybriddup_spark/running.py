@@ -1,4 +1,4 @@
-"""A run on Spark, from posts as a data frame to those that are kept and removed."""
+"""A run on Spark: from a data frame of posts to data frames of kept and removed posts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from hybriddup_spark.ordering import NUMBER, first_positions, in_order, split_ba
 from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import preparer
 from hybriddup_spark.result import SparkResult, SparkSummary
-from hybriddup_spark.rounds import POSTS_A_ROUND, Decided, Rounds
+from hybriddup_spark.rounds import POSTS_PER_ROUND, Decided, Rounds
 from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
 from hybriddup_spark.task_counter import TaskCounter
 
-LEARNED_FROM = 50_000
-"""Posts, about, from which a run learns that was given no recipe."""
-POSTS_A_PART = 2**17
-"""Of so many posts of the corpus, about, one task holds the keys at a time."""
+SAMPLE_POSTS = 50_000
+"""Approximate sample size for learning without a recipe, in posts."""
+POSTS_PER_PART = 2**17
+"""Approximate number of posts whose keys one task holds at a time."""
 
 
 def dedupe(
@@ -51,41 +51,41 @@ def dedupe(
     work: str | None = None,
     plugins: Iterable[str] = (),
     recipe: LearnedRecipe | None = None,
-    posts_a_round: int = POSTS_A_ROUND,
+    posts_per_round: int = POSTS_PER_ROUND,
     advance: Callable[[int], None] = lambda _: None,
 ) -> SparkResult:
-    """Return which posts stay and which repeat an earlier one that stays, as `hybriddup.dedupe` decides it.
+    """Decide which posts are kept and which repeat an earlier kept post, with the same result as `hybriddup.dedupe`.
 
     Parameters
     ----------
     posts
-        With a column of texts; those with null are counted as bad records.
+        Posts with a column of texts; posts with null there are counted as bad records.
     config
-        As for `hybriddup.dedupe`.
+        Configuration, as in `hybriddup.dedupe`.
     text, id
-        Columns. ``id`` only orders posts of one moment and names keepers; None = there is none.
+        Names of columns. ``id`` orders posts of the same time and names keepers; None: the posts have no ids.
     order_by
-        Columns by which posts are in order; of two that are equal in all of these, the smaller id is earlier. None
-        given = the posts come in order. Text is compared as numbers if some of it is, as times if most of it is, and
-        alphabetically otherwise, as by ``keep: {highest: FIELD}``; posts without such a value come last.
+        Columns that order the posts; of two posts that are equal in all of them, the smaller id is earlier. Empty: the
+        posts are in order. Text is compared as numbers if some of it is numbers, as times if most of it is times, and
+        alphabetically otherwise, as with ``keep: {highest: FIELD}``; posts without such a value are last.
     work
-        The URL of a directory that all executors reach, for what is decided meanwhile; None = a temporary one, where
-        Spark runs on one machine.
+        URL of a directory for intermediate results that all executors can reach; None: a temporary directory, if Spark
+        runs on one machine.
     plugins
-        Modules to load as plugins, by name; executors must have them, too.
+        Names of modules to load as plugins; executors need them too.
     recipe
-        What was learned before. None = what the configuration names as ``recipe:``, or it is learned from some 50,000
-        posts spread over all.
-    posts_a_round
-        The driver keeps some 500 bytes of each of so many posts at a time; fewer take more rounds.
+        A learned recipe. None: the file that the configuration names as ``recipe:``, or a recipe learned from about
+        50,000 posts, spread over all.
+    posts_per_round
+        Maximum number of posts per round; the driver needs about 500 bytes for each.
     advance
-        Told after each round how many posts are decided.
+        Called after each round with the number of posts decided so far.
 
     Raises
     ------
     InputError
-        Columns that are missing, hold something else, or have names that cannot be used, all in one error; no work
-        directory; a session through Spark Connect.
+        Columns are missing, have other types, or names that cannot be used (all in one error); a work directory is
+        missing; the session uses Spark Connect.
     ConfigError, PluginError
         As for `hybriddup.dedupe`.
     """
@@ -97,7 +97,7 @@ def dedupe(
     good, bad = split_bad(posts, fields)
     learned = recipe or given_recipe(settings) or learn_some(good, fields, settings, manager.registry)
     maker = Maker.of(settings.to_dict(), tuple(plugins), learned, settings.recipe or "learned")
-    run = SparkRun(posts.sparkSession, folder, maker, fields, settings, posts_a_round)
+    run = SparkRun(posts.sparkSession, folder, maker, fields, settings, posts_per_round)
     with TaskCounter(posts.sparkSession.sparkContext) as tasks:
 
         def after_round(n: int) -> None:
@@ -111,75 +111,75 @@ def dedupe(
 
 
 def check_session(session: SparkSession) -> None:
-    """Refuse a session without a context, which a run needs for its task counts and its work directory.
+    """Check that the session has a context, which a run needs for task counts and its work directory.
 
     Raises
     ------
     InputError
-        The session goes through Spark Connect.
+        The session uses Spark Connect.
     """
     try:
         session.sparkContext  # noqa: B018  the look-up is the check
     except PySparkAttributeError as error:
         raise InputError(
-            "posts: their session goes through Spark Connect, in which hybriddup cannot run. Use a session of "
-            "SparkSession.builder without remote(), on a cluster by spark-submit."
+            "posts: their session uses Spark Connect, which hybriddup does not support. Use a session of "
+            "SparkSession.builder without remote(), on a cluster with spark-submit."
         ) from error
 
 
 def work_folder(session: SparkSession, work: str | None) -> str:
-    """Return where what is decided meanwhile goes, a directory that is not there yet."""
+    """Return the directory for intermediate results, which does not exist yet."""
     master = session.sparkContext.master or ""
     if work is None and not master.startswith("local"):
         raise InputError(
-            "work: name a directory that all executors reach, such as hdfs:///tmp/hybriddup or s3a://bucket/work; "
-            f"Spark runs at {master}, where a temporary directory of this machine does not do."
+            "work: name a directory that all executors can reach, such as hdfs:///tmp/hybriddup or s3a://bucket/work; "
+            f"Spark runs at {master}, which cannot reach a temporary directory of this machine."
         )
     return f"{temporary_folder() if work is None else work.rstrip('/')}/{uuid.uuid4().hex}"
 
 
 def temporary_folder() -> str:
-    """Return a new directory of this machine; results are read from it until this process ends, and then it goes."""
+    """Create a directory on this machine for the results, which is deleted when this process ends."""
     folder = tempfile.mkdtemp(prefix="hybriddup-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def given_recipe(settings: Settings) -> LearnedRecipe | None:
-    """Return what the configuration names as ``recipe:``."""
+    """Load the recipe that the configuration names as ``recipe:``, if any."""
     return None if settings.recipe is None else load_recipe(settings.recipe)
 
 
 def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: Registry) -> LearnedRecipe:
-    """Return what the components learn from some of the posts, spread over all: the same ones every time."""
+    """Learn a recipe from a sample of the posts, selected by hash: the same posts every time."""
     from hybriddup.data.frames import corpus_from_posts
     from hybriddup.run.pipeline import Run
     from hybriddup.run.progress import Clock
 
     n = posts.count()
     text = named(fields.text)
-    share = max(n // LEARNED_FROM, 1)
+    share = max(n // SAMPLE_POSTS, 1)
     some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0).select(text.alias("text")).sort("text")
-    sampled = some.limit(4 * LEARNED_FROM).toArrow().column("text").to_pylist()
+    sampled = some.limit(4 * SAMPLE_POSTS).toArrow().column("text").to_pylist()
     corpus = corpus_from_posts(sampled, "text", "id")
     return Run(Components.create(settings, registry, 1), 1, Clock()).learn(corpus)
 
 
 @dataclass(frozen=True)
 class SparkRun:
-    """One run."""
+    """A run on one data frame of posts."""
 
     spark: SparkSession
     folder: str
     maker: Maker
     fields: Fields
     settings: Settings
-    posts_a_round: int = POSTS_A_ROUND
+    posts_per_round: int = POSTS_PER_ROUND
 
     def dedupe(
         self, good: DataFrame, bad: DataFrame, recipe: LearnedRecipe, advance: Callable[[int], None]
     ) -> SparkResult:
-        """Return what is decided of posts."""
+        """Decide all posts."""
         components = self.maker.components()
         in_turn, compared = in_order(good, self.fields, self.settings.keep_rules, self.maker)
         ordered = self.write(in_turn, "ordered")
@@ -193,7 +193,7 @@ class SparkRun:
         moved = self.spark.sparkContext.accumulator(0)
         rounds = Rounds(
             self.spark, self.maker, self.folder, posts, parts, n,
-            posts_a_round=self.posts_a_round, count_bytes=moved.add,
+            posts_per_round=self.posts_per_round, count_bytes=moved.add,
         )  # fmt: skip
         decided = rounds.decide_all(advance)
         removed = self.read_removed(decided)
@@ -209,11 +209,11 @@ class SparkRun:
         return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe)
 
     def n_parts(self, n: int) -> int:
-        """Return how many parts the keys of a corpus are dealt to, so that what a task holds does not grow with it."""
-        return max(2 * self.spark.sparkContext.defaultParallelism, -(-n // POSTS_A_PART))
+        """Return the number of parts for the keys of a corpus, so that the memory of a task does not depend on it."""
+        return max(2 * self.spark.sparkContext.defaultParallelism, -(-n // POSTS_PER_PART))
 
     def n_repeated_ids(self, posts: DataFrame) -> int:
-        """Return how many posts have an id that another one has, too, but for one of each id."""
+        """Return the number of posts whose id an earlier post has."""
         if self.fields.id is None:
             return 0
         counts = posts.groupBy(named(self.fields.id).alias("id")).agg(sf.count("*").alias("n")).filter("n > 1")
@@ -221,12 +221,12 @@ class SparkRun:
         return found["n"] or 0
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
-        """Write a table to the work directory, and return it as it is read from there."""
+        """Write a table to the work directory, and return a data frame that reads it."""
         frame.write.mode("overwrite").parquet(f"{self.folder}/{name}")
         return self.spark.read.schema(frame.schema).parquet(f"{self.folder}/{name}")
 
     def read_removed(self, decided: Decided) -> DataFrame:
-        """Return what all rounds have removed."""
+        """Return the removed posts of all rounds."""
         if not decided.rounds:
             return self.spark.createDataFrame([], in_spark(REMOVED))
         paths = [f"{self.folder}/removed/round={number}" for number in range(decided.rounds)]
@@ -235,7 +235,7 @@ class SparkRun:
     def summarize(
         self, decided: Decided, n: int, n_without_text: int, compared: Mapping[str, OrderColumn]
     ) -> SparkSummary:
-        """Return the counts, and how columns of text were compared."""
+        """Return the counts, and the comparison of text columns."""
         n_dropped = n_without_text if self.settings.without_text == "drop" else 0
         texts = {name: column for name, column in compared.items() if column.kind}
         return SparkSummary(
@@ -254,13 +254,13 @@ class SparkRun:
 
 
 def position_of(firsts: Sequence[int]) -> Column:
-    """Return the position of a post as an expression, given the position of the first post of each partition."""
+    """Return the expression for the position of a post, given the position of the first post of each partition."""
     partition, place = sf.shiftright(sf.col(NUMBER), 33), sf.col(NUMBER).bitwiseAND(sf.lit((1 << 33) - 1))
     return sf.array(*map(sf.lit, map(int, firsts)))[partition.cast("int")].cast("bigint") + place
 
 
 def even_parts(session: SparkSession, n: int) -> Int32s:
-    """Return int32[n]: numbers that Spark's hash deals to ``n`` tasks, one to each."""
+    """Return int32[n]: numbers that Spark's hash partitioning assigns to ``n`` different tasks."""
     values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))
     dealt = values.select("value", sf.pmod(sf.hash("value"), sf.lit(n)).alias("task")).groupBy("task").min("value")
     found = dealt.toArrow()

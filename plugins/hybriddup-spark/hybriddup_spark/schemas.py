@@ -1,4 +1,4 @@
-"""The tables between the steps. Each is written down once, for Arrow; Spark's form of it is derived."""
+"""Schemas of the tables between the steps: defined for Arrow, converted for Spark."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pyarrow as pa
 long, small, real, flag, packed = pa.int64(), pa.int32(), pa.float64(), pa.bool_(), pa.binary()
 
 BLOCKS = pa.schema([("part", small), ("block", packed)])
-"""Rows of another table that go to one part, as one block: Spark moves a row of it in about the time that one of the
-other table would take. See `hybriddup_spark.blocks`."""
+"""The rows of another table in one part, serialized as one row, which Spark moves in about the time of one original
+row. See `hybriddup_spark.blocks`."""
 
 POSTS = pa.schema(
     [
@@ -25,16 +25,17 @@ POSTS = pa.schema(
         ("probes", packed),
     ]
 )
-"""Posts in the order of deciding. ``equal_a`` and ``equal_b`` are the hash of what an exact repeat equals, ``text`` is
-normalized, ``length`` that of what is compared of it. ``sketch`` is empty where nobody asks. ``keys`` and ``probes``
-are uint64s one after another, the second empty where texts are looked up by their own keys."""
+"""Posts in the decision order. ``equal_a`` and ``equal_b`` are the hash of the key of exact repeats, ``text`` is
+normalized, ``length`` is the length of the compared text. ``sketch`` is empty if no verifier uses it. ``keys`` and
+``probes`` are packed uint64s; ``probes`` is empty if texts are looked up under their own keys."""
 
 EQUAL = pa.schema([("part", small), ("equal_a", long), ("equal_b", long), ("position", long), ("is_near", flag),
                    ("length", small)])  # fmt: skip
-"""What exact repeats are found by."""
+"""Keys of exact repeats."""
 
 COPIES = pa.schema([("position", long), ("length", small), ("keeper", long), ("first", long)])
-"""Posts that equal an earlier one: a kept one of an earlier round (``keeper``, else -1), or one of the same round."""
+"""Posts equal to a kept post of an earlier round (``keeper``, else -1) or to an earlier post of the round (``first``,
+else -1)."""
 
 ENTRIES = pa.schema(
     [
@@ -49,15 +50,15 @@ ENTRIES = pa.schema(
         ("sketch", packed),
     ]
 )
-"""A text under one of its keys: as one that later texts find (``is_own``), as one that finds earlier ones, or both."""
+"""A text under one of its keys: stored for later texts (``is_own``), looked up (``is_probe``), or both."""
 
 MEETINGS = pa.schema(
     [("part", small), ("later", long), ("earlier", long), ("key", long), ("distance", small), ("kind", pa.int8())]
 )
-"""Two texts within their limits under one key, or what else `hybriddup_spark.meeting` notes of a key."""
+"""Two texts within their limits under one key, or another note of `hybriddup_spark.meeting` about a key."""
 
 NOTES = pa.schema([("kind", pa.int8()), ("position", long), ("key", long)])
-"""What the driver has to know of `MEETINGS`."""
+"""The part of `MEETINGS` that the driver needs."""
 
 PAIRS = pa.schema(
     [
@@ -70,10 +71,10 @@ PAIRS = pa.schema(
         ("text", pa.string()),
     ]
 )
-"""Each pair once, with the text of the earlier one."""
+"""Distinct pairs with the text of the earlier post."""
 
 NEEDED = pa.schema([("part", small), ("position", long), ("text", pa.string())])
-"""Texts that pairs need."""
+"""Texts needed for pairs."""
 
 LINKS = pa.schema(
     [
@@ -89,7 +90,7 @@ LINKS = pa.schema(
         ("band", small),
     ]
 )
-"""Pairs by which a round is decided: verified ones, or, of texts with too many candidates (``is_open``), all."""
+"""Pairs that decide a round: matches, or all pairs of a text with too many candidates (``is_open``)."""
 
 REMOVED = pa.schema(
     [
@@ -103,16 +104,16 @@ REMOVED = pa.schema(
         ("band", small),
     ]
 )
-"""Removed posts, by position, each with its keeper and why."""
+"""Removed posts by position, with keeper and evidence."""
 
 MEMBERS = pa.schema([("position", long), ("key", long)])
-"""Which texts have which key."""
+"""Texts and their keys."""
 
 WANTED = pa.schema(
     [("position", long), ("bin", small), ("is_open", flag), ("is_met", flag), ("keys", packed), ("copies", packed)]
 )
-"""Texts that go into bins: open ones, with the positions of their later copies; others by the keys alone under which
-open ones may find them. Those that no open one is near (not ``is_met``) only count among the newest of a key."""
+"""Texts by bin: open texts with the positions of their later copies, and other texts with the keys under which open
+texts may find them. Texts that are near no open text (not ``is_met``) only count towards the newest of a key."""
 
 TOGETHER = pa.schema(
     [
@@ -127,12 +128,11 @@ TOGETHER = pa.schema(
         ("copies", packed),
     ]
 )
-"""Texts that are decided together in one task: those that are not decided yet (``is_open``), the positions of whose
-later copies are int64s one after another, and the kept ones that they may meet. Those without a text only count among
-the newest of a key."""
+"""Texts that one task decides together: open texts (``is_open``), with the positions of their later copies as packed
+int64s, and the kept texts that they may match. Rows without a text only count towards the newest of a key."""
 
 SETTLED = pa.schema([*REMOVED, ("is_kept", flag), ("n_cut", long)])
-"""What came of texts that were decided together: each of their posts, removed or kept."""
+"""Decided posts of the texts that were decided together, removed or kept."""
 
 
 SPARK_NAMES = {long: "bigint", small: "int", pa.int8(): "tinyint", real: "double", flag: "boolean", packed: "binary",
@@ -140,7 +140,7 @@ SPARK_NAMES = {long: "bigint", small: "int", pa.int8(): "tinyint", real: "double
 
 
 def in_spark(schema: pa.Schema) -> str:
-    """Return a schema as Spark writes it.
+    """Return a schema in Spark's notation.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The command line for spark-submit, which runs files with names in .py and no other programs."""
+"""The command line for spark-submit, which only runs ``.py`` files."""
 
 import sys
 

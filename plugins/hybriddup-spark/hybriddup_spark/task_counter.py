@@ -1,4 +1,4 @@
-"""How many tasks Spark does for a run."""
+"""Counting the Spark tasks of a run."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class TaskCounter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for name, value in self._before.items():  # None takes a property away
+        for name, value in self._before.items():  # None removes a property
             self._context.setLocalProperty(name, value)  # type: ignore[arg-type]
 
     def update(self) -> int:
-        """Return how many tasks are done. Spark forgets old stages, so this is to be called now and then."""
+        """Return the number of completed tasks; call it regularly, because Spark forgets old stages."""
         tracker = self._context.statusTracker()
         for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(self._group)):
             for stage in map(tracker.getStageInfo, job.stageIds if job else ()):

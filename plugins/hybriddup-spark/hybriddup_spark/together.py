@@ -1,7 +1,7 @@
-"""Posts that single pairs do not decide: the decider of a run does, with the kept texts that they may meet.
+"""Deciding the open posts of a bin with the decider of a run, together with the kept texts that they may match.
 
-Where a key has more kept texts than are looked at, what a text is compared with depends on what was kept just before.
-Texts that may depend on one another so are brought together in one task, and only they.
+If a key has more kept texts than ``max_bucket_size``, the candidates of a text depend on the texts kept just before.
+One task decides texts with such dependencies in order.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from hybriddup_spark.meeting import columns_of
 from hybriddup_spark.schemas import SETTLED
 
 NEAR_NONE = -1
-"""In the place of the bits that may differ: no other text is near. The limit of the shorter text of a pair counts."""
+"""Maximum distance of a text that is near no other text; the limit of the shorter text of a pair counts."""
 
 
 def decide_together(components: Components, table: pa.Table, first_new: int) -> pa.Table:
-    """Return what becomes of the open posts of one bin, as `SETTLED`.
+    """Decide the open posts of one bin, as `SETTLED`.
 
     Parameters
     ----------
     table
         `TOGETHER`.
     first_new
-        The position of the first post of the round; texts before it were kept.
+        Position of the first post of the round; earlier texts were kept.
     """
     table = table.take(np.argsort(longs(table, "position")))
     first, is_open = longs(table, "position"), bools(table, "is_open")
@@ -69,13 +69,13 @@ def decide_together(components: Components, table: pa.Table, first_new: int) -> 
 
 
 def equal_texts(numbers: Int64s) -> EqualTexts:
-    """Return which places hold the same text, given the text of each; texts are numbered by their first places."""
+    """Return the groups of equal texts, given the number of the text at each place."""
     _, firsts = np.unique(numbers, return_index=True)
     return EqualTexts.of(firsts[numbers])
 
 
 def index_of(components: Components, table: pa.Table, compared: Sequence[str], numbers: Int64s) -> RunIndex:
-    """Return the index of a run over the texts of a table, ``numbers`` being the text at each place."""
+    """Build the index of a run over the texts of a table; ``numbers`` is the text at each place."""
     keys, n_keys = key_lists(table)
     ends = np.concatenate([[0], np.cumsum(n_keys)])
 
@@ -86,12 +86,12 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
     groups = group_keys(keys_of, len(table), 1, is_probed=index.probes_others, key_bits=index.key_bits)
     columns = columns_of(components, table)
     only_count = table.column("text").is_null().to_numpy()
-    columns.lengths[only_count], columns.limits["max_distance"][only_count] = 0, NEAR_NONE  # each has limits of its own
+    columns.lengths[only_count], columns.limits["max_distance"][only_count] = 0, NEAR_NONE  # each text has own limits
     return RunIndex(index, groups, SearchedTexts.of(columns), compared, numbers.astype(np.int32), 1)
 
 
 def known_texts(table: pa.Table) -> list[str]:
-    """Return the texts, empty ones for those that only count among the newest of a key."""
+    """Return the texts; empty for rows that only count towards the newest of a key."""
     known: list[str] = table.column("text").fill_null("").to_pylist()
     return known
 
@@ -99,7 +99,7 @@ def known_texts(table: pa.Table) -> list[str]:
 def verifier(
     components: Components, normalized: Sequence[str], compared: Sequence[str], is_open: Bools, numbers: Int64s
 ) -> Verify:
-    """Return what verifies pairs of posts, given the text of each; texts that are not open are known to stay."""
+    """Return a function that verifies the pairs of open posts, given the text of each post."""
     context = components.verifier_context(normalized, compared, 1)
     components.plan.prepare(context, is_learned=True)
 
@@ -115,7 +115,7 @@ def verifier(
 
 
 def settled(positions: Int64s, decisions: RunDecisions, asked: Int64s, bands: Int32s, n_cut: int) -> pa.Table:
-    """Return what was decided of the posts at some places."""
+    """Return the decisions on the posts at some places."""
     deciding = decisions.deciding
     link = np.full(len(positions), -1)
     link[deciding.later] = np.arange(len(deciding))

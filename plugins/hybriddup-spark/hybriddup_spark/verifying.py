@@ -1,4 +1,4 @@
-"""Pairs get their texts, and are verified: by earlier text first, then by later one."""
+"""Joining pairs with their texts, first the earlier, then the later one, and verifying them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hybriddup_spark.picking import Parts
 from hybriddup_spark.schemas import LINKS, PAIRS
 
 FIRST_IN_TURN = 4
-"""Pairs of a text that are verified before the first match is looked for; four times as many each time after."""
+"""Pairs of a text in the first turn of verifying; each later turn has four times as many."""
 
 
 def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa.Table:
-    """Return each pair of some `MEETINGS` once, with the text of the earlier one; ``needed`` has these texts.
+    """Return the distinct pairs of `MEETINGS` with the text of the earlier post, from ``needed``.
 
-    A pair that is sure under one key keeps that key; others keep all that they share.
+    A pair that is sure under one key keeps only that key; other pairs keep all shared keys.
     """
     meetings = meetings.filter(pa.array(np.isin(longs(meetings, "kind"), PAIRED)))
     if not len(meetings):
@@ -32,7 +32,7 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
     is_first[1:] = (np.diff(later) != 0) | (np.diff(earlier) != 0)
     firsts = np.flatnonzero(is_first)
     of_row = np.cumsum(is_first) - 1
-    is_told = is_first | (kinds[firsts] != SURE)[of_row]
+    is_listed = is_first | (kinds[firsts] != SURE)[of_row]
     at = np.argsort(longs(needed, "position"))
     rows = at[np.searchsorted(longs(needed, "position")[at], earlier[firsts])]
     return table_of(
@@ -40,7 +40,7 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
         part=parts.of(later[firsts].view(np.uint64)),
         later=later[firsts],
         earlier=earlier[firsts],
-        keys=packed_lists(keys[is_told], np.bincount(of_row[is_told])),
+        keys=packed_lists(keys[is_listed], np.bincount(of_row[is_listed])),
         distance=distances[firsts],
         kind=kinds[firsts],
         text=needed.column("text").combine_chunks().take(pa.array(rows)),
@@ -48,16 +48,14 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
 
 
 def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, first_new: int) -> pa.Table:
-    """Return the `LINKS` of some `PAIRS`, all of their later texts; ``needed`` has these texts.
-
-    Of texts that are open these are all pairs.
+    """Verify all `PAIRS` of some later texts, which ``needed`` has; return their `LINKS`: all pairs for open texts.
 
     Parameters
     ----------
     crowded
-        int64[n], rising: the positions of texts with a crowded key, the candidates of which are not all listed.
+        int64[n], ascending: positions of texts with a crowded key, whose candidates are not all listed.
     first_new
-        The position of the first post of the round; the earlier texts before it were kept.
+        Position of the first post of the round; earlier texts were kept.
     """
     if not len(pairs):
         return LINKS.empty_table()
@@ -75,7 +73,7 @@ def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowde
 
 
 class Judged:
-    """Pairs with their texts, some of which have been verified."""
+    """Pairs with their texts, and the scores of the pairs verified so far."""
 
     def __init__(
         self, components: Components, pairs: pa.Table, candidates: CandidatePairs, all_texts: list[str]
@@ -89,12 +87,12 @@ class Judged:
         context = components.verifier_context(all_texts, components.compared(all_texts), 1)
         components.plan.prepare(context, is_learned=True)
         self.lengths = context.lengths
-        """int32[n]: of what is compared of each text; the later ones come first."""
+        """int32[n]: length of each compared text; the later texts first."""
         self._context = context
 
     @classmethod
     def of(cls, components: Components, later_texts: list[str], pairs: pa.Table, of_pair: Int64s) -> Judged:
-        """Return pairs, ``of_pair`` being the row of each one's later text."""
+        """Build from pairs; ``of_pair`` is the row of the later text of each."""
         earlier = longs(pairs, "earlier")
         _, firsts, of_earlier = np.unique(earlier, return_index=True, return_inverse=True)
         earlier_texts = texts(pairs.select(["text"]).take(pa.array(firsts)))
@@ -102,7 +100,7 @@ class Judged:
         return cls(components, pairs, candidates, later_texts + earlier_texts)
 
     def verify(self, chosen: Int64s) -> Bools:
-        """Return bool[n_chosen]: which of some pairs match, and note their scores."""
+        """Verify the chosen pairs and store their scores; return bool[n_chosen], whether each matches."""
         accepted, verified = self._components.bands.verify(self._candidates.take(chosen), self._context)
         rows = chosen[accepted]
         for name in ("scores", "thresholds", "verifiers", "length_bands"):
@@ -110,25 +108,25 @@ class Judged:
         return accepted
 
     def verify_in_turn(self, chosen: Int64s, is_of_index: Bools) -> Bools:
-        """Return bool[n_pairs]: which of the chosen pairs, by later text and from the earliest on, match.
+        """Verify the chosen pairs of each later text in turn, the earliest first; return bool[n_pairs].
 
-        Behind the first sure match with a kept text no more are looked at: a text has one keeper.
+        Stops at the first sure match with a kept text, because a text has one keeper.
         """
         matches, later = np.zeros(len(self._pairs), np.bool_), self._candidates.later
         ends_turn = is_of_index & (longs(self._pairs, "kind") == SURE)
-        n_at_a_time = FIRST_IN_TURN
+        n_per_turn = FIRST_IN_TURN
         while len(chosen):
             place = np.arange(len(chosen)) - np.searchsorted(later[chosen], later[chosen])
-            now = chosen[place < n_at_a_time]
+            now = chosen[place < n_per_turn]
             matches[now] = self.verify(now)
             is_done = np.zeros(int(later.max()) + 1, np.bool_)
             is_done[later[now[matches[now] & ends_turn[now]]]] = True
-            chosen = chosen[(place >= n_at_a_time) & ~is_done[later[chosen]]]
-            n_at_a_time *= 4
+            chosen = chosen[(place >= n_per_turn) & ~is_done[later[chosen]]]
+            n_per_turn *= 4
         return matches
 
     def links(self, chosen: Int64s, is_open: Bools) -> pa.Table:
-        """Return some pairs as `LINKS`."""
+        """Return the chosen pairs as `LINKS`."""
         evidence, pairs = self.evidence, self._pairs.take(chosen)
         return table_of(
             LINKS,

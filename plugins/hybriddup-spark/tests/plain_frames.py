@@ -121,7 +121,7 @@ def empty(names: str) -> pa.Table:
 
 
 def decide_plainly(
-    monkeypatch: pytest.MonkeyPatch, maker: Maker, texts: list[str], first_round: int, posts_a_round: int
+    monkeypatch: pytest.MonkeyPatch, maker: Maker, texts: list[str], first_round: int, posts_per_round: int
 ) -> tuple[pa.Table, Decided]:
     """Return what rounds over some texts remove, by position."""
 
@@ -144,7 +144,7 @@ def decide_plainly(
             Parts(np.arange(3, dtype=np.int32)),
             len(texts),
             first_round,
-            posts_a_round,
+            posts_per_round,
         )
         decided = plain.decide_all()
     return plain.written("removed").sort_by("position"), decided

@@ -39,7 +39,7 @@ def test_files_are_decided(tmp_path: Path) -> None:
     assert len(kept) + len(removed) == len(SAMPLES.read_text(encoding="utf-8").splitlines())
     again = spark(SAMPLES, "-o", output, "--order-by", "id")
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
 
 
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
@@ -62,7 +62,7 @@ def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not list(temporary.glob("hybriddup-*"))
     assert "2 records had no text, or could not be read." in done.stderr
-    assert "1 post has an id that another one has" in done.stderr
+    assert "1 post has the id of another one" in done.stderr
     bad = pq.read_table(output / "bad").to_pylist()
     assert sorted((row["id"] or 0, row["_corrupt_record"]) for row in bad) == [(0, lines[1]), (3, None)]
     summary = json.loads(next((output / "summary").glob("part-*")).read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_listed(tmp_path: Path) -> None:
     """A file that is not there, and a name that tells no format."""
     missing = spark(tmp_path / "no.parquet", "-o", tmp_path / "out", "--order-by", "id")
     assert missing.returncode == 2

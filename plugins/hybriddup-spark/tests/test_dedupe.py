@@ -68,7 +68,7 @@ def test_the_same_posts_go_for_the_same_keepers(
     posts[5]["text"], posts[50]["text"] = "@somebody", " "
     shuffled = random.Random(5).sample(posts, len(posts))
     frame = session.createDataFrame(pa.Table.from_pylist(shuffled)).repartition(5)
-    result = dedupe(frame, config=config, order_by="at", posts_a_round=200)
+    result = dedupe(frame, config=config, order_by="at", posts_per_round=200)
     result.recipe.save(tmp_path / "a.recipe")
     run = hybriddup.dedupe(posts, config={**config, "recipe": str(tmp_path / "a.recipe")})
     expected = of_run(run)

@@ -84,14 +84,18 @@ def test_tables_with_different_columns_are_refused(session: SparkSession, tmp_pa
     assert session.version
     (tmp_path / "a.csv").write_text("id,text,n\n1,good morning everybody,5\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("text,id,n\nwhat is for lunch,2,6\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"tables with different columns: .*[ab]\.csv\. Give them the same columns"):
+    with pytest.raises(InputError, match=r"files with different columns: .*[ab]\.csv\. Give them the same columns"):
         spark(tmp_path / "a.csv", tmp_path / "b.csv", output=tmp_path / "out")
 
 
 @pytest.mark.parametrize(
     ("name", "lines", "message"),
     [
-        ("a.csv", ["id,Text,text,n,text"], "a.csv: columns 'Text' and 'text' and 'text': Spark cannot tell them apart"),
+        (
+            "a.csv",
+            ["id,Text,text,n,text"],
+            "a.csv: columns 'Text' and 'text' and 'text': Spark cannot distinguish them",
+        ),
         ("a.csv", ["id,text,n,_corrupt_record"], "a.csv: column '_corrupt_record' has the name under which Spark"),
         ("a.csv", [""], "a.csv: is empty; a table begins with the names of its columns."),
         ("a.jsonl", ['{"text": "a", "Text": "b"}'], "spark.sql.caseSensitive=true pyspark-shell"),
