@@ -287,7 +287,7 @@ class Round:
         equal = exact_removed(positions[exact], keepers[exact], bands.of_lengths(ints(copies, "length")[exact]))
         return [equal, self.remove_by_links(positions[of_gone], links.take(deciding[rows[of_gone]]))]
 
-    def remove_decide_links(self, positions: Int64s, links: pa.Table) -> pa.Table:
+    def remove_by_links(self, positions: Int64s, links: pa.Table) -> pa.Table:
         """Return posts that are removed by links, as `REMOVED`."""
         columns = {name: links.column(name) for name in ("distance", "score", "threshold", "verifier", "band")}
         columns |= {
