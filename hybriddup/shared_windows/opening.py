@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hybriddup.errors import WindowError
+from hybriddup.errors import StoreError, WindowError
 from hybriddup.run.components import Components
 from hybriddup.shared_windows.state import SharedState
 from hybriddup.shared_windows.store import Needs, SharedStore
@@ -50,8 +50,8 @@ def open_shared_state(open_store: Callable[[Needs], SharedStore], options: Windo
     """Return the state of a shared window; parameters are those of `open_shared`."""
     components = Components.create(options.settings, options.registry, options.workers)
     is_learning = learns(components)
-    words = options.settings.fingerprint.bits // 64
-    store = open_store(Needs(words, components.block_index.max_bucket_size, options.timing.horizon))
+    words, index = options.settings.fingerprint.bits // 64, components.block_index
+    store = open_store(Needs(words, index.max_bucket_size, options.timing.horizon, tuple(index.use_segments())))
     try:
         steps = Steps(components, options.workers)
         stored = read_learned(components, store.meta)
@@ -86,3 +86,33 @@ def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only:
     if stored is None:
         raise WindowError("the window is new and has no posts to read yet. Open it read-only after posts were added.")
     refuse_other_recipe(stored, recipe)
+
+
+def layout_of(version: int, needs: Needs) -> str:
+    """Return the layout of a store as text: the version of the plugin's format, and the bits of segments."""
+    return ":".join(map(str, (version, *needs.segments)))
+
+
+def refuse_other_layout(found: str, own: str) -> None:
+    """Raise an error if a window was made with a layout other than one's own, both as `layout_of` returns them.
+
+    Raises
+    ------
+    StoreError
+        It was made by another version of the plugin.
+    WindowError
+        It was made with other blocks of the fingerprint.
+    """
+    version, _, segments = found.partition(":")
+    own_version, _, own_segments = own.partition(":")
+    if version != own_version:
+        raise StoreError(
+            f"the window was made by another version, with layout {version}; this one has {own_version}. Open it with "
+            "that version, or begin a new window under another name."
+        )
+    if segments != own_segments:
+        raise WindowError(
+            f"the window was made with another recipe: its keys are segments of {segments or 'no'} bits of the "
+            f"fingerprint, and with these `blocks:` and `fingerprint:` they would be of {own_segments or 'no'} bits. "
+            "Open it with the configuration that it was made with, or begin a new window under another name."
+        )

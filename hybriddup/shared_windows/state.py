@@ -250,8 +250,8 @@ class SharedState:
             self.shared.rewind(moment)
         return seconds
 
-    def n_stored_bytes(self) -> int:
-        """Return the approximate size of the window in the store, in bytes."""
+    def n_stored_bytes(self) -> int | None:
+        """Return the approximate size of the window in the store, in bytes; None if the store does not report it."""
         return self.shared.n_bytes()
 
     def close(self) -> None:

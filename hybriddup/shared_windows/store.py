@@ -119,6 +119,9 @@ class Needs(NamedTuple):
     """Number of the newest kept posts that a bucket must hold; 0 = all."""
     horizon: float
     """Seconds for which records, holders and entries must last, at least."""
+    segments: tuple[int, ...] = ()
+    """Bits of the segment of each key of a post. The lowest byte of a key is its number, and the segment is above it:
+    so keys are those of the classic tables of blocks of a fingerprint, which has one word. Empty = keys are hashes."""
 
 
 def entry_type(words: int) -> np.dtype[np.void]:
@@ -235,8 +238,8 @@ class SharedStore(Protocol):
         """Return the approximate number of kept posts with a later time."""
         ...
 
-    def n_bytes(self) -> int:
-        """Return the approximate size of the window in the store, in bytes."""
+    def n_bytes(self) -> int | None:
+        """Return the approximate size of the window in the store, in bytes; None if the store does not report it."""
         ...
 
     def close(self) -> None:

@@ -258,8 +258,8 @@ class OpenState(Protocol):
         """Put the time of the window back; see `hybriddup.Window.rewind`."""
         ...
 
-    def n_stored_bytes(self) -> int:
-        """Return the size of the store in bytes."""
+    def n_stored_bytes(self) -> int | None:
+        """Return the size of the store in bytes; None if the store does not report it."""
         ...
 
     def close(self) -> None:

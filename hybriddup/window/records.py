@@ -180,7 +180,8 @@ class WindowStats:
     watermark: float | None
     """The time of the window, seconds since 1970: the largest of a post, or on its way there; None = no post yet."""
     index_bytes: int
-    store_bytes: int
+    store_bytes: int | None
+    """Size of the store; None if the store does not report it, as HBase."""
     index: str
     """The shape of the live index."""
     seconds_ahead: float = 0.0

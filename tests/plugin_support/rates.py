@@ -16,6 +16,8 @@ import numpy as np
 
 import hybriddup
 
+Config = str | dict[str, Any]
+
 
 class Rate(NamedTuple):
     """What was measured."""
@@ -35,7 +37,7 @@ class Sent(NamedTuple):
     """Of each batch."""
 
 
-def measure_senders(address: str, config: str, texts: Sequence[str], n_senders: int, size: int) -> Rate:
+def measure_senders(address: str, config: Config, texts: Sequence[str], n_senders: int, size: int) -> Rate:
     """Return the rate of processes that share texts out among each other and send them in batches."""
     processes = multiprocessing.get_context("spawn")
     queue: Any = processes.Queue()
@@ -52,7 +54,7 @@ def measure_senders(address: str, config: str, texts: Sequence[str], n_senders: 
     return Rate(len(texts) / seconds, slowest, sum(one.n_kept for one in sent))
 
 
-def send(queue: Any, address: str, config: str, texts: Sequence[str], size: int, ready: Any) -> None:
+def send(queue: Any, address: str, config: Config, texts: Sequence[str], size: int, ready: Any) -> None:
     """Send posts in batches, when all senders are ready, and tell what came of them."""
     with hybriddup.Window.open(address, config=config, workers=1) as window:
         window.match("kernels are loaded")
@@ -65,7 +67,7 @@ def send(queue: Any, address: str, config: str, texts: Sequence[str], size: int,
     queue.put(Sent(n_kept, seconds))
 
 
-def measure_callers(address: str, config: str, texts: Sequence[str], n_callers: int = 16) -> Rate:
+def measure_callers(address: str, config: Config, texts: Sequence[str], n_callers: int = 16) -> Rate:
     """Return the rate of threads of one process that send one post a call."""
 
     def call(text: str) -> tuple[bool, float]:

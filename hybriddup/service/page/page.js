@@ -255,7 +255,7 @@ function showCounts(stats) {
     ["waiting to be decided", whole(stats.n_waiting)],
     ["kept posts in the window", whole(stats.n_kept_in_window)],
     ["memory of the index", size(stats.index_bytes)],
-    ["size of the store", size(stats.store_bytes)],
+    ["size of the store", stats.store_bytes === null ? "not reported" : size(stats.store_bytes)],
     ["near repeats found, estimated share", recall],
   ];
   byId("counts").replaceChildren(

@@ -50,6 +50,15 @@ class BlockIndex(ABC):
         ``max_hamming_distance`` is the largest limit of any length band.
         """
 
+    def use_segments(self) -> Sequence[int]:
+        """Make keys that contain their bits, if possible; return the number of bits for each key, nothing if not.
+
+        Call it after `prepare`. From then on, the lowest byte of a key is its number among the keys of a text, and the
+        bits above are its *segment*: the bits of the fingerprint that it is made of, at most 32. Without this call,
+        keys may be hashes.
+        """
+        return ()
+
     @abstractmethod
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
         """Return uint64[n, n_keys]: the keys of each text, none twice; `NO_KEY` fills up.

@@ -13,6 +13,8 @@ from hybriddup.kernels.search.bit_keys import hash_bits
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
 
+LARGEST_SEGMENT = 32
+"""Bits of the largest segment of a key; see `BlockIndex.use_segments`."""
 MAX_KEYS = 1000
 """Every text is looked up by every key, so that more cost more than comparing all texts."""
 
@@ -52,6 +54,7 @@ class Blocks(BlockIndex):
     def __init__(self, options: Options) -> None:
         self.options = options
         self.max_bucket_size = options.max_bucket_size
+        self._has_segments = False
 
     @staticmethod
     def check(settings: Any) -> list[str]:
@@ -89,9 +92,15 @@ class Blocks(BlockIndex):
         self._key_bits = own_key_bits(chosen, bits // 64)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
 
+    def use_segments(self) -> Sequence[int]:
+        """Make keys of segments, if the fingerprint is one word; see `BlockIndex.use_segments`."""
+        sizes = list(map(len, self.chosen))
+        self._has_segments = self._key_bits.masks.shape[1] == 1 and max(sizes) <= LARGEST_SEGMENT and len(sizes) < 256
+        return sizes if self._has_segments else ()
+
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
         """Return one key for each choice of blocks."""
-        return self._key_bits.hash(bits)
+        return segment_keys(bits[:, 0], self.chosen) if self._has_segments else self._key_bits.hash(bits)
 
     def describe(self) -> str:
         """Return how many keys there are."""
@@ -172,6 +181,22 @@ class Probing(BlockIndex):
 def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
     """Return the bit positions of each block: contiguous, together all bits, sizes differing by one at most."""
     return [np.asarray(block, np.int64) for block in np.array_split(np.arange(bits), n_blocks)]
+
+
+def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
+    """Return uint64[n, n_keys]: the chosen bits of each word, the lowest first, above a byte with the key's number.
+
+    Examples
+    --------
+    >>> [f"{key:x}" for key in segment_keys(np.array([0x3DF0_1234], np.uint64), cut_blocks(64, 4))[0].tolist()]
+    ['123400', '3df001', '2', '3']
+    """
+    single_bits = words[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)
+    keys = np.empty((len(words), len(chosen)), np.uint64)
+    for number, positions in enumerate(chosen):
+        places = np.arange(8, 8 + len(positions), dtype=np.uint64)
+        keys[:, number] = (single_bits[:, positions] << places).sum(axis=1) | np.uint64(number)
+    return keys
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:

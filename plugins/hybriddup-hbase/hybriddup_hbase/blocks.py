@@ -44,8 +44,6 @@ class Ledger:
     """The finished groups after it."""
     kept: Counter[int] = field(default_factory=Counter)
     """Kept posts."""
-    n_bytes: Counter[int] = field(default_factory=Counter)
-    """Bytes written."""
 
     def has(self, group: int) -> bool:
         """Return whether a group is finished."""
@@ -64,17 +62,16 @@ class Ledger:
 
     def pack(self) -> bytes:
         """Return it as bytes, with the counts of the newest slices."""
-        edge = max([*self.kept, *self.n_bytes], default=0) - SLICES_COUNTED
-        counts = [{one: n for one, n in some.items() if one > edge} for some in (self.kept, self.n_bytes)]
-        return json.dumps([self.low, sorted(self.done), *counts], separators=(",", ":")).encode()
+        edge = max(self.kept, default=0) - SLICES_COUNTED
+        kept = {one: n for one, n in self.kept.items() if one > edge}
+        return json.dumps([self.low, sorted(self.done), kept], separators=(",", ":")).encode()
 
 
 def unpack_ledger(packed: bytes) -> Ledger:
     """Return the ledger of some bytes."""
     with refusing_damage("the list of finished batches"):
-        low, done, *counts = json.loads(packed)
-        kept, n_bytes = (Counter({int(one): int(n) for one, n in some.items()}) for some in counts)
-        return Ledger(int(low), set(map(int, done)), kept, n_bytes)
+        low, done, kept = json.loads(packed)
+        return Ledger(int(low), set(map(int, done)), Counter({int(one): int(n) for one, n in kept.items()}))
 
 
 class Blocks:
@@ -131,16 +128,14 @@ class Blocks:
         unfinished = sorted(one for ledger in ledgers for one in ledger.unfinished(end))
         return Taken(GROUP * group, watermark_in(common), tuple(Block(GROUP * one, GROUP) for one in unfinished))
 
-    def finish(self, group: int, kept: Sequence[float], n_bytes: int, watermark: float) -> None:
-        """Finish a group, unless it is, and count its kept posts by their times, and bytes if there is a watermark."""
+    def finish(self, group: int, kept: Sequence[float]) -> None:
+        """Finish a group, unless it is, and count its kept posts by their times."""
 
         def add(ledger: Ledger) -> bool:
             if ledger.has(group):
                 return False
             ledger.finish(group)
             ledger.kept.update(map(self._slice_of, kept))
-            if watermark > NEVER:
-                ledger.n_bytes[self._slice_of(watermark)] += n_bytes
             return True
 
         self._change(group, add)
@@ -170,13 +165,7 @@ class Blocks:
 
     def n_kept_after(self, time: float) -> int:
         """Return the number of kept posts in slices that end after a time."""
-        return self._sum(time, [one.kept for one in self._ledgers()])
-
-    def n_bytes_after(self, time: float) -> int:
-        """Return the number of bytes that were written in slices that end after a time."""
-        return self._sum(time, [one.n_bytes for one in self._ledgers()])
-
-    def _sum(self, time: float, counts: Sequence[Counter[int]]) -> int:
+        counts = [one.kept for one in self._ledgers()]
         return sum(n for some in counts for one, n in some.items() if (one + 1) * self._slice > time)
 
     # ---- the time of the window

@@ -24,7 +24,7 @@ from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.shared_windows import Entries, Keyed, Needs, entry_type
 from hybriddup.shared_windows.packing import mix_keys, refusing_damage
 from hybriddup.shared_windows.store import EntryArray
-from hybriddup_hbase.table import Place, Row, Table, size_of
+from hybriddup_hbase.table import Place, Row, Table
 
 PACKED = 32
 """Singles in a pack."""
@@ -71,9 +71,7 @@ class Buckets:
 
     def remove(self, texts: Keyed) -> None:
         """Remove posts of an unfinished block from the buckets of their keys."""
-        singles = self._singles(texts)
-        self._table.delete(list(singles))
-        self._table.n_bytes -= size_of(singles)
+        self._table.delete(list(self._singles(texts)))
 
     def leave(self, texts: Keyed) -> None:
         """Remove posts of any block from the buckets of their keys."""

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, parse_qsl
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.shared_windows import Needs, open_shared
-from hybriddup.shared_windows.opening import LEASE
+from hybriddup.shared_windows.opening import LEASE, layout_of, refuse_other_layout
 from hybriddup.shared_windows.packing import refusing_damage
 from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.urls import split_address
@@ -25,7 +25,7 @@ TIMEOUT = 60.0
 FOREVER = 2**31 - 1
 """Seconds that HBase takes for no end."""
 OPTIONS = {"transport": ("buffered", "framed"), "protocol": ("binary", "compact")}
-VERSION = b"3"
+LAYOUT = 4
 
 
 class Address(NamedTuple):
@@ -115,9 +115,9 @@ def open_store(address: Address, needs: Needs) -> HBaseStore:
     """
     table = Table(address.table, address.n_connections, address.connection)
     try:
-        make_table(table, address.table, needs.horizon)
+        families = make_table(table, address.table, needs)
         values = Values(table)
-        check_version(values.set_first("version", VERSION))
+        check_layout(values, needs, families)
         first = values.set_first("horizon", repr(needs.horizon).encode())
         with refusing_damage("the value of horizon"):
             horizon = float(first)
@@ -127,27 +127,37 @@ def open_store(address: Address, needs: Needs) -> HBaseStore:
         raise
 
 
-def check_version(version: bytes) -> None:
-    """Raise StoreError if another version has made the window."""
-    if version != VERSION:
+def check_layout(values: Values, needs: Needs, families: set[bytes]) -> None:
+    """Raise an error if the window has another layout, or the table has no family for it."""
+    own = layout_of(LAYOUT, needs)
+    refuse_other_layout(values.set_first("version", own.encode()).decode("utf-8", "replace"), own)
+    if needs.segments and b"b" not in families:
         raise StoreError(
-            f"the window was made by another version, with layout {version.decode('utf-8', 'replace')}; this one has "
-            f"{VERSION.decode()}. Open it with that one, or begin a new window under another name."
+            "the table of the window has no family b, which the classic tables need. Add it in the shell of HBase: "
+            f"alter the table with {{NAME => 'b', TTL => {ttl_of(needs)}, BLOOMFILTER => 'ROW'}}."
         )
 
 
-def make_table(table: Table, name: str, horizon: float) -> None:
-    """Create the table of a window if there is none, and check that it holds posts for long enough."""
+def ttl_of(needs: Needs) -> int:
+    """Return the seconds for which HBase holds posts."""
+    return min(math.ceil(SPARE * needs.horizon), FOREVER)
+
+
+def make_table(table: Table, name: str, needs: Needs) -> set[bytes]:
+    """Create the table of a window if there is none, check that it holds posts for long enough; return its families."""
     kinds = {"bloom_filter_type": "ROW", "max_versions": 1, "block_cache_enabled": True}
-    found = table.make({"d": {**kinds, "time_to_live": min(math.ceil(SPARE * horizon), FOREVER)}, "m": kinds})
-    if set(found) != {b"d", b"m"}:
+    passing = {**kinds, "time_to_live": ttl_of(needs)}
+    tables = {"b": passing} if needs.segments else {}
+    found = table.make({**tables, "d": passing, "m": kinds})
+    if set(found) - {b"b"} != {b"d", b"m"}:
         raise StoreError(
             f"the table {name} of HBase is no window of hybriddup: its families are "
             f"{', '.join(sorted(one.decode() for one in found))}. Choose another name."
         )
-    seconds = found[b"d"]["time_to_live"]
-    if seconds != FOREVER and SPARE * horizon > seconds + 1:
+    seconds = min(one["time_to_live"] for family, one in found.items() if family != b"m")
+    if seconds != FOREVER and SPARE * needs.horizon > seconds + 1:
         raise WindowError(
             f"the window was made with a horizon of {seconds / SPARE:g} s, and cannot be opened with a longer one; got "
-            f"{horizon:g} s. Open it with that, or begin a new one under another name."
+            f"{needs.horizon:g} s. Open it with that, or begin a new one under another name."
         )
+    return set(found)

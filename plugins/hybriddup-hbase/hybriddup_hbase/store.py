@@ -32,10 +32,11 @@ from hybriddup.shared_windows.packing import (
     unpack_evidence,
     unpack_post,
 )
-from hybriddup_hbase.blocks import GROUP, NEVER, Blocks
+from hybriddup_hbase.blocks import GROUP, Blocks
 from hybriddup_hbase.buckets import Buckets
 from hybriddup_hbase.names import Names
 from hybriddup_hbase.table import Place, Row, Table
+from hybriddup_hbase.tables import Tables
 from hybriddup_hbase.values import Values
 
 logger = logging.getLogger("hybriddup")
@@ -64,7 +65,8 @@ class HBaseStore:
 
     def __init__(self, table: Table, horizon: float, needs: Needs) -> None:
         self._table, self._horizon = table, horizon
-        self._blocks, self._buckets = Blocks(table, horizon), Buckets(table, needs)
+        self._blocks = Blocks(table, horizon)
+        self._buckets = Tables(table) if needs.segments else Buckets(table, needs)
         self._names, self._values = Names(table), Values(table)
         self._settled = 0
         """The position before which every post was decided when positions were taken last."""
@@ -179,9 +181,7 @@ class HBaseStore:
         """Remove posts of a block from their buckets, move the time of the window on, and finish the block."""
         self._buckets.remove(leaving)
         self._blocks.move_on(read, watermark)
-        self._blocks.finish(first // GROUP, kept, self._table.n_bytes, watermark)
-        if watermark > NEVER:
-            self._table.n_bytes = 0
+        self._blocks.finish(first // GROUP, kept)
 
     def rewind(self, watermark: float) -> None:
         """Put the time of the window back."""
@@ -195,9 +195,8 @@ class HBaseStore:
         """Return the approximate number of kept posts with a later time."""
         return self._blocks.n_kept_after(time)
 
-    def n_bytes(self) -> int:
-        """Return the bytes of what was written, not removed, and not dropped yet; not compressed."""
-        return self._blocks.n_bytes_after(self.watermark() - SPARE * self._horizon)
+    def n_bytes(self) -> None:
+        """Return None: the Thrift server does not report the size of a table."""
 
 
 def row_of(kind: bytes, number: int) -> bytes:

@@ -18,10 +18,12 @@ from hybriddup.errors import StoreError
 
 FEWEST_ROWS = 128
 """Rows of a call that a connection gets, at least."""
+FEWEST_SCANS = 4
+"""Scans that a connection gets, at least."""
+SCANNED = 1000
+"""Rows that a scan returns at once."""
 ENABLED_WITHIN = 20.0
 """Seconds for which a new table may be disabled while another process creates it."""
-CELL = 24
-"""Bytes that HBase needs for a cell in addition to its row, column and value."""
 
 Row = dict[bytes, bytes]
 """Values by column, each with its family in front."""
@@ -65,8 +67,6 @@ class Table:
             self._idle.put(self._new_connection())
         self._n = n_connections
         self._threads = ThreadPoolExecutor(n_connections, "hbase")
-        self.n_bytes = 0
-        """Bytes that were written, uncompressed."""
 
     # ---- connections
 
@@ -112,9 +112,9 @@ class Table:
         futures = [self._threads.submit(function, item) for item in items]
         return [one.result() for one in futures]
 
-    def _shares(self, items: Sequence[One]) -> list[Sequence[One]]:
+    def _shares(self, items: Sequence[One], fewest: int = FEWEST_ROWS) -> list[Sequence[One]]:
         """Return the items in parts of about one size, one for each connection."""
-        size = max(-(-len(items) // self._n), FEWEST_ROWS)
+        size = max(-(-len(items) // self._n), fewest)
         return [items[first : first + size] for first in range(0, len(items), size)]
 
     def close(self) -> None:
@@ -161,6 +161,14 @@ class Table:
         """Return a row; an empty one if it is not there."""
         return self._call(lambda connection: connection.table(self._name).row(key))
 
+    def scan(self, prefixes: Sequence[bytes], family: bytes) -> list[list[tuple[bytes, Row]]]:
+        """Return the rows of a family whose keys begin with each prefix, which does not end with the highest byte."""
+
+        def read(share: Sequence[bytes]) -> list[list[tuple[bytes, Row]]]:
+            return self._call(lambda connection: [scanned(connection, self._name, one, family) for one in share])
+
+        return [rows for found in self.each(read, self._shares(prefixes, FEWEST_SCANS)) for rows in found]
+
     # ---- writing
 
     def put(self, values: Mapping[Place, bytes]) -> None:
@@ -173,7 +181,6 @@ class Table:
         for (row, column), value in values.items():
             rows[row][column] = value
         self.each(write, self._shares(list(rows.items())))
-        self.n_bytes += size_of(values)
 
     def delete(self, places: Sequence[Place]) -> None:
         """Remove values. Repeated, it changes nothing."""
@@ -207,6 +214,21 @@ class Table:
         return self._call(lambda connection: int(connection.table(self._name).counter_inc(*place, n)))
 
 
+def scanned(connection: happybase.Connection, name: bytes, prefix: bytes, family: bytes) -> list[tuple[bytes, Row]]:
+    """Return the rows whose keys begin with a prefix.
+
+    A scan of `happybase` takes four calls, this one three: fewer rows than requested are the last ones.
+    """
+    client, end = connection.client, prefix[:-1] + bytes([prefix[-1] + 1])
+    scanner, found = client.scannerOpenWithStop(name, prefix, end, [family], {}), list[Any]()
+    while True:
+        some = client.scannerGetList(scanner, SCANNED)
+        found += some
+        if len(some) < SCANNED:
+            client.scannerClose(scanner)
+            return [(one.row, {column: cell.value for column, cell in one.columns.items()}) for one in found]
+
+
 def write_rows(table: happybase.Table, rows: Sequence[tuple[bytes, Row]]) -> None:
     """Write rows in one call."""
     with table.batch(transaction=True) as batch:
@@ -226,8 +248,3 @@ def message_of(error: Exception) -> str:
     message = getattr(error, "message", None) or b""
     text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     return text.partition("\n")[0].strip()
-
-
-def size_of(values: Mapping[Place, bytes]) -> int:
-    """Return about how many bytes values take in HBase, uncompressed."""
-    return sum(CELL + len(place.row) + len(place.column) + len(value) for place, value in values.items())

@@ -6,7 +6,7 @@ import re
 
 import happybase
 import pytest
-from hybriddup_hbase.opening import VERSION
+from hybriddup_hbase.opening import LAYOUT
 from servers import HBase, free_port
 
 import hybriddup
@@ -82,10 +82,10 @@ def test_a_window_of_another_version_is_refused(servers: HBase) -> None:
     hybriddup.Window.open(servers.url("versions"), config=CONFIG).close()
     connection = happybase.Connection("127.0.0.1", servers.port)
     table = connection.table("versions")
-    part = next(key for key, row in table.scan(row_prefix=b"v") if row[b"m:v"] == VERSION)
+    part = next(key for key, row in table.scan(row_prefix=b"v") if row[b"m:v"] == b"%d" % LAYOUT)
     table.put(part, {b"m:v": b"7"})
     connection.close()
-    with pytest.raises(StoreError, match=f"layout 7; this one has {VERSION.decode()}"):
+    with pytest.raises(StoreError, match=f"layout 7; this one has {LAYOUT}"):
         hybriddup.Window.open(servers.url("versions"), config=CONFIG)
 
 

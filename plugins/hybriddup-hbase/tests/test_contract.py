@@ -12,6 +12,7 @@ from typing import Any
 import happybase
 import pytest
 from hybriddup_hbase.opening import address_of, open_store
+from plugin_support.classic import config_of, with_classic_layout
 from servers import HBase
 
 import hybriddup
@@ -36,6 +37,12 @@ def test_windows_keep_the_contract(servers: HBase) -> None:
     check_window(opener(servers), shared=True)
 
 
+def test_windows_with_the_classic_layout_keep_the_contract(servers: HBase) -> None:
+    """Fingerprints in a row for each table."""
+    open_window = opener(servers)
+    check_window(with_classic_layout(lambda name, **options: open_window(f"classic {name}", **options)), shared=True)
+
+
 def test_stores_keep_the_contract_of_shared_stores(servers: HBase) -> None:
     """Each call by itself."""
     check_shared_store(lambda name, needs: open_store(address_of(servers.url(f"store-{name}")), needs))
@@ -52,12 +59,12 @@ def test_a_window_is_made_once_by_whoever_is_first(servers: HBase) -> None:
         assert sum(threads.map(add, range(4))) == 1
 
 
-@pytest.mark.parametrize(("config", "size"), [("weibo", 1), ("weibo", 100), ("articles", 100)])
+@pytest.mark.parametrize(("config", "size"), [("weibo", 1), ("weibo", 100), ("classic", 100)])
 def test_one_sender_gets_the_answers_of_a_window_of_its_own(servers: HBase, config: str, size: int) -> None:
     """Every decision, with its keeper, score and band; positions are HBase's own."""
     lines = SAMPLES.read_text("utf-8").splitlines()[: 40 * size]
     posts = [{"id": number, "text": line.split('"text":')[1]} for number, line in enumerate(lines)]
-    options: dict[str, Any] = {"config": config, "clock": lambda: 0.0}
+    options: dict[str, Any] = {"config": config_of((4, 1)) if config == "classic" else config, "clock": lambda: 0.0}
     with (
         hybriddup.Window.open(**options) as own,
         hybriddup.Window.open(servers.url(f"{config}{size}"), **options) as shared,

@@ -101,4 +101,4 @@ def test_what_a_window_takes_levels_off(servers: HBase) -> None:
         assert max(rows[20:]) < 1.3 * max(rows[12:24])
         stats = window.stats()
         assert stats.n_kept_in_window < 2000 / 4
-        assert 0 < stats.store_bytes < 1000 * max(rows)
+        assert stats.store_bytes is None

@@ -13,10 +13,8 @@ import numpy as np
 from redis.exceptions import AskError, ClusterError, NoScriptError, RedisError, TryAgainError
 
 from hybriddup.data.records import Int64s
-from hybriddup_redis import scripts
+from hybriddup_redis.scripts import SCRIPTS
 
-SCRIPTS = "ENTER", "READ", "OVERFLOW", "LEAVE", "LEAVE_OVERFLOW", "CHANGE", "HOLD", "HELD", "WRITE", "TAKE", "FINISH"
-"""The names of the scripts in `hybriddup_redis.scripts`."""
 COMMON = -1
 """The partition of what all partitions have in common."""
 MOST_KEYS = 1024
@@ -72,7 +70,7 @@ class Calls:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._made: dict[str, Any] = {kind: client.register_script(getattr(scripts, kind)) for kind in SCRIPTS}
+        self._made: dict[str, Any] = {kind: client.register_script(source) for kind, source in SCRIPTS.items()}
         self._moving: dict[int, float] = {}
         """By partition, until when its keys are sent one by one, in seconds of `time.monotonic`."""
 
@@ -169,7 +167,9 @@ class Keys(NamedTuple):
     keys: Sequence[bytes]
     """Empty if scripts make them."""
 
-    def calls(self, kind: str, *columns: Sequence[bytes], first: Sequence[Any] = ()) -> ByPartition:
+    def calls(
+        self, kind: str, *columns: Sequence[bytes], first: Sequence[Any] = (), most: int = MOST_KEYS
+    ) -> ByPartition:
         """Return the calls of a script or a command over these keys.
 
         Parameters
@@ -180,6 +180,8 @@ class Keys(NamedTuple):
             Arguments, one for each key.
         first
             Arguments that every call begins with.
+        most
+            Number of keys per call.
         """
         found = ByPartition([], [])
         for partition in np.unique(self.partitions).tolist():
@@ -189,8 +191,8 @@ class Keys(NamedTuple):
                 chosen = places.tolist()
                 own = [[column[place] for place in chosen] for column in columns]
                 whole = whole._replace(keys=[self.keys[place] for place in chosen], columns=own)
-            for at, part in enumerate(whole.split(MOST_KEYS)):
-                found.places.append(places[at * MOST_KEYS : (at + 1) * MOST_KEYS])
+            for at, part in enumerate(whole.split(most)):
+                found.places.append(places[at * most : (at + 1) * most])
                 found.calls.append(part)
         return found
 

@@ -40,6 +40,7 @@ from hybriddup_redis.calls import COMMON, Calls, KeyedCall, Keys
 from hybriddup_redis.names import Names
 from hybriddup_redis.packing import pack_record, unpack_record
 from hybriddup_redis.scripts import DAMAGED, LOST
+from hybriddup_redis.tables import Tables
 
 logger = logging.getLogger("hybriddup")
 
@@ -81,7 +82,8 @@ class RedisStore:
         self._prefixes = [b"{%s}" % tag.encode() for tag in tags(name, layout.n_partitions)]
         self._meta, self._values = meta_key(name), meta_prefix(name) + b"v"
         self._calls = Calls(client)
-        self._buckets = Buckets(self._run_in_turn, self._prefixes, self._ttl, needs)
+        layout_of = Tables if needs.segments else Buckets
+        self._buckets = layout_of(self._run_in_turn, self._prefixes, self._ttl, needs)
         self._names = Names(self._run_in_turn, self._prefixes, self._ttl)
         self._settled, self._oldest = 0, 0
         """The position before which posts were settled, and that before which they were of no use, when positions were

@@ -17,21 +17,30 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from plugin_support.classic import SHORT_POSTS
 from plugin_support.rates import Rate, measure_callers, measure_senders
 from servers import Server, serving
 
 
-def measure_window(server: Server, rate_of: Any, *arguments: Any) -> dict[str, float]:
-    """Return a rate, and the memory of a kept post."""
-    before = used_memory(server)
-    rate: Rate = rate_of(server.url(), *arguments)
+def measure_window(server: Server, rate_of: Any, config: Any, texts: list[str], *arguments: Any) -> dict[str, float]:
+    """Return a rate, the memory of a kept post, and what the server did."""
+    before, n_before = used_memory(server), n_commands(server)
+    rate: Rate = rate_of(server.url(), config, texts, *arguments)
     memory = (used_memory(server) - before) / max(rate.n_kept, 1)
     return {
         "posts a second": rate.per_second,
         "99 %, seconds": rate.slowest,
         "kept": rate.n_kept,
+        "duplicates": len(texts) - rate.n_kept,
         "bytes a kept post": memory,
+        "commands a post, in scripts": (n_commands(server) - n_before) / len(texts),
     }
+
+
+def n_commands(server: Server) -> int:
+    """Return how many commands the server has run, those in scripts included."""
+    with server.client() as client:
+        return sum(int(one["calls"]) for one in client.info("commandstats").values())
 
 
 def measure_peer(server: Server, texts: list[str]) -> dict[str, float]:
@@ -74,7 +83,10 @@ def used_memory(server: Server) -> int:
 
 
 def measure(texts: list[str], config: str, n_senders: int, size: int, n_few: int) -> dict[str, dict[str, float]]:
-    """Return all measurements, each on a new server; of callers and of the peer with the first few posts."""
+    """Return all measurements, each on a new server; of callers and of the peer with the first few posts.
+
+    Those of the classic layout are for ``weibo`` with fingerprints of 64 bits and distance 3.
+    """
     found = {}
     with TemporaryDirectory() as folder:
         for name, ask in {
@@ -82,10 +94,16 @@ def measure(texts: list[str], config: str, n_senders: int, size: int, n_few: int
                 server, measure_senders, config, texts, n_senders, size
             ),
             "one sender": lambda server: measure_window(server, measure_senders, config, texts, 1, size),
+            f"{n_senders} senders, classic layout": lambda server: measure_window(
+                server, measure_senders, SHORT_POSTS, texts, n_senders, size
+            ),
+            "one sender, classic layout": lambda server: measure_window(
+                server, measure_senders, SHORT_POSTS, texts, 1, size
+            ),
             "one post a call": lambda server: measure_window(server, measure_callers, config, texts[:n_few]),
             "datasketch": lambda server: measure_peer(server, texts[:n_few]),
         }.items():
-            with serving(Path(folder) / name.replace(" ", "_")) as server:
+            with serving(Path(folder) / name.replace(" ", "_").replace(",", "")) as server:
                 try:
                     found[name] = ask(server)
                 except ImportError:

@@ -40,6 +40,9 @@ class Server:
     """A file of settings."""
     tls: tuple[str, ...] = ()
     """Arguments for TLS, the port left out; then nothing else is listened to."""
+    certificate: tuple[str, str] | None = None
+    """Certificate and key of the client of tests."""
+    password: str | None = None
 
     def start(self) -> None:
         """Start it, and return when it answers."""
@@ -63,8 +66,9 @@ class Server:
 
     def client(self) -> redis.Redis:
         """A client."""
-        safe = {"ssl": True, "ssl_cert_reqs": "none"} if self.tls else {}
-        return redis.Redis(port=self.port, socket_timeout=5, **safe)
+        cert, key = self.certificate or (None, None)
+        safe = {"ssl": True, "ssl_cert_reqs": "none", "ssl_certfile": cert, "ssl_keyfile": key} if self.tls else {}
+        return redis.Redis(port=self.port, password=self.password, socket_timeout=5, **safe)
 
     def end(self, number: int = signal.SIGTERM) -> None:
         """End it by a signal."""
@@ -91,14 +95,16 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
 
 
 @contextmanager
-def watching(folder: Path, master: Server) -> Iterator[Server]:
+def watching(folder: Path, master: Server, password: str | None = None) -> Iterator[Server]:
     """Yield a Sentinel that watches a server, and names another one half a second after its end."""
     folder.mkdir()
-    sentinel = Server(folder, ("--sentinel",))
+    sentinel = Server(folder, ("--sentinel",), password=password)
     settings = folder / "sentinel.conf"
     settings.write_text(
         f"sentinel monitor mymaster 127.0.0.1 {master.port} 1\nsentinel down-after-milliseconds mymaster 500\n"
         "sentinel failover-timeout mymaster 3000\n"
+        + (f"requirepass {password}\n" if password else "")
+        + (f"sentinel auth-pass mymaster {master.password}\n" if master.password else "")
     )
     sentinel.settings = settings
     sentinel.start()

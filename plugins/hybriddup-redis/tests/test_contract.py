@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hybriddup_redis.opening import open_store, place_of
+from hybriddup_redis.addresses import place_of
+from hybriddup_redis.opening import open_store
 from hybriddup_redis.store import Layout, RedisStore
+from plugin_support.classic import config_of, with_classic_layout
 from redis.client import Pipeline
 from redis.connection import Connection
 from servers import Server
@@ -25,17 +27,13 @@ SAMPLES = Path(__file__).parents[3] / "tests" / "samples" / "posts.jsonl"
 
 
 CONFIGS = {
-    "tables of 26 bits": {
-        "fingerprint": {"bits": 64},
-        "blocks": {"use": "blocks", "n_blocks": 5, "n_key_blocks": 2},
-        "lengths": [{"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}],
-    },
+    "blocks of 16 bits": config_of((4, 1)),
+    "tables of 26 bits": config_of((5, 2)),
     "small buckets": {
         "blocks": {"use": "shingles", "max_bucket_size": 10},
         "lengths": [{"max_hamming_distance": 40, "verifier": {"use": "edit", "threshold": 0.8}}],
     },
 }
-"""Of 64 bits by ten tables, two of five blocks a key; `articles` has four of 16 bits."""
 
 
 def opener(address: str) -> Callable[..., Any]:
@@ -59,6 +57,14 @@ def test_windows_on_one_server_keep_the_contract(server: Server) -> None:
 def test_windows_on_a_cluster_keep_the_contract(nodes: list[Server]) -> None:
     """Of three servers."""
     check_window(opener(cluster_address(nodes)), shared=True)
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_windows_with_the_classic_layout_keep_the_contract(kind: str, server: Server, nodes: list[Server]) -> None:
+    """Fingerprints in a set for each table and block."""
+    address = f"redis://127.0.0.1:{server.port}/1" if kind == "server" else cluster_address(nodes)
+    open_window = opener(address)
+    check_window(with_classic_layout(lambda name, **options: open_window(f"classic {name}", **options)), shared=True)
 
 
 @pytest.mark.parametrize("kind", ["server", "cluster"])
@@ -114,7 +120,7 @@ def test_every_server_of_a_cluster_has_its_share(nodes: list[Server]) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 100])
-@pytest.mark.parametrize("config", ["weibo", "articles", "tables of 26 bits"])
+@pytest.mark.parametrize("config", ["weibo", "blocks of 16 bits", "tables of 26 bits"])
 def test_one_sender_gets_the_answers_of_a_window_of_its_own(server: Server, config: str, size: int) -> None:
     """Every decision, with its keeper, score and band."""
     texts = [line.split('"text":')[1] for line in SAMPLES.read_text("utf-8").splitlines()]

@@ -7,8 +7,9 @@ import time
 import numpy as np
 import pytest
 import redis
+from hybriddup_redis.addresses import place_of
 from hybriddup_redis.expiry import TIMES, Expiry
-from hybriddup_redis.opening import open_store, place_of
+from hybriddup_redis.opening import open_store
 from hybriddup_redis.store import RedisStore
 from servers import Server
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hybriddup_redis import scripts
-from hybriddup_redis.opening import open_store, place_of
+from hybriddup_redis.addresses import place_of
+from hybriddup_redis.opening import open_store
+from hybriddup_redis.scripts import posts
 from plugin_support.faults import check_shared_window, make_posts
 from servers import Server, serving, watching
 
@@ -54,7 +55,7 @@ def test_scripts_that_a_server_has_lost_run_once(server: Server) -> None:
     store = open_store(place, Needs(words=2, max_bucket_size=8, horizon=1000.0))
     with server.client() as client:
         client.script_flush()
-        client.script_load(scripts.FINISH)
+        client.script_load(posts.FINISH)
     leaving = Keyed(np.zeros(1, entry_type(2)), np.ones((1, 1), np.uint64))
     store.finish(store.take(1).first, float("-inf"), 1.0, [1.0], leaving)
     assert store.n_kept_after(0.0) == 1

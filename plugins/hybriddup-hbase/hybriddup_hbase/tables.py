@@ -1,0 +1,81 @@
+"""The classic tables of a window in HBase: a row for each table and fingerprint, read by scans of a prefix.
+
+The key of a row has 13 bytes: a block of the fingerprint, the *segment*, in 4 bytes; the number of the table in 1; the
+fingerprint in 8; each with the highest byte first. A cell is a post: its column is ``b:`` and the position in 8 bytes,
+its value the length in 4. Fingerprints within three bits of each other have one of four blocks in common, so that a
+scan of its segment and table finds them (Manku, Jain and Das Sarma 2007).
+
+The rows are in a column family of their own, which HBase stores and scans without the other rows of the window. Each
+post has cells of its own, so that posts enter and leave without regard to others. HBase drops them in time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybriddup.data.records import NO_KEY, UInt64s
+from hybriddup.shared_windows import Entries, Keyed, entry_type
+from hybriddup.shared_windows.packing import refusing_damage
+from hybriddup_hbase.table import Place, Table
+
+FAMILY = b"b:"
+CELL = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
+"""The end of a row key, the end of a column, and the value."""
+
+
+class Tables:
+    """Reads and writes the rows of the tables.
+
+    Parameters
+    ----------
+    table
+        That of the window.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def enter(self, texts: Keyed) -> None:
+        """Add posts to the rows of their fingerprints."""
+        self._table.put(cells_of(texts))
+
+    def leave(self, texts: Keyed) -> None:
+        """Remove posts from the rows of their fingerprints."""
+        self._table.delete(list(cells_of(texts)))
+
+    remove = leave
+
+    def read(self, keys: UInt64s, settled: int) -> Entries:  # noqa: ARG002  (nothing is packed)
+        """Return the posts in the rows that begin with the segments and tables of ``keys``, which are distinct."""
+        found = self._table.scan(prefixes_of(keys), b"b")
+        cells = [[key[5:] + column[len(FAMILY) :] + value for key, row in rows for column, value in row.items()]
+                 for rows in found]  # fmt: skip
+        with refusing_damage("a row of a fingerprint"):
+            if any(len(cell) != CELL.itemsize for some in cells for cell in some):
+                raise ValueError
+        packed = np.frombuffer(b"".join(cell for some in cells for cell in some), CELL)
+        entries = np.zeros(len(packed), entry_type(1))
+        entries["bits"][:, 0] = packed["bits"]
+        for name in ("position", "length"):
+            entries[name] = packed[name]
+        return Entries(np.array(list(map(len, cells)), np.int64), entries)
+
+
+def cells_of(texts: Keyed) -> dict[Place, bytes]:
+    """Return the cells of posts."""
+    rows, columns = np.nonzero(texts.keys != NO_KEY)
+    cells = np.zeros(len(rows), CELL)
+    cells["bits"] = texts.entries["bits"][rows, 0]
+    for name in ("position", "length"):
+        cells[name] = texts.entries[name][rows]
+    packed, size = cells.tobytes(), CELL.itemsize
+    return {
+        Place(prefix + packed[at : at + 8], FAMILY + packed[at + 8 : at + 16]): packed[at + 16 : at + size]
+        for prefix, at in zip(prefixes_of(texts.keys[rows, columns]), range(0, len(packed), size), strict=True)
+    }
+
+
+def prefixes_of(keys: UInt64s) -> list[bytes]:
+    """Return the beginnings of row keys: a key is a segment above a byte with the number of the table."""
+    packed = keys.astype(">u8").tobytes()
+    return [packed[first + 3 : first + 8] for first in range(0, len(packed), 8)]

@@ -1,0 +1,68 @@
+"""Scripts over names, which are ids and texts: fields of hashes, with the position of the holder as the value.
+
+Holders before the oldest position of use are expired. About every 64th new field of a hash removes them. A hash is
+never emptied, because it would lose its time to live, which clients set seldom.
+"""
+
+from __future__ import annotations
+
+HOLDERS = """
+local begin, oldest, call, sub = ARGV[1], tonumber(ARGV[2]), redis.call, string.sub
+local function hash_and_field(names, at)
+  local kind, high, low = string.byte(names, at, at + 2)
+  return string.char(kind) .. (high * 256 + low) % 16384, sub(names, at + 2, at + 16)
+end
+local function holder_in(held)
+  if not held then return false end
+  if #held ~= 8 then error('HYBRIDDUP-DAMAGED') end
+  local position = struct.unpack('<I8', held)
+  return position >= oldest and position
+end
+"""
+HOLD = (
+    HOLDERS
+    + """
+local found, claims = {}, ARGV[4]
+local function drop_expired(key)
+  local all = call('HGETALL', key)
+  for i = 1, #all, 2 do
+    if not holder_in(all[i + 1]) then call('HDEL', key, all[i]) end
+  end
+end
+for i = 1, #claims / 34 do
+  local at = 34 * i - 33
+  local hash, field = hash_and_field(claims, at)
+  local key, position = KEYS[i] or begin .. hash, sub(claims, at + 17, at + 24)
+  local instead, is_due = struct.unpack('<i8B', claims, at + 25)
+  local held = call('HGET', key, field)
+  local holder = holder_in(held)
+  if not holder or holder == instead then
+    call('HSET', key, field, position)
+    if not held and string.byte(position) % 64 == 0 then drop_expired(key) end
+    holder = struct.unpack('<I8', position)
+  end
+  if is_due == 1 then call('PEXPIRE', key, ARGV[3]) end
+  found[i] = holder
+end
+return {found}
+"""
+)
+"""Claims names; returns the positions of their holders.
+
+Arguments: the beginning of the keys of hashes, the oldest position of use, milliseconds until a hash expires; of the
+names, joined: the kind of name, 16 bytes of a digest, the position in eight bytes, that of the holder that may be
+replaced, -1 = none, and 1 if the hash is to expire later.
+"""
+HELD = (
+    HOLDERS
+    + """
+local found, names = {}, ARGV[3]
+for i = 1, #names / 17 do
+  local hash, field = hash_and_field(names, 17 * i - 16)
+  found[i] = holder_in(call('HGET', KEYS[i] or begin .. hash, field))
+end
+return {found}
+"""
+)
+"""Returns the positions of the holders of names, nothing without one. Arguments: the beginning of the keys of hashes,
+the oldest position of use; of the names, joined: the kind of name, 16 bytes of a digest."""
