@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hybriddup.data.records import NO_SKETCHES, Fingerprints, NearPairs, UInt64s
+from hybriddup.data.records import NO_SKETCHES, NearPairs, UInt64s
 from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import SearchedTexts
@@ -17,7 +17,7 @@ from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.candidates.within_batch import group_batch
 from tests import reference
-from tests.builders import clustered_numbers, make_limits, make_prints, numbers_of
+from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints, numbers_of
 
 Triple = tuple[int, int, int]
 """Earlier position, later position, differing bits."""

@@ -6,7 +6,7 @@ So what one text needs is fetched while those before it are compared.
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.live.lists import (
@@ -18,22 +18,9 @@ from hybriddup.kernels.live.lists import (
     read_header,
     word_of,
 )
-from hybriddup.kernels.live.reads import (
-    READ_AT_ONCE,
-    LiveNumbers,
-    compare_read,
-    fetch_texts,
-    keep_least_depths,
-)
+from hybriddup.kernels.live.reads import READ_AT_ONCE, compare_read, fetch_texts, keep_least_depths
 from hybriddup.kernels.live.table import IS_LIST, fetch_header, fetch_home, value_of
-from hybriddup.kernels.live.texts import (
-    LaterTexts,
-    Partners,
-    RingColumns,
-    classes_of_partners,
-    select_in_ring,
-    widest_limit,
-)
+from hybriddup.kernels.live.texts import LaterTexts, Ring, classes_of_partners, select_in_ring, widest_limit
 from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.search.key_groups import NO_KEY, place_of_key
 from hybriddup.kernels.search.pair_limits import LookUpCounts
@@ -50,15 +37,7 @@ MOST_FETCHED = 512
 
 
 @njit(cache=True, nogil=True)
-def look_up(
-    postings: Postings,
-    keys: UInt64s,
-    columns: RingColumns,
-    rows: PairLimits,
-    live: LiveNumbers,
-    later: LaterTexts,
-    partners: Partners,
-) -> tuple[NearPairs, LookUpCounts]:
+def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once.
 
     The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
@@ -69,7 +48,7 @@ def look_up(
     keys
         uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
     """
-    n_keys, bits = keys.shape[1], columns.bits
+    n_keys = keys.shape[1]
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
     n_compared, n_look_ups, largest = np.int64(0), np.int64(0), np.int64(0)
@@ -78,23 +57,23 @@ def look_up(
         row, first, n_read = step - (N_STAGES - 1), n_near, np.uint64(0)
         if row < 0:
             continue
-        limit = widest_limit(later, row, partners)
-        lengths = classes_of_partners(later, row, partners)
+        limit = widest_limit(ring, later, row)
+        lengths = classes_of_partners(ring, later, row)
         for i in range(n_keys):
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
             n_look_ups += np.int64(keys[row, i] != NO_KEY)
             while not is_read:
-                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, bits, lengths)
+                n_read, depth, is_read = read_list(postings, value, ring, read, n_read, depth, lengths)
                 if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
                     if n_near + np.int64(n_read) > len(near):
                         near = with_room_for(near, n_near, np.int64(n_read))
                         depths = with_room_for(depths, first, len(near) - first)
-                    n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+                    n_near = compare_read(ring, read, n_read, later, row, limit, near, n_near)
                     n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
-    pairs = select_in_ring(near[:n_near], depths[:n_near], columns, np.int64(live.first_slot), rows, later)
+    pairs = select_in_ring(near[:n_near], depths[:n_near], ring, later)
     return pairs, LookUpCounts(n_compared, n_look_ups, largest)
 
 
@@ -137,11 +116,10 @@ def fetch_lines(postings: Postings, value: np.uint64) -> None:
 def read_list(
     postings: Postings,
     value: np.uint64,
-    live: LiveNumbers,
+    ring: Ring,
     read: UInt64s,
     n_read: np.uint64,
     depth: np.uint64,
-    bits: UInt64s,
     lengths: tuple[np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, bool]:
     """Write the live texts of a list into ``read``, the newest first, and fetch their fingerprints.
@@ -171,14 +149,14 @@ def read_list(
         if is_list:
             at = word_of(start, end - np.uint64(1) - depth, postings.ring_size)
             number, class_of_length = np.uint64(words[at]), np.uint64(postings.length_classes[at])
-        n_back = (live.next_number - number) & NUMBER_MASK
-        if n_back > live.span:
+        n_back = (ring.next_number - number) & NUMBER_MASK
+        if n_back > ring.span:
             n = depth
             break
         depth += np.uint64(1)
-        read[n_read] = live.span - n_back << HALF | depth
+        read[n_read] = ring.span - n_back << HALF | depth
         n_read += np.uint64((class_of_length - lengths[0] <= lengths[1]) | (class_of_length == ANY_LENGTH))
-    fetch_texts(bits, read, first_new, n_read, live)
+    fetch_texts(ring, read, first_new, n_read)
     return n_read, depth, depth >= n
 
 

@@ -14,17 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, NearPairs, PairLimits, UInt32s, UInt64s
+from hybriddup.data.records import Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.live.reads import (
-    LiveNumbers,
-    compare_read,
-    compare_slots,
-    fetch_texts,
-    keep_least_depths,
-)
-from hybriddup.kernels.live.texts import LaterTexts, Partners, RingColumns, select_in_ring, slot_of_place, widest_limit
+from hybriddup.kernels.live.reads import compare_read, compare_slots, fetch_texts, keep_least_depths
+from hybriddup.kernels.live.texts import LaterTexts, Ring, select_in_ring, slot_of_place, widest_limit
 from hybriddup.kernels.popcount import HALF, ONE, popcount
 from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.kernels.short_runs import sort_run
@@ -134,26 +128,24 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 
 @njit(cache=True, nogil=True)
-def build_segments(segments: Segments, keys: BucketKeys, bits: UInt64s, live: LiveNumbers, before: int) -> None:
-    """Build the segments that end after number ``before``; ``bits`` uint64[capacity, words] are those of the ring."""
-    last = np.int64(live.next_number)
-    numbers, rows, places = list_segments(segments, last - np.int64(live.span), last, len(keys.starts) - 1)
+def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int) -> None:
+    """Build the segments that end after number ``before``."""
+    last = np.int64(ring.next_number)
+    numbers, rows, places = list_segments(segments, last - np.int64(ring.span), last, len(keys.starts) - 1)
     for i in range(len(rows)):
         if numbers[i + 1] > before:
-            build_segment(segments, keys, bits, live, numbers[i : i + 2], rows[i], places[i])
+            build_segment(segments, keys, ring, numbers[i : i + 2], rows[i], places[i])
 
 
 @njit(cache=True, nogil=True)
-def build_segment(
-    segments: Segments, keys: BucketKeys, ring_bits: UInt64s, live: LiveNumbers, bounds: Int64s, row: int, place: int
-) -> None:
+def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
     """Sort the live texts of a segment by their buckets; its numbers are ``bounds[0]`` to before ``bounds[1]``."""
-    first_live = np.int64(live.next_number - live.span)
+    first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
     bits = np.empty((bounds[1] - first, ring_bits.shape[1]), np.uint64)
     entries = np.empty(len(bits), np.uint32)
     for i in range(len(bits)):
-        slot = slot_of_place(np.uint64(first - first_live + i), live.first_slot, capacity)
+        slot = slot_of_place(np.uint64(first - first_live + i), ring.first_slot, capacity)
         for word in range(bits.shape[1]):
             bits[i, word] = ring_bits[slot, word]
         entries[i] = np.uint32(tag_of(bits, i) << PLACE_BITS | np.uint64(first + i - bounds[0]))
@@ -185,26 +177,18 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def look_up(
-    segments: Segments,
-    keys: BucketKeys,
-    columns: RingColumns,
-    rows: PairLimits,
-    live: LiveNumbers,
-    later: LaterTexts,
-    partners: Partners,
-) -> tuple[NearPairs, LookUpCounts]:
+def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
     """Return the pairs of the later texts within their limits, in order, each once; all are as deep as the newest.
 
     They are looked for in the buckets of the later texts, and among the texts that are in no segment. What one text
     needs is fetched while those before it are compared.
     """
-    listed, first = list_buckets(later.bits, keys), np.int64(live.next_number - live.span)
-    listing = list_segments(segments, first, np.int64(live.next_number), len(keys.starts) - 1)
+    listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
+    listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
     n_sorted, n_compared, largest = max(listing.numbers[-1] - first, 0), np.int64(0), np.int64(0)
-    n_unsorted, n_entries, read = np.int64(live.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
+    n_unsorted, n_entries, read = np.int64(ring.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
-    bits, flat = columns.bits, columns.bits.ravel()
+    flat, n_words = ring.columns.bits.ravel(), ring.columns.bits.shape[1]
     for step in range(len(listed) + 2):
         fetch_starts(segments, listing, listed, step)
         n_before, (n_entries, of_bucket) = n_entries, fetch_entries(segments, listing, listed, step - 1)
@@ -213,19 +197,19 @@ def look_up(
             continue
         if n_before > len(read):
             read = np.empty(2 * n_before, np.uint64)
-        n_read = read_buckets(segments, listing, listed, row, first, live, later, partners, read)
-        fetch_texts(bits, read, np.uint64(0), n_read, live)
+        n_read = read_buckets(segments, listing, listed, row, first, ring, later, read)
+        fetch_texts(ring, read, np.uint64(0), n_read)
         if n_near + n_before + n_unsorted > len(near):
             near = with_room_for(near, n_near, n_before + n_unsorted)
             depths = with_room_for(depths, n_near, len(near))
-        limit = widest_limit(later, row, partners)
-        n_found = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+        limit = widest_limit(ring, later, row)
+        n_found = compare_read(ring, read, n_read, later, row, limit, near, n_near)
         sort_run(near, n_near, n_found)
         n_near = keep_least_depths(near, depths, n_near, n_found, row)
-        n_near = compare_unsorted(flat, bits.shape[1], n_sorted, live, later, row, limit, near, n_near)
+        n_near = compare_unsorted(ring, flat, n_words, n_sorted, later, row, limit, near, n_near)
         n_compared += np.int64(n_read) + n_unsorted
     all_newest = np.ones(n_near, np.int32)
-    pairs = select_in_ring(near[:n_near], all_newest, columns, np.int64(live.first_slot), rows, later)
+    pairs = select_in_ring(near[:n_near], all_newest, ring, later)
     return pairs, LookUpCounts(n_compared, listed.size, largest)
 
 
@@ -269,16 +253,15 @@ def read_buckets(
     listed: UInt64s,
     row: int,
     first: int,
-    live: LiveNumbers,
+    ring: Ring,
     later: LaterTexts,
-    partners: Partners,
     read: UInt64s,
 ) -> np.uint64:
     """Write the live texts of a text's buckets whose tags are near enough into ``read``; return how many there are.
 
     The first live number is ``first``. There is room for all texts of the buckets.
     """
-    limit, tag, n_read = widest_limit(later, row, partners), tag_of(later.bits, row), np.uint64(0)
+    limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):
         before = np.uint64(listing.numbers[np.uint64(segment)] - first)  # a text that is not live wraps around
         for probe in range(listed.shape[1]):
@@ -287,16 +270,16 @@ def read_buckets(
                 entry = np.uint64(segments.entries[i])
                 place = before + (entry & PLACE_MASK)
                 read[n_read] = place << HALF | ONE
-                n_read += np.uint64(popcount(entry >> PLACE_BITS ^ tag) <= limit) & np.uint64(place < live.span)
+                n_read += np.uint64(popcount(entry >> PLACE_BITS ^ tag) <= limit) & np.uint64(place < ring.span)
     return n_read
 
 
 @njit(cache=True, nogil=True, inner=True)
 def compare_unsorted(
+    ring: Ring,
     flat: UInt64s,
     n_words: int,
     first: int,
-    live: LiveNumbers,
     later: LaterTexts,
     row: int,
     limit: np.uint64,
@@ -304,8 +287,8 @@ def compare_unsorted(
     n_near: int,
 ) -> int:
     """Write the near texts among those from place ``first`` of the ring on, as `compare_slots` does."""
-    capacity, last = np.int64(len(flat)) // n_words, np.int64(live.span)
-    place, slot = first, (np.int64(live.first_slot) + first) % capacity
+    capacity, last = np.int64(len(flat)) // n_words, np.int64(ring.span)
+    place, slot = first, (np.int64(ring.first_slot) + first) % capacity
     while place < last:
         n = min(last - place, capacity - slot)
         n_near = compare_slots(flat, n_words, slot, slot + n, place, later, row, limit, near, n_near)

@@ -9,7 +9,15 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, SPREAD, power_of_two
 from hybriddup.kernels.search.key_groups import NO_GROUP
-from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, distance_within, may_be_within
+from hybriddup.kernels.search.pair_limits import (
+    LookUpCounts,
+    TextColumns,
+    distance_within,
+    first_pairs,
+    larger_pairs,
+    may_be_within,
+    new_pairs,
+)
 from hybriddup.kernels.search.rings import (
     FETCH_HEADS,
     FETCH_REST,
@@ -165,31 +173,3 @@ def keep_pairs(
             found.distances[n_pairs], found.depths[n_pairs] = distance, np.int64(hits[i] & LOW_HALF)
             n_pairs += 1
     return n_pairs
-
-
-@njit(cache=True, nogil=True)
-def new_pairs(n: int) -> NearPairs:
-    """Return room for some pairs."""
-    room = n + 1024
-    return NearPairs(
-        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
-    )
-
-
-@njit(cache=True, nogil=True)
-def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
-    """Return the first pairs with room for more."""
-    return NearPairs(
-        with_room_for(found.earlier, n_pairs, n_more),
-        with_room_for(found.later, n_pairs, n_more),
-        with_room_for(found.distances, n_pairs, n_more),
-        with_room_for(found.depths, n_pairs, n_more),
-    )
-
-
-@njit(cache=True, nogil=True)
-def first_pairs(found: NearPairs, n: int) -> NearPairs:
-    """Return the first pairs, without the room after them."""
-    return NearPairs(
-        found.earlier[:n].copy(), found.later[:n].copy(), found.distances[:n].copy(), found.depths[:n].copy()
-    )

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, PairLimits, UInt64s
+from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import differing_bits, popcount
 
 FACT = np.dtype(
@@ -34,6 +35,7 @@ LIMIT = np.dtype(
 )
 """The limits of a pair whose shorter text is of one kind, as `hybriddup.data.records.PairLimits` has them."""
 Records = NDArray[np.void]
+Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 class LookUpCounts(NamedTuple):
@@ -123,27 +125,16 @@ def text_columns(
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
-    """Return whether the lengths of two texts and the sketches of their characters leave a pair possible."""
+    """Return whether the lengths and sketches of two texts leave a pair possible."""
     a_is_shorter = texts.facts[a]["length"] < texts.facts[b]["length"]
     shorter, longer = texts.facts[a if a_is_shorter else b], texts.facts[b if a_is_shorter else a]
-    limit = texts.limits[shorter["kind"]]
-    lacking = np.int64(popcount(shorter["sketch_0"] & ~longer["sketch_0"]))
-    lacking += np.int64(popcount(shorter["sketch_1"] & ~longer["sketch_1"]))
-    lacking += np.int64(popcount(shorter["sketch_2"] & ~longer["sketch_2"]))
-    lacking += np.int64(popcount(shorter["sketch_3"] & ~longer["sketch_3"]))
-    return are_within(
-        np.int64(shorter["length"]),
-        np.int64(longer["length"]),
-        lacking,
-        np.int64(limit["max_partner_length"]),
-        limit["common_of_shorter"],
-        limit["common_of_longer"],
-    )
+    lacking = count_lacking(sketch_of(shorter), sketch_of(longer))
+    return are_within(shorter["length"], longer["length"], lacking, texts.limits[shorter["kind"]])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
+    """Return the Hamming distance of two texts, or -1 if it is above the limit of the shorter one."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
@@ -152,7 +143,7 @@ def distance_within(texts: TextColumns, a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
+    """Return int64[n_pairs]: the Hamming distance of pairs of rows, -1 for pairs that the limits rule out."""
     distances = np.full(len(a), -1, np.int64)
     for pair in range(len(a)):
         if may_be_within(texts, a[pair], b[pair]):
@@ -161,24 +152,70 @@ def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def are_within(
-    shorter: int, longer: int, lacking: int, longest: int, of_shorter: np.float32, of_longer: np.float32
-) -> bool:
-    """Return whether two lengths, and the characters of the shorter text that the longer lacks, leave a pair possible.
+def are_within(shorter: int, longer: int, lacking: int, limit: np.void) -> bool:
+    """Return whether a pair is within the `LIMIT` of its shorter text, except for the Hamming distance.
 
-    ``longest`` is the longest partner of the shorter text; the shares are those of `PairLimits`.
+    The pair is given as the two lengths and the number of characters of the shorter text that the longer one lacks.
     """
-    return bool(longer <= longest and lacking <= shorter - least_common(shorter, longer, of_shorter, of_longer))
+    least = least_common(np.int64(shorter), np.int64(longer), limit["common_of_shorter"], limit["common_of_longer"])
+    return bool(longer <= limit["max_partner_length"] and lacking <= np.int64(shorter) - least)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def sketch_of(fact: np.void) -> Sketch:
+    """Return the words of the sketch in a `FACT`."""
+    return fact["sketch_0"], fact["sketch_1"], fact["sketch_2"], fact["sketch_3"]
+
+
+@njit(cache=True, nogil=True, inner=True)
+def count_lacking(sketch: Sketch, other: Sketch) -> int:
+    """Return a lower bound of the characters of one text that another text lacks, by their sketches.
+
+    A sketch of zeros, of a text whose characters are not counted, lacks nothing.
+    """
+    lacking = np.int64(popcount(sketch[0] & ~other[0]))
+    lacking += np.int64(popcount(sketch[1] & ~other[1]))
+    lacking += np.int64(popcount(sketch[2] & ~other[2]))
+    lacking += np.int64(popcount(sketch[3] & ~other[3]))
+    return lacking
 
 
 @njit(cache=True, nogil=True, inner=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
-    """Return a number that the characters in common of a pair within its limits are not below.
+    """Return a lower bound of the characters in common of a pair within its limits; the shares are of `PairLimits`.
 
     Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
     """
     slack = 1e-6 * (shorter + longer) + 1e-3
     return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack
+
+
+@njit(cache=True, nogil=True)
+def new_pairs(n: int) -> NearPairs:
+    """Return room for ``n`` pairs and some more."""
+    room = n + 1024
+    return NearPairs(
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
+    )
+
+
+@njit(cache=True, nogil=True)
+def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
+    """Return the first ``n_pairs`` pairs with room for ``n_more``."""
+    return NearPairs(
+        with_room_for(found.earlier, n_pairs, n_more),
+        with_room_for(found.later, n_pairs, n_more),
+        with_room_for(found.distances, n_pairs, n_more),
+        with_room_for(found.depths, n_pairs, n_more),
+    )
+
+
+@njit(cache=True, nogil=True)
+def first_pairs(found: NearPairs, n: int) -> NearPairs:
+    """Return the first ``n`` pairs, without the room after them."""
+    return NearPairs(
+        found.earlier[:n].copy(), found.later[:n].copy(), found.distances[:n].copy(), found.depths[:n].copy()
+    )
 
 
 CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255

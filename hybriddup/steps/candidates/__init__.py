@@ -26,25 +26,24 @@ FEWEST_DEPTHS = 1024
 """Pairs whose depths are worth a thread."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Batch:
-    """Texts that are decided together, in order."""
+    """Texts in order, with their keys: they are looked up in an index, decided together, or added to an index."""
 
     positions: Int64s
-    """int64[n], rising: places in the order of deciding."""
+    """int64[n], rising: positions in the order of deciding."""
     keys: UInts
     probes: UInts
-    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them; or uint32, what
-    stands for them in the index, with `hybriddup.kernels.search.key_groups.NO_GROUP` for `NO_KEY`."""
+    """uint64[n, n_keys], uint64[n, n_probes]: as returned by a `hybriddup.steps.blocks.BlockIndex`. In a run uint32,
+    the groups of the keys, with `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
     columns: TextColumns
     text_numbers: Int64s
-    """int64[n]: equal where the texts are equal; for a run, the rows of the texts among all distinct ones."""
+    """int64[n]: equal for equal texts; in a run, the rows of the texts among all distinct texts."""
     times: Float64s | None = None
     oldest: Float64s | None = None
-    """float64[n]: a text matches earlier ones whose time is after its own oldest one; None = whatever their times."""
+    """float64[n]: a text matches earlier texts whose time is after its own oldest; None = whatever their times."""
     may_be_crowded: Bools | None = None
-    """bool[n]: which texts are looked up by a key that more than ``max_bucket_size`` texts may have by then; None = all
-    of them."""
+    """bool[n]: whether one of the probes may belong to more than ``max_bucket_size`` texts by then; None = all may."""
 
     def __len__(self) -> int:
         """Return the number of texts."""
