@@ -13,7 +13,6 @@ parts by the kept posts that they represent (stratified sampling).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -25,9 +24,10 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.search.decide import NONE
 from hybriddup.kernels.search.group_search import Asked
 from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.kernels.search.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import SearchedTexts
+from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
 
 
 def estimate_recall(
-    known: SearchedTexts,
+    columns: TextColumns,
     kept: Int64s,
     n_removed: int,
     verify: Verify,
@@ -96,7 +96,7 @@ def estimate_recall(
     asked = kept[n_given:]
     if not len(asked):
         return Estimate(1.0, 0.0) if n_removed else None
-    scan = WideScan(known, kept, workers)
+    scan = WideScan(columns, kept, workers)
     strata, sample = [], min(sample, len(asked))
     for part, n in parts_of_sample(asked, has_common_key, sample):
         chosen = part[spread_rows(len(part), min(n, affordable(scan, part, MAX_PAIRS * n // sample)))]
@@ -134,12 +134,12 @@ class WideScan:
     They lie in rings by length, so that a post is compared with those of lengths that could match.
     """
 
-    def __init__(self, known: SearchedTexts, kept: Int64s, workers: int) -> None:
-        self._workers, columns = workers, known.columns
+    def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
+        self._workers = workers
         self.lengths = columns.lengths
         limits = columns.limits.copy()
         limits["max_distance"] = widened(limits["max_distance"], 64 * columns.bits.shape[1])
-        self._known = replace(known, columns=columns._replace(limits=limits))
+        self._columns = columns._replace(limits=limits)
         self._ranks = np.full(len(columns.bits), NONE)
         self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]
@@ -155,12 +155,12 @@ class WideScan:
 
     def pairs(self, rows: Int64s) -> CandidatePairs:
         """Return the pairs of some kept posts with those kept before them."""
-        columns = self._known.columns
+        columns = self._columns
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
         asked = Asked(rows, starts, np.zeros((0, 0), np.int32))
-        near = self._known.near(asked, self._rings, self._workers, BlockReport())
+        near = search_texts(columns, asked, self._rings, self._workers, BlockReport())
         pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
         return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
 

@@ -5,7 +5,7 @@ read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.cache import anchor
-from hybriddup.kernels.search.pair_limits import text_columns
+from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import COMMON_IN, estimate_recall
@@ -30,7 +30,6 @@ from hybriddup.run.result import Origin, Result
 from hybriddup.run.scopes import Scopes, scopes_of
 from hybriddup.run.summary import Summary, notes_on_kind, notes_on_lengths, notes_on_markup
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.sketches import write_sketches
@@ -52,23 +51,43 @@ def run(
     progress: Progress | None = None,
     config_name: str = "",
     per: str | None = None,
+    while_auditing: Callable[[Result], object] | None = None,
 ) -> Result:
-    """Return what is kept and what is removed of the posts, and why.
+    """Decide which posts are kept and which are removed, and why.
 
-    Workers, None = one for each core, never change the result. ``config_name`` is for the summary. ``per`` is a field
-    among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+    Parameters
+    ----------
+    workers
+        Number of threads, None = one per core; it never changes the result.
+    config_name
+        For the summary.
+    per
+        A field among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+    while_auditing
+        Called with the result as soon as all posts are decided. Its summary lacks the estimated recall, which another
+        thread estimates meanwhile. None = all workers estimate it.
     """
     workers = workers or available_workers()
     clock = Clock(progress)
 
-    def dedupe() -> Result:
+    def dedupe() -> tuple[Result, Audit]:
         with note_compiling(clock.progress):
             anchor()  # at the first call of any kernel, numba sets itself up, which belongs to no step of a run
             return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
 
-    result = undisturbed(dedupe, clock.stop)
+    result, audit = undisturbed(dedupe, clock.stop)
     judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per)
-    return replace(result, origin=Origin(corpus, settings, judge, registry, per))
+    result = replace(result, origin=Origin(corpus, settings, judge, registry, per))
+    if while_auditing is None:
+        undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
+    else:
+        own = Clock()  # the progress shows what the caller does
+        wait = start_in_background(lambda: audit.add_to(result.summary, 1, own), workers)
+        while_auditing(result)
+        undisturbed(wait)
+        clock.include(own)
+    result.summary.timings[:0] = clock.timings()
+    return result
 
 
 def judge_candidates(
@@ -95,7 +114,7 @@ class DistinctTexts:
     equal: EqualTexts
     context: VerifierContext
     """The texts, as verifiers see them."""
-    known: SearchedTexts
+    columns: TextColumns
     """What stage 1 knows of them."""
     is_near: Bools
     """bool[n]: which could be near repeats."""
@@ -130,6 +149,40 @@ class PairVerifier:
         return accepted, verified.of(pairs.take(accepted))
 
 
+@dataclass(frozen=True)
+class Audit:
+    """The kept posts of a run and what else it takes to estimate the recall of stage 1."""
+
+    columns: TextColumns
+    """What stage 1 knows of the distinct texts."""
+    kept: Int64s
+    """int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding."""
+    n_removed: int
+    n_given: int
+    """The first ``n_given`` of them were kept without being looked at."""
+    has_common_key: Bools
+    sample: int
+    verify: PairVerifier
+
+    def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
+        """Add the estimate to the summary, and the seconds that it takes to the clock."""
+        if self.sample == 0:
+            return
+        with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
+            estimate = estimate_recall(
+                self.columns,
+                self.kept,
+                self.n_removed,
+                replace(self.verify, clock=clock),
+                sample=self.sample,
+                workers=workers,
+                n_given=self.n_given,
+                has_common_key=self.has_common_key,
+            )
+        if estimate is not None:
+            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+
+
 @dataclass
 class Run:
     """One run over one corpus."""
@@ -139,23 +192,24 @@ class Run:
     clock: Clock
     per: str | None = None
 
-    def dedupe(self, corpus: Corpus, config_name: str) -> Result:
-        """Return the result of all steps."""
+    def dedupe(self, corpus: Corpus, config_name: str) -> tuple[Result, Audit]:
+        """Return the result of all steps but the audit, and the audit."""
         normalized = self.normalize(corpus.texts)
         n, looked_at = corpus.n_against, self.components.looked_at(normalized)
         if looked_at is None:
-            result = self.dedupe_normalized(corpus, normalized, config_name)
+            result, audit = self.dedupe_normalized(corpus, normalized, config_name)
         else:
-            result = self.dedupe_normalized(corpus.take(looked_at), texts_at(normalized, looked_at), config_name)
+            chosen, texts = corpus.take(looked_at), texts_at(normalized, looked_at)
+            result, audit = self.dedupe_normalized(chosen, texts, config_name)
             result = replace(result, dropped=np.delete(corpus.rows[n:], looked_at[looked_at >= n] - n).tolist())
         result.summary.n_read, result.summary.n_against = len(corpus.texts) - n, n
         result.summary.n_without_text += len(result.dropped)
         result.summary.notes += notes_on_markup(self.components.settings, corpus.texts[n:])
         result.summary.notes += notes_on_kind(self.components.settings, corpus.texts[n:])
-        return result
+        return result, audit
 
-    def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:
-        """Return the result for posts that are normalized already."""
+    def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> tuple[Result, Audit]:
+        """Return the result for posts that are normalized already, and the audit."""
         order = self.components.deciding_order(corpus, normalized)
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
@@ -169,15 +223,14 @@ class Run:
         if scopes is not None:
             summary.notes.append(scopes.note())
         summary.notes += notes_on_lengths(self.components.settings, texts.context.lengths)
-        self.audit(texts, decisions, corpus.n_against, verify, summary)
+        audit = self.audit(texts, decisions, corpus.n_against, verify)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
-        del texts, verify, of_posts  # the result needs as much memory
+        del texts, of_posts  # the groups need much memory
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
         summary.n_without_text = int((lengths[numbers[corpus.n_against :]] == 0).sum())
-        summary.timings = self.clock.timings()
-        return replace(result, recipe=self.components.learned_recipe())
+        return replace(result, recipe=self.components.learned_recipe()), audit
 
     def scopes(self, corpus: Corpus) -> Scopes | None:
         """Return within which posts repeats are looked for; None = all."""
@@ -272,7 +325,7 @@ class Run:
             if self.components.bands.least_in_common().any():
                 write_sketches(texts, columns.sketches, self.workers)
         has_common_key = groups.with_common_keys(COMMON_IN)
-        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups, has_common_key)
+        return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts) -> PairVerifier:
         """Return what verifies candidate pairs of distinct texts, ready to be called."""
@@ -284,7 +337,7 @@ class Run:
         """Find candidate pairs of posts, verify them and decide, batch by batch; the first ``n_given`` are kept."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
-            held = RunIndex(index, texts.groups, texts.known, texts.context.texts, numbers, self.workers)
+            held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
             decider = Decider(held, verify, self.components.limits, held.report, self.workers)
             near, advance = texts.is_near, self.clock.advance
             decided = decide_all(decider, held, near, texts.equal, advance, n_given=n_given)
@@ -304,29 +357,19 @@ class Run:
             notes=self.components.notes,
         )
 
-    def audit(
-        self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: Verify, summary: Summary
-    ) -> None:
-        """Estimate the recall of stage 1 into the summary."""
-        sample = self.components.settings.audit.sample
-        if sample == 0:
-            return
-        kept = np.flatnonzero(decisions.kept & texts.is_near[texts.equal.text_numbers])
-        numbers, n_kept_unasked = texts.equal.text_numbers[kept].astype(np.int64), int(np.searchsorted(kept, n_given))
-        n_removed = int((~decisions.kept[n_given:]).sum())
-        with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
-            estimate = estimate_recall(
-                texts.known,
-                numbers,
-                n_removed,
-                verify,
-                sample=sample,
-                workers=self.workers,
-                n_given=n_kept_unasked,
-                has_common_key=texts.has_common_key,
-            )
-        if estimate is not None:
-            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+    def audit(self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: PairVerifier) -> Audit:
+        """Return the audit of a run; the first ``n_given`` posts were kept without being looked at."""
+        numbers = texts.equal.text_numbers
+        kept = np.flatnonzero(decisions.kept & texts.is_near[numbers])
+        return Audit(
+            texts.columns,
+            numbers[kept].astype(np.int64),
+            int((~decisions.kept[n_given:]).sum()),
+            int(np.searchsorted(kept, n_given)),
+            texts.has_common_key,
+            self.components.settings.audit.sample,
+            verify,
+        )
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:

@@ -77,6 +77,11 @@ class Clock:
         """Return the steps timed so far."""
         return list(self._timings.values())
 
+    def include(self, other: Clock) -> None:
+        """Add the times of another clock."""
+        for timing in other.timings():
+            self._add(timing.step, timing.seconds, timing.n, timing.unit)
+
     def _add(self, name: str, seconds: float, n: int, unit: str) -> None:
         timing = self._timings.setdefault(name, StepTiming(name, 0.0, 0, unit))
         timing.seconds += seconds

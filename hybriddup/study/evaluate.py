@@ -179,7 +179,7 @@ def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
     """Return the distinct pairs of ``wanted``, int64[n, 2], that share a key and are within their limits."""
     earlier, later = np.unique(wanted, axis=0).T
-    index, groups, columns = run.components.block_index, texts.groups, texts.known.columns
+    index, groups, columns = run.components.block_index, texts.groups, texts.columns
     own, probed = groups.of(earlier), groups.of(later)
     if groups.table is not None:
         bits = columns.bits[later]

@@ -9,8 +9,6 @@ from hybriddup.data.records import Int32s, Int64s, UInt32s, UInts
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import power_of_two
 from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
-from hybriddup.kernels.search.pair_limits import TextColumns
-from hybriddup.kernels.search.rings import Rings, add_to_ring, word_of
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
@@ -81,44 +79,6 @@ def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
 def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
     """Return the place of a group, or of `NO_GROUP`, in an array with one place more than there are groups."""
     return min(np.uint64(group), np.uint64(n_groups))
-
-
-@njit(cache=True, nogil=True)
-def fill_rings(
-    texts: TextColumns, own: UInt32s, probed: UInt32s, sizes: UInt32s, starts: UInt32s, rings: Rings
-) -> tuple[UInt32s, Int32s]:
-    """Add all texts of a batch to the rings of their groups, in order.
-
-    Parameters
-    ----------
-    own, probed
-        uint32[n, n_keys], uint32[n, m]: the groups of each text and those that it looks into, `NO_GROUP` for none.
-    sizes, starts
-        uint32[n_groups]: how many texts each group's ring has room for, all or none, and its start. It is empty.
-
-    Returns
-    -------
-    looked_into, ranks
-        uint32[n, m], int32[n, m]: the start of each ring that a text looks into, and how many texts of it stand before
-        that text; at the end of a row `NO_GROUP` and 0 for those where there are none.
-    """
-    looked_into, ranks = np.empty(probed.shape, np.uint32), np.empty(probed.shape, np.int32)
-    n_groups, n_before = len(starts), np.zeros(len(starts) + 1, np.int32)
-    for i in range(len(own)):
-        n_into = np.uint64(0)
-        for j in range(probed.shape[1]):
-            n = n_before[place_of_group(probed[i, j], n_groups)]
-            looked_into[i, n_into], ranks[i, n_into] = probed[i, j], n
-            n_into += np.uint64(n > 0)
-        for j in range(n_into):
-            looked_into[i, j] = starts[looked_into[i, j]]
-        looked_into[i, n_into:], ranks[i, n_into:] = NO_GROUP, 0
-        word = word_of(rings, texts, i)
-        for j in range(own.shape[1]):
-            if own[i, j] != NO_GROUP and sizes[own[i, j]] > 0:
-                add_to_ring(rings, starts[own[i, j]], texts, i, word)
-                n_before[own[i, j]] += 1
-    return looked_into, ranks
 
 
 @njit(cache=True, nogil=True)

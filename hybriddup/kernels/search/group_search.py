@@ -59,18 +59,8 @@ class Asked(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def search_rings(
-    texts: TextColumns, shortest: Int32s, widest: int, asked: Asked, rings: Rings
-) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of some texts with those in the rings that they look into.
-
-    Parameters
-    ----------
-    shortest
-        int32[longest + 1]: the shortest text that one of each length may match.
-    widest
-        The largest Hamming limit.
-    """
+def search_rings(texts: TextColumns, widest: int, asked: Asked, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of texts with the texts of the rings that they look into; ``widest`` is the largest limit."""
     rows, starts, ranks = asked.rows, asked.starts, asked.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
     hits, slots = np.empty(1024, np.uint64), np.zeros(2048, np.uint64)
@@ -78,7 +68,7 @@ def search_rings(
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
-        wanted = what_is_wanted(texts, shortest, rows[i], widest, rings)
+        wanted = what_is_wanted(texts, rows[i], widest, rings)
         n_near, n_hits = np.int64(0), np.int64(0)
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
@@ -151,11 +141,11 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
 
 
 @njit(cache=True, nogil=True, inner=True)
-def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, rings: Rings) -> Wanted:
+def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> Wanted:
     """Return what is looked for in rings for a text, within ``widest`` differing bits."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
-    least = class_of(rings, shortest[fact["length"]])
+    least = class_of(rings, texts.shortest[fact["length"]])
     first_word, second_word = two_words(texts.bits, row)
     return Wanted(first_word, second_word, np.uint64(widest), least, class_of(rings, longest) - least)
 

@@ -57,7 +57,9 @@ class TextColumns(NamedTuple):
     facts: Records
     """FACT[n]."""
     limits: Records
-    """LIMIT[n_kinds]: in a run as many as there are lengths, which stay in the cache."""
+    """LIMIT[n_kinds]: in a run one for each length, so that they stay in the cache."""
+    shortest: Int32s
+    """int32[longest + 1]: by length, the length of the shortest text that a text may match; its own if none."""
 
     @property
     def lengths(self) -> Int32s:
@@ -94,9 +96,9 @@ class TextColumns(NamedTuple):
     def take(self, chosen: Int64s | slice) -> "TextColumns":
         """Return the chosen texts, in the order given."""
         if isinstance(chosen, slice):
-            return TextColumns(self.bits[chosen], self.facts[chosen], self.limits)
+            return self._replace(bits=self.bits[chosen], facts=self.facts[chosen])
         # of rows with several words, numpy's take copies three to six times as many a second as an index does
-        return TextColumns(self.bits.take(chosen, axis=0), self.facts.take(chosen), self.limits)
+        return self._replace(bits=self.bits.take(chosen, axis=0), facts=self.facts.take(chosen))
 
 
 def text_columns(
@@ -117,7 +119,8 @@ def text_columns(
     of_kinds["max_distance"] = limits.max_hamming_distances
     of_kinds["max_partner_length"] = limits.max_partner_lengths
     of_kinds["common_of_shorter"], of_kinds["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
-    columns = TextColumns(bits, facts, of_kinds)
+    longest = limits.lengths.max(initial=0)
+    columns = TextColumns(bits, facts, of_kinds, shortest_partners(limits.lengths, limits.max_partner_lengths, longest))
     if len(sketches):
         columns.sketches[:] = sketches
     return columns

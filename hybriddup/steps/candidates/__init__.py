@@ -13,9 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, NearPairs, UInts
+from hybriddup.data.records import Bools, Float64s, Int64s, NearPairs, UInts
 from hybriddup.kernels.search.group_search import Asked, search_rings
-from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, shortest_partners
+from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns
 from hybriddup.kernels.search.rings import Rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
@@ -90,36 +90,22 @@ def join_near(parts: Sequence[NearPairs]) -> NearPairs:
     return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
-@dataclass(frozen=True)
-class SearchedTexts:
-    """What a search goes by: of the texts that stand in rings, and of those that are looked up."""
+def search_texts(columns: TextColumns, asked: Asked, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
+    """Return the pairs of texts with the texts of rings, and add the counts to the report.
 
-    columns: TextColumns
-    shortest: Int32s
-    """int32[longest + 1]: by length, the shortest text that is within the limits of length; its own where none is."""
+    ``earlier`` is a row of the columns, ``later`` a row of ``asked``.
+    """
+    widest = columns.widest
 
-    @classmethod
-    def of(cls, columns: TextColumns) -> SearchedTexts:
-        """Return texts ready to be searched."""
-        longest = columns.lengths.max(initial=0)
-        return cls(columns, shortest_partners(columns.lengths, columns.max_partner_lengths, longest))
+    def search(first: int, last: int) -> tuple[NearPairs, LookUpCounts]:
+        near: NearPairs
+        near, counts = search_rings(columns, widest, asked.take(first, last), rings)
+        return near._replace(later=near.later + first), counts
 
-    def near(self, asked: Asked, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
-        """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
-
-        What that takes is added to the report.
-        """
-        widest = self.columns.widest
-
-        def search(first: int, last: int) -> tuple[NearPairs, LookUpCounts]:
-            near: NearPairs
-            near, counts = search_rings(self.columns, self.shortest, widest, asked.take(first, last), rings)
-            return near._replace(later=near.later + first), counts
-
-        parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
-        for _, counts in parts:
-            report.add(*counts)
-        return join_near([near for near, _ in parts])
+    parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
+    for _, counts in parts:
+        report.add(*counts)
+    return join_near([near for near, _ in parts])
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:

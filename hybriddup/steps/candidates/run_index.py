@@ -14,16 +14,17 @@ import numpy as np
 from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs
 from hybriddup.kernels.search.decide import NONE
 from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.kernels.search.rings import add_kept, depths_in_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch, SearchedTexts, find_depths
+from hybriddup.steps.candidates import Batch, find_depths, search_texts
 from hybriddup.steps.candidates.groups import Groups, within_scopes
 
 
 class RunIndex:
     """The kept texts of a run, by group. Each distinct text is known once, however often it comes, and kept once.
 
-    ``index`` made the keys, and ``groups`` are those of all distinct texts, of which ``known`` and ``texts`` tell. They
+    ``index`` made the keys, and ``groups`` are those of all distinct texts, with these ``columns`` and ``texts``. They
     are handed over: each is numbered by the start of its ring from now on. ``text_numbers`` int32[n] says which of the
     texts stands at each position of the order of deciding.
     """
@@ -32,16 +33,15 @@ class RunIndex:
         self,
         index: BlockIndex,
         groups: Groups,
-        known: SearchedTexts,
+        columns: TextColumns,
         texts: Sequence[str],
         text_numbers: Int32s,
         workers: int,
     ) -> None:
         is_limited = index.max_bucket_size > 0 or index.max_candidates > 0
         self.report = BlockReport(shape=index.describe(), exact=index.is_complete and not is_limited)
-        self._index, self._groups, self._known = index, groups, known
+        self._index, self._groups, self._columns = index, groups, columns
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
-        columns = known.columns
         self._rings, self._is_crowded = groups.lay_out(index.max_bucket_size or len(columns.bits))
         self.kept_at: Int32s = np.full(len(columns.bits), NONE, np.int32)
         """int32[n_texts]: the position at which each text was kept, `NONE` where it was not."""
@@ -49,7 +49,7 @@ class RunIndex:
     def batch(self, positions: Int64s) -> Batch:
         """Return the texts at these positions as a batch, its keys being the rings."""
         numbers = self._text_numbers[positions].astype(np.int64)
-        columns = self._known.columns.take(numbers)
+        columns = self._columns.take(numbers)
         keys, table = self._groups.of(numbers), self._groups.table
         if table is None:
             return Batch(positions, keys, keys, columns, numbers, may_be_crowded=self._is_crowded[numbers])
@@ -61,7 +61,7 @@ class RunIndex:
     def look_up(self, batch: Batch) -> NearPairs:
         """Return the pairs of a batch with kept texts, of each key the newest ones."""
         asked = Asked(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
-        near = self._known.near(asked, self._rings, self._workers, self.report)
+        near = search_texts(self._columns, asked, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
@@ -77,7 +77,7 @@ class RunIndex:
     def add(self, batch: Batch, is_kept: Bools) -> None:
         """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""
         numbers, most = batch.text_numbers, self._index.max_bucket_size
-        n_crowded = add_kept(self._known.columns, numbers, is_kept, batch.probes, batch.keys, self._rings, most)
+        n_crowded = add_kept(self._columns, numbers, is_kept, batch.probes, batch.keys, self._rings, most)
         self.kept_at[numbers[is_kept]] = batch.positions[is_kept]
         self.report.hit("max_bucket_size", n_crowded)
 

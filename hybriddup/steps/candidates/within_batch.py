@@ -10,16 +10,15 @@ from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s
 from hybriddup.kernels.search.batch_groups import (
     count_before,
     count_keys,
-    fill_rings,
     number_batch,
     number_shared,
 )
 from hybriddup.kernels.search.decide import NONE
 from hybriddup.kernels.search.group_search import Asked
 from hybriddup.kernels.search.key_groups import NO_GROUP
-from hybriddup.kernels.search.rings import make_rings
+from hybriddup.kernels.search.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, SearchedTexts, join_near
+from hybriddup.steps.candidates import Batch, join_near, search_texts
 
 FEW_COMPARISONS = 64
 """Where texts of a batch share keys with no more of it on average, all are compared with each other beforehand. Of a
@@ -106,9 +105,13 @@ class WithinBatch:
         columns = self.batch.columns
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes, len(columns.bits))
-        looked_into, ranks = fill_rings(columns, self.own, self.probed, sizes, starts, rings)
-        asked = Asked(rows, looked_into[rows], ranks[rows])
-        near = SearchedTexts.of(columns).near(asked, rings, workers, report)
+        starts = np.append(np.where(sizes > 0, starts, NO_GROUP), NO_GROUP)
+        places, n = np.arange(len(columns.bits)), np.uint32(self.n_groups)
+        own = starts[np.minimum(self.own, n)]
+        add_kept(columns, places, np.ones(len(places), np.bool_), own, own, rings, 0)
+        ranks = self.before[rows]
+        probed = np.where(ranks > 0, starts[np.minimum(self.probed[rows], n)], NO_GROUP)
+        near = search_texts(columns, Asked(rows, probed, ranks), rings, workers, report)
         return near._replace(later=rows[near.later])
 
     def with_pairs(self, workers: int) -> WithinBatch:
