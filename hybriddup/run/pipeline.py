@@ -32,7 +32,7 @@ from hybriddup.run.summary import Summary, notes_on_kind, notes_on_lengths, note
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.candidates.sketches import write_sketches
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import join_pairs, no_verified_pairs, pair_codes
@@ -137,15 +137,15 @@ class PairVerifier:
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs are accepted, and these."""
-        asked, accepted = pairs, np.ones(len(pairs), np.bool_)
+        of_texts, accepted = pairs, np.ones(len(pairs), np.bool_)
         if self.text_numbers is not None:
             earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
-            asked = CandidatePairs(earlier, later, pairs.hamming_distances)
+            of_texts = CandidatePairs(earlier, later, pairs.hamming_distances)
         if self.scopes is not None:
-            accepted = self.scopes[asked.earlier] == self.scopes[asked.later]
-            asked = asked.take(accepted)
-        with self.clock.part("verify", len(asked), "pairs"):
-            accepted[accepted], verified = self.bands.verify(asked, self.context)
+            accepted = self.scopes[of_texts.earlier] == self.scopes[of_texts.later]
+            of_texts = of_texts.take(accepted)
+        with self.clock.part("verify", len(of_texts), "pairs"):
+            accepted[accepted], verified = self.bands.verify(of_texts, self.context)
         return accepted, verified.of(pairs.take(accepted))
 
 
@@ -323,7 +323,7 @@ class Run:
         with self.clock.step("characters", len(texts)):
             columns = text_columns(bits, limits, NO_SKETCHES, ranks)
             if self.components.bands.least_in_common().any():
-                write_sketches(texts, columns.sketches, self.workers)
+                sketch_texts(texts, self.workers, into=columns.sketches)
         has_common_key = groups.with_common_keys(COMMON_IN)
         return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 

@@ -1,7 +1,7 @@
-"""Looking later texts up in posting lists, and comparing them with what is there.
+"""Looking up later texts in posting lists, and comparing them with the texts of the lists.
 
-The steps of a look-up wait for memory one after another: the slot of a key, its list, the fingerprints of its texts.
-So what one text needs is fetched while those before it are compared.
+A look-up waits for memory three times: for the slot of a key, its list, and the fingerprints of its texts. So the rows
+go through a pipeline: the memory for a row is prefetched while the rows before it are compared.
 """
 
 import numpy as np
@@ -29,24 +29,24 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 N_STAGES = 4
-"""Rows that are looked up side by side, each a step farther than the next."""
+"""Rows in the pipeline, each one stage ahead of the next."""
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
-"""Words of a line of the cache, and classes of lengths."""
+"""Words, and length classes, in a cache line."""
 MOST_FETCHED = 512
-"""Words of a list that are fetched early."""
+"""Words of a list that are prefetched, at most."""
 
 
 @njit(cache=True, nogil=True)
 def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once.
+    """Return the distinct pairs of the later texts within their limits, in order.
 
-    The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
-    list has depth 1; at most `Postings.ring_size` - 1 are read.
+    The depth of a pair is the least depth of the earlier text in the list of a shared key. The newest text of a list
+    has depth 1; at most `Postings.ring_size` - 1 texts are read.
 
     Parameters
     ----------
     keys
-        uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
+        uint64[n_later, n_keys]: of each text, padded with `NO_KEY`.
     """
     n_keys = keys.shape[1]
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
@@ -79,10 +79,10 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
-    """Bring three rows one step farther each: their slots, their lists, and the lines of these are fetched.
+    """Prefetch the slots of row ``step``, the headers of the lists of the row before it, and the lists before that.
 
-    ``step`` is the row whose slots are fetched; those before it are ahead of it. ``values`` uint64[N_STAGES, n_keys]
-    are those of the slots of each row's keys, 0 where a key is not in the table.
+    ``values`` uint64[N_STAGES, n_keys] are the slot values of the keys of the rows in the pipeline, 0 for keys that are
+    not in the table.
     """
     for i in range(keys.shape[1]):
         if step < len(keys) and keys[step, i] != NO_KEY:
@@ -101,7 +101,7 @@ def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_lines(postings: Postings, value: np.uint64) -> None:
-    """Fetch the newest numbers of the list that a slot's value points to, if it does."""
+    """Prefetch the list that a slot's value points to, if any."""
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS
         _, n, _ = read_header(postings.words, start, postings.ring_size)
@@ -122,21 +122,21 @@ def read_list(
     depth: np.uint64,
     lengths: tuple[np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, bool]:
-    """Write the live texts of a list into ``read``, the newest first, and fetch their fingerprints.
+    """Write the live texts of a list into ``read``, the newest first, and prefetch their fingerprints.
 
-    Texts that are too short or too long are passed over, which is two of three.
+    Texts that are too short or too long, about two thirds, are skipped.
 
     Parameters
     ----------
     value
-        Of the slot of the key.
+        Value of the key's slot.
     read
         uint64[READ_AT_ONCE]: place among the texts of the ring in the upper 32 bits, depth in the lower.
     n_read, depth
-        How many there are in ``read``, and how many of this list were read before. Both are returned as they are after
-        it, and whether the list is read; ``read`` is full where it is not.
+        Number of words in ``read``, and of texts of this list that were read before. The new values are returned, and
+        whether the whole list is read; if not, ``read`` is full.
     lengths
-        As `classes_of_partners` returns them.
+        As returned by `classes_of_partners`.
     """
     words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
     n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
@@ -161,34 +161,34 @@ def read_list(
 
 
 IN_NO_LIST = np.int64(2**40)
-"""A number that lists do not hold."""
+"""A number that is in no list."""
 
 
 @njit(cache=True, nogil=True)
 def depths_by_key(
     postings: Postings, keys: UInt64s, rows: Int64s, numbers: Int64s, next_number: int, first_live: int
 ) -> Int32s:
-    """Return int32[n, n_keys]: the depth of some texts in the lists of the keys of later ones.
+    """Return int32[n, n_keys]: the depth of earlier texts in the lists of the keys of later texts.
 
-    It is 0 where the text is not among the newest that are read, or is not live, and for `NO_KEY`.
+    It is 0 if the text is not live or not among the newest that are read, and for `NO_KEY`.
 
     Parameters
     ----------
     keys
         uint64[n_later, n_keys]: of the later texts.
     rows, numbers
-        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
+        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier text; distinct pairs.
     next_number, first_live
-        Numbers from the second on and before the first are live.
+        The live numbers are those from ``first_live`` to before ``next_number``.
     """
     depths = np.zeros((len(rows), keys.shape[1]), np.int32)
-    told = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
+    wanted = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
     first = 0
     while first < len(rows):
         last = first
         while last < len(rows) and rows[last] == rows[first]:
             last += 1
-        table, places = table_of(told, first, last)
+        table, places = table_of(wanted, first, last)
         for i in range(keys.shape[1]):
             if keys[rows[first], i] != NO_KEY:
                 note_depths(postings, value_of(postings, keys[rows[first], i]), table, places, depths[:, i])
@@ -198,7 +198,7 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """Write the depths of the numbers of a list that stand in a table, each at its place."""
+    """Write the depths of those numbers of a list that are in a table, each at its place."""
     n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS

@@ -1,7 +1,7 @@
 """Comparing later texts with the texts of a ring, all of them or those that were read from lists or buckets.
 
-What is read is a list of words: the place of a text among the live texts in the upper 32 bits, and in the lower its
-depth, which is its rank in the list from the newest on, 1 = the newest.
+Texts that were read are words: the place of the text among the live texts in the upper 32 bits, and in the lower its
+depth, its rank in the list or bucket, 1 = the newest.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
-"""The texts of a live index in a ring of slots: numbering them, and keeping pairs within limits.
+"""A ring buffer of the texts of a live index, and the limits of pairs with them.
 
-A text has a running number. Its slot follows from how far back it is, counted from the next number to be given out:
-1 is the newest text. Numbers come in blocks, each with the position of its first text, its *anchor*; a text is at most
-`LARGEST_OFFSET` positions after its anchor, and one farther away begins a new block. Numbers that are passed over stand
-for no text, and their slots hold `NO_TEXT`.
+Texts have running numbers, and the number determines the slot. Numbers come in blocks of `IN_BLOCK`. A block has an
+*anchor*, the position of its first text, and stores the other positions as offsets of 16 bits. A text that is more than
+`LARGEST_OFFSET` positions after the anchor starts a new block. The slots of skipped numbers hold `NO_TEXT`.
 """
 
 from typing import NamedTuple
@@ -29,27 +28,27 @@ from hybriddup.kernels.vectors import fetch_early
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Numbers that share an anchor."""
-TOLD_BITS = 20
-"""Numbers are told apart by so many of their low bits at least."""
+LOW_BITS = 20
+"""Users of the numbers may store only this many low bits, or more."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
-"""How many texts ahead the columns are fetched: memory takes that long to answer."""
+"""How many texts ahead the columns are prefetched."""
 
 
 class RingColumns(NamedTuple):
-    """What is kept of each text, by slot."""
+    """The stored columns, by slot."""
 
     bits: UInt64s
     """uint64[capacity, words]."""
     length_numbers: UInt16s
-    """uint16[capacity], or uint32: which of the lengths that have come up the text has."""
+    """uint16[capacity] or uint32[capacity]: number of the text's length."""
     offsets: UInt16s
-    """uint16[capacity]: positions after the anchor of the block."""
+    """uint16[capacity]: position minus the anchor of the block."""
     anchors: Int64s
     """int64[capacity / IN_BLOCK]."""
     sketches: UInt64s
-    """uint64[capacity, SKETCH_WORDS]; no rows where characters are not asked."""
+    """uint64[capacity, SKETCH_WORDS]; no rows if characters are not counted."""
 
 
 class Ring(NamedTuple):
@@ -89,10 +88,10 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
     positions
         int64[n], rising.
     next_number
-        At least `IN_BLOCK`. Numbers whose low `TOLD_BITS` are those of the first block are never given out, so that the
-        low bits of none are 0.
+        At least `IN_BLOCK`. Numbers whose low `LOW_BITS` are those of the first block are skipped, so that the low
+        bits of no number are 0.
     anchor
-        The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
+        The anchor of the block of ``next_number``; ignored if that block is empty.
     """
     numbers, anchors = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
     number = np.int64(next_number)
@@ -101,7 +100,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
             number += IN_BLOCK - number % IN_BLOCK
         if number % IN_BLOCK == 0:
             anchor = positions[row]
-            if number & np.int64((1 << TOLD_BITS) - 1) == 0:
+            if number & np.int64((1 << LOW_BITS) - 1) == 0:
                 number += IN_BLOCK
         numbers[row], anchors[row] = number, anchor
         number += 1
@@ -154,7 +153,7 @@ def write_texts(
 
 @njit(cache=True, nogil=True)
 def slot_of(number: int, turn: int, capacity: int) -> int:
-    """Return the slot of a number, where ``turn`` is the number in slot 0."""
+    """Return the slot of a number; ``turn`` is the number in slot 0."""
     slot = np.int64(number - turn)
     if slot < 0:
         return slot + capacity
@@ -163,9 +162,9 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
-    """Return the number of the first text that is not before a position, and how many texts there are before it.
+    """Return the number of the first text at or after a position, and how many texts are before it.
 
-    Where all are before it, the number is ``next_number``. Only texts from number ``first`` on are looked at.
+    The search starts at number ``first``. If all texts are before the position, the number is ``next_number``.
     """
     capacity, number, n_before = len(columns.offsets), np.int64(first), np.int64(0)
     while number < next_number:
@@ -180,7 +179,7 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 @njit(cache=True, nogil=True)
 def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
-    """Return int64[n]: the number of the first text that is not before each position, as `first_from` tells it."""
+    """Return int64[n]: the number of the first text at or after each position, as `first_from` returns it."""
     numbers = np.empty(len(positions), np.int64)
     for row in range(len(positions)):
         block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS

@@ -1,6 +1,6 @@
-"""The limits of pairs: lengths, the characters that the two must have in common, and Hamming distance.
+"""The limits of pairs: lengths, characters in common, and Hamming distance.
 
-The first two need 40 bytes a text and rule most pairs out.
+The first two take 40 bytes per text and rule out most pairs.
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ FACT = np.dtype(
         ("sketch_3", np.uint64),
     ]
 )
-"""What rules most pairs of a text out: its length, the number of its limits, and the sketch of its characters.
-Together, so that asking about a text waits for memory once, or twice where a record lies in two lines of the cache."""
+"""Length, index of the limits, and sketch of the characters of a text. They are stored together, so that reading them
+costs one cache miss, or two if the record crosses a cache line."""
 LIMIT = np.dtype(
     [
         ("max_distance", np.int32),
@@ -33,24 +33,24 @@ LIMIT = np.dtype(
         ("common_of_longer", np.float32),
     ]
 )
-"""The limits of a pair whose shorter text is of one kind, as `hybriddup.data.records.PairLimits` has them."""
+"""The limits of pairs whose shorter text is of one kind, as in `hybriddup.data.records.PairLimits`."""
 Records = NDArray[np.void]
 Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 class LookUpCounts(NamedTuple):
-    """What looking up some texts took."""
+    """Counts of look-ups."""
 
     n_comparisons: int
     """Pairs of fingerprints whose distance was computed."""
     n_look_ups: int
     """Keys that were looked up."""
     largest: int
-    """The most texts that were read of a key."""
+    """Texts of one key, at most."""
 
 
 class TextColumns(NamedTuple):
-    """What is known of each text, by row."""
+    """Fingerprints and limits of texts, by row."""
 
     bits: UInt64s
     """uint64[n, words]."""
@@ -63,19 +63,19 @@ class TextColumns(NamedTuple):
 
     @property
     def lengths(self) -> Int32s:
-        """int32[n]: the lengths among the facts, which change with these."""
+        """int32[n]: the lengths, a view of the facts."""
         lengths: Int32s = self.facts["length"]
         return lengths
 
     @property
     def max_partner_lengths(self) -> Int32s:
-        """int32[n]: the longest partner of each text."""
+        """int32[n]: length of the longest partner of each text."""
         longest: Int32s = self.limits["max_partner_length"][self.facts["kind"]]
         return longest
 
     @property
     def max_distances(self) -> Int32s:
-        """int32[n]: the Hamming limit of each text; -1 where it may only be an exact repeat."""
+        """int32[n]: the Hamming limit of each text; -1 if it can only be an exact repeat."""
         limits: Int32s = self.limits["max_distance"][self.facts["kind"]]
         return limits
 
@@ -86,9 +86,9 @@ class TextColumns(NamedTuple):
 
     @property
     def sketches(self) -> UInt64s:
-        """uint64[n, SKETCH_WORDS]: the sketches among the facts, as `kernels.text.characters` makes them.
+        """uint64[n, SKETCH_WORDS]: the sketches, as made by `kernels.text.characters`, a view of the facts.
 
-        All zeros where characters are not asked.
+        All zeros if characters are not counted.
         """
         words = self.facts.view(np.uint64).reshape(len(self.facts), FACT.itemsize // 8)
         return words[:, -SKETCH_WORDS:]
@@ -97,21 +97,21 @@ class TextColumns(NamedTuple):
         """Return the chosen texts, in the order given."""
         if isinstance(chosen, slice):
             return self._replace(bits=self.bits[chosen], facts=self.facts[chosen])
-        # of rows with several words, numpy's take copies three to six times as many a second as an index does
+        # for rows of several words, numpy's take is three to six times as fast as an index
         return self._replace(bits=self.bits.take(chosen, axis=0), facts=self.facts.take(chosen))
 
 
 def text_columns(
     bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES, kinds: Int64s | None = None
 ) -> TextColumns:
-    """Return what is known of texts.
+    """Return the columns of texts.
 
     Parameters
     ----------
     bits, sketches
-        uint64[n, words], and uint64[n, SKETCH_WORDS]; no rows = none.
+        uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        Some limits, and int64[n], which of them each text has, its length included; None = those in its row.
+        Lengths with their limits, and int64[n]: the row of each text among these; None = text ``i`` has row ``i``.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
@@ -227,9 +227,9 @@ CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
 
 @njit(cache=True, nogil=True, inner=True)
 def length_class(length: int) -> int:
-    """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
+    """Return the class of a length, 0 to 255: never falling, with about sixteen classes from a length to its double.
 
-    Lengths below 32 have a class each, those from 31 * 2**14 on the last one.
+    Each length below 32 has its own class; lengths from 31 * 2**14 on have the last class.
     """
     doublings = np.int64(0)
     while length >> doublings >= 2 * CLASSES_OF_DOUBLING:
@@ -238,13 +238,13 @@ def length_class(length: int) -> int:
 
 
 def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
-    """Return int32[longest + 1]: the shortest text that one of each length may match; its own length where none may be.
+    """Return int32[longest + 1]: by length, the length of the shortest text that a text may match, its own if none.
 
     Parameters
     ----------
     lengths, reaches
-        int32[n], int32[n]: of the texts, up to ``longest``, and the longest partner of each. These need not rise with
-        the length where bands differ.
+        int32[n], int32[n]: lengths up to ``longest``, and the longest partner of each. These need not rise with the
+        length, because length bands differ.
     """
     farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
     np.maximum.at(farthest, lengths, reaches)

@@ -15,7 +15,7 @@ from hybriddup.kernels.search.batch_groups import (
     number_batch,
     number_shared,
 )
-from hybriddup.kernels.search.group_search import Asked, search_rings
+from hybriddup.kernels.search.group_search import Queries, search_rings
 from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, text_columns
 from hybriddup.kernels.search.rings import (
@@ -78,7 +78,7 @@ def search(
 ) -> tuple[NearPairs, LookUpCounts]:
     """What is found within the widest limit of any text, the later text by its row."""
     near: NearPairs
-    near, counts = search_rings(texts, texts.widest, Asked(rows, starts, ranks), rings)
+    near, counts = search_rings(texts, texts.widest, Queries(rows, starts, ranks), rings)
     return near._replace(later=rows[near.later]), counts
 
 

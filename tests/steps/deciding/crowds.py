@@ -158,7 +158,7 @@ def decide_by_rule(crowd: Crowd) -> reference.RuleOutcome:
 
 
 def decide_by_package(
-    crowd: Crowd, texts_a_batch: int = 2**14, workers: int = 1, asked_together: int = 128, **fields: int
+    crowd: Crowd, texts_per_batch: int = 2**14, workers: int = 1, asked_together: int = 128, **fields: int
 ) -> tuple[RunDecisions, BlockReport]:
     """Return what the package says, and its report."""
     index, equal = ListedKeys(crowd), crowd.equal()
@@ -168,7 +168,7 @@ def decide_by_package(
     held = RunIndex(index, groups, columns, texts, equal.text_numbers, workers)
     limits = Limits(crowd.max_bucket_size, lambda lengths: crowd.most_pairs[lengths], asked_together=asked_together)
     decider = Decider(held, crowd.verify, limits, held.report, workers, **fields)
-    return decide_all(decider, held, is_near, equal, texts_a_batch=texts_a_batch).all(), held.report
+    return decide_all(decider, held, is_near, equal, texts_per_batch=texts_per_batch).all(), held.report
 
 
 def as_outcome(decisions: RunDecisions, report: BlockReport) -> reference.RuleOutcome:
