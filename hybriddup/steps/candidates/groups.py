@@ -72,6 +72,13 @@ class Groups:
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
 
+    def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
+        """Return uint32[n, m]: the groups that some texts look into, given the texts and their fingerprints."""
+        if self.table is None:
+            return self.of(numbers)
+        scopes = None if self.scopes is None else self.scopes[numbers]
+        return self.table.groups(within_scopes(index.probes(index.keys(texts, bits), bits), scopes))
+
     def with_common_keys(self, common_in: int) -> Bools:
         """Return bool[n]: which texts have a key of ``common_in`` or more texts; not after `lay_out`."""
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)

@@ -17,7 +17,7 @@ from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.kernels.search.rings import add_kept, depths_in_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates import Batch, find_depths, search_texts
-from hybriddup.steps.candidates.groups import Groups, within_scopes
+from hybriddup.steps.candidates.groups import Groups
 
 
 class RunIndex:
@@ -56,13 +56,11 @@ class RunIndex:
         """Return the texts at these positions as a batch; its keys are the starts of rings."""
         numbers = self._text_numbers[positions].astype(np.int64)
         columns = self._columns.take(numbers)
-        keys, table = self._groups.of(numbers), self._groups.table
-        if table is None:
+        keys = self._groups.of(numbers)
+        if self._groups.table is None:
             return Batch(positions, keys, keys, columns, numbers, may_be_crowded=self._is_crowded[numbers])
-        made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
-        scopes = None if self._groups.scopes is None else self._groups.scopes[numbers]
-        probes = table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
-        return Batch(positions, keys, probes, columns, numbers)
+        texts = [self._texts[number] for number in numbers.tolist()]
+        return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
         """Return the pairs of a batch with the newest kept texts of each key."""

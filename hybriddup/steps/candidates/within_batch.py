@@ -106,11 +106,10 @@ class WithinBatch:
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes, len(columns.bits))
         starts = np.append(np.where(sizes > 0, starts, NO_GROUP), NO_GROUP)
-        places, n = np.arange(len(columns.bits)), np.uint32(self.n_groups)
-        own = starts[np.minimum(self.own, n)]
+        places, own = np.arange(len(columns.bits)), starts.take(self.own, mode="clip")
         add_kept(columns, places, np.ones(len(places), np.bool_), own, own, rings, 0)
         ranks = self.before[rows]
-        probed = np.where(ranks > 0, starts[np.minimum(self.probed[rows], n)], NO_GROUP)
+        probed = np.where(ranks > 0, starts.take(self.probed[rows], mode="clip"), NO_GROUP)
         near = search_texts(columns, Queries(rows, probed, ranks), rings, workers, report)
         return near._replace(later=rows[near.later])
 
