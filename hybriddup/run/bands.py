@@ -196,17 +196,14 @@ class Bands:
             some, of_some = pairs.take(slice(first, last)), bands[first:last]
             judged.append(self.plan.judge(some, of_some))
             found = np.flatnonzero(judged[-1].accepted)
-            refuse = partial(self.refused, some.take(found), of_some[found], context)
+            of_found = some.earlier[found], some.later[found], of_some[found]
+            refuse = partial(self.guards.refuse, context.posts, *of_found, context.workers)
             guarded.append(start_in_background(refuse, context.workers if n_parts > 1 else 1))
         judgement = PairJudgement(*map(np.concatenate, zip(*judged, strict=True)))
         accepted = judgement.accepted
         accepted[accepted] = ~np.concatenate([refused() for refused in guarded])
         verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judgement, bands)
         return accepted, verified.take(accepted)
-
-    def refused(self, pairs: CandidatePairs, bands: Int32s, context: VerifierContext) -> Bools:
-        """Return bool[n_pairs]: which accepted pairs of these bands, int32[n_pairs], a guard refuses."""
-        return self.guards.refuse(context.posts, pairs.earlier, pairs.later, bands, context.workers)
 
 
 def can_be_near(limits: PairLimits) -> Bools:

@@ -83,11 +83,6 @@ class DecidedSoFar:
         """Return the positions from ``first`` to before ``last`` of texts that could be near repeats."""
         return first + np.flatnonzero(self._is_near[self._equal.text_numbers[first:last]])
 
-    def firsts(self, given: Int64s) -> Int64s:
-        """Return the positions, among those of given posts, where a text occurs first."""
-        firsts: Int64s = given[~self._is_exact[given]]
-        return firsts
-
     def undecided(self, near: Int64s) -> Int64s:
         """Return the positions, among those of near texts, of texts that equal no kept text yet."""
         undecided: Int64s = near[self._kept_at[self._equal.text_numbers[near]] == NONE]
@@ -146,7 +141,7 @@ def decide_all(
     so_far = DecidedSoFar(index.kept_at, is_near, equal, n_given)
     for first in range(0, n_given, texts_per_batch):
         near = so_far.near(first, min(first + texts_per_batch, n_given))
-        batch = index.batch(so_far.firsts(near))
+        batch = index.batch(near[equal.is_first[near]])
         index.add(replace(batch, probes=batch.keys[:, :0]), np.ones(len(batch), np.bool_))
         advance(len(near))
     first, size, grows = n_given, min(TEXTS_AT_FIRST, texts_per_batch), True

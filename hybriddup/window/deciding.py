@@ -119,7 +119,8 @@ def decide_batch(
         return Verdicts(exact, {}, no_verified_pairs(), index.looked_up, index.is_kept)
     limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST, most_in_turn=MOST_OF_POST)
     decider = Decider(index, verify, limits, report, steps.workers)
-    decisions = decider.decide(batch_of(prepared, places, times, held.horizon))
+    batch = replace(prepared.batch.take(places), times=times.times[places], oldest=times.edges(held.horizon)[places])
+    decisions = decider.decide(batch)
     copies = np.flatnonzero(decisions.exact != NONE)
     exact |= later_equals(exact, prepared, places[decisions.kept], times, held.horizon)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
@@ -146,8 +147,3 @@ def later_equals(
         if len(equal):
             later[place] = first + int(equal[-1])
     return later
-
-
-def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon: float) -> Batch:
-    """Return the posts at some places, rising, with their times."""
-    return replace(prepared.batch.take(places), times=times.times[places], oldest=times.edges(horizon)[places])
