@@ -103,39 +103,6 @@ class Groups:
         return int(np.diff(self.ends).max(initial=0))
 
 
-class KeyRoom:
-    """Memory for the keys of all texts, in one piece if the number of keys per text is fixed.
-
-    One large piece goes back to the system when it is freed; many small pieces would stay with the process.
-    """
-
-    def __init__(self, n_texts: int, n_keys: int | None, key_bits: int) -> None:
-        self._n_keys = n_keys
-        self._entries = np.empty((n_texts, n_keys or 0), np.uint32)
-        self._keys: UInts = np.empty_like(self._entries)
-        if key_bits > 32:
-            self._keys = np.empty(self._keys.shape, np.uint64)
-
-    def of(self, first: int, shape: tuple[int, ...]) -> tuple[UInts, UInt32s]:
-        """Return buffers for ``shape`` keys of the texts from ``first`` on, and for as many uint32."""
-        if shape[1] != self._n_keys:
-            return np.empty_like(self._keys, shape=shape), np.empty(shape, np.uint32)
-        texts = slice(first, first + shape[0])
-        return self._keys[texts], self._entries[texts]
-
-    def forget_keys(self) -> None:
-        """Free the keys, before the next step needs as much memory."""
-        self._keys = self._keys[:0].copy()
-
-    def joined(self, groups: list[UInt32s]) -> UInt32s:
-        """Return the groups of all texts in one array, given the groups of each slice, which replaced its entries."""
-        if all(rows.shape[1] == self._n_keys for rows in groups):
-            return self._entries
-        widest = max(rows.shape[1] for rows in groups)
-        wide = (np.pad(rows, [(0, 0), (0, widest - rows.shape[1])], constant_values=NO_GROUP) for rows in groups)
-        return np.concatenate(list(wide))
-
-
 def group_texts(
     index: BlockIndex,
     texts: Sequence[str],
@@ -200,28 +167,41 @@ def group_keys(
     n_keys, key_bits
         Number of keys of each text, None = it differs; all keys but `NO_KEY` are below ``2**key_bits``.
     """
-    room = KeyRoom(n_texts, n_keys, key_bits)
     bounds = [(first, min(first + texts_per_slice, n_texts)) for first in range(0, n_texts, texts_per_slice)]
     part_bits = min(max((8 * n_texts // KEYS_PER_PART).bit_length(), 1), MOST_PART_BITS)
+    if n_keys is None:
+        keys_of, n_keys = with_one_width(keys_of, bounds, workers)
+    # one large piece goes back to the system when it is freed; many small pieces would stay with the process
+    own = np.empty((n_texts, n_keys), np.uint32)
+    room: UInts = np.empty(own.shape, np.uint32 if key_bits <= 32 else np.uint64)
 
     def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, UInt32s]:
-        keys = keys_of(*some)
-        dealt, entries = room.of(some[0], keys.shape)
-        return deal_keys(keys, part_bits, dealt.ravel(), entries.ravel()), entries
+        groups = own[slice(*some)]
+        return deal_keys(keys_of(*some), part_bits, room[slice(*some)].ravel(), groups.ravel()), groups
 
     dealt = list(map_threads(deal_slice, bounds, workers))
     sizes = number_all(dealt, workers, fewest=1 if is_probed else 2)
-    own = room.joined([groups for _, groups in dealt])
     dealt.clear()
-    room.forget_keys()
+    room = room[:0].copy()  # freed before the next step needs as much memory
     if not is_probed:
         return Groups(*list_groups(own), sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
-        keys = keys_of(*some)
-        note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)
+        note_keys(keys_of(*some), own[slice(*some)], table.keys, table.numbers)
     return Groups(*list_groups(own), sizes, table)
+
+
+def with_one_width(
+    keys_of: Callable[[int, int], UInt64s], bounds: Sequence[tuple[int, int]], workers: int
+) -> tuple[Callable[[int, int], UInt64s], int]:
+    """Return a function that returns the keys of the slices with one number of keys for all texts, and this number."""
+    made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
+    n_keys = max((keys.shape[1] for keys in made), default=0)
+    pads = ([(0, 0), (0, n_keys - keys.shape[1])] for keys in made)
+    padded = [np.pad(keys, pad, constant_values=np.uint64(NO_KEY)) for keys, pad in zip(made, pads, strict=True)]
+    keys_from = {first: keys for (first, _), keys in zip(bounds, padded, strict=True)}
+    return lambda first, _: keys_from[first], n_keys
 
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
