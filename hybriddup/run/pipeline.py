@@ -99,7 +99,7 @@ def judge_candidates(
     recipe: LearnedRecipe | None,
     per: str | None,
 ) -> JudgedPairs:
-    """Return what `Run.judge_candidates` does, by other settings and the recipe of a run."""
+    """Return the result of `Run.judge_candidates` with other settings and the recipe of a run."""
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
@@ -109,7 +109,7 @@ def judge_candidates(
 
 @dataclass(frozen=True)
 class DistinctTexts:
-    """The distinct texts of a run, by number, and where they stand."""
+    """The distinct texts of a run, by number, and the positions of each."""
 
     equal: EqualTexts
     context: VerifierContext
@@ -120,23 +120,23 @@ class DistinctTexts:
     """bool[n]: which could be near repeats."""
     groups: Groups
     has_common_key: Bools
-    """bool[n]: which have a key that `COMMON_IN` texts have."""
+    """bool[n]: which have a key of `COMMON_IN` or more texts."""
 
 
 @dataclass(frozen=True)
 class PairVerifier:
-    """Verifies candidate pairs of distinct texts, or of posts: those of one scope are judged by their length band."""
+    """Verifies candidate pairs of distinct texts or of posts; pairs of different scopes are refused."""
 
     bands: Bands
     context: VerifierContext
     scopes: Int64s | None
-    """int64[n]: the scope of each distinct text; None = all are of one."""
+    """int64[n]: the scope of each distinct text; None = there is one scope."""
     clock: Clock
     text_numbers: Int32s | None = None
-    """int32[n_posts]: the text of each post, if pairs are of posts; None = they are of texts."""
+    """int32[n_posts]: the text of each post, if pairs are of posts; None = pairs are of texts."""
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs are accepted, and these."""
+        """Return bool[n_pairs], which pairs are accepted, and the accepted pairs."""
         of_texts, accepted = pairs, np.ones(len(pairs), np.bool_)
         if self.text_numbers is not None:
             earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
@@ -193,7 +193,7 @@ class Run:
     per: str | None = None
 
     def dedupe(self, corpus: Corpus, config_name: str) -> tuple[Result, Audit]:
-        """Return the result of all steps but the audit, and the audit."""
+        """Return the result of all steps except the audit, and the audit."""
         normalized = self.normalize(corpus.texts)
         n, looked_at = corpus.n_against, self.components.looked_at(normalized)
         if looked_at is None:
@@ -233,11 +233,11 @@ class Run:
         return replace(result, recipe=self.components.learned_recipe()), audit
 
     def scopes(self, corpus: Corpus) -> Scopes | None:
-        """Return within which posts repeats are looked for; None = all."""
+        """Return the scopes of the posts; None = there is one scope."""
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
 
     def learn(self, corpus: Corpus) -> LearnedRecipe:
-        """Return what the components learn of a corpus."""
+        """Return what the components learn from a corpus."""
         normalized = self.normalize(corpus.texts)
         looked_at = self.components.looked_at(normalized)
         raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
@@ -251,7 +251,7 @@ class Run:
     def judge_candidates(self, corpus: Corpus) -> tuple[VerifiedPairs, list[list[str]]]:
         """Return all candidate pairs that reach their threshold, as places in the corpus; no post is removed.
 
-        With each pair comes what keeps it apart, by each guard that does.
+        With each pair come the reasons of the guards that refuse it.
         """
         scopes, bands = self.scopes(corpus), self.components.bands
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
@@ -281,7 +281,7 @@ class Run:
             return self.components.normalizer.normalize_batch(raw)
 
     def find_equal(self, normalized: Sequence[str], raw: Sequence[str]) -> EqualTexts:
-        """Settle exact repeats."""
+        """Find exact repeats."""
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
@@ -294,7 +294,7 @@ class Run:
     def fingerprint(
         self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts, of each scope, with fingerprints and the groups of their keys."""
+        """Return the distinct texts of each scope, with fingerprints and the groups of their keys."""
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
@@ -328,7 +328,7 @@ class Run:
         return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts) -> PairVerifier:
-        """Return what verifies candidate pairs of distinct texts, ready to be called."""
+        """Return a verifier of candidate pairs of distinct texts."""
         with self.clock.part("verify", 0, "pairs"):
             self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
         return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock)
@@ -346,7 +346,7 @@ class Run:
             return decided.all(), report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
-        """Return the summary without the counts of posts, which the result brings."""
+        """Return the summary without the counts of posts, which `Assembler.assemble` adds."""
         return Summary(
             n_candidate_pairs=decisions.n_verified,
             n_verified_pairs=len(decisions.accepted),
@@ -373,9 +373,9 @@ class Run:
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:
-    """Return the texts at these places; the texts themselves where that is all of them in order, or for None.
+    """Return the texts at these places; the sequence itself if that is all texts in order, or for None.
 
-    Each text that is touched costs a miss of the cache, and each list eight bytes a text.
+    A copy would cost a cache miss and eight bytes for each text.
     """
     if places is None or (len(places) == len(texts) and np.array_equal(places, np.arange(len(texts)))):
         return texts
