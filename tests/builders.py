@@ -3,16 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import hybriddup
-from hybriddup.data.records import CandidatePairs, Fingerprints, PairLimits, UInt64s
+from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int64s, PairLimits, UInt64s
+from hybriddup.kernels.search.pair_limits import text_columns
+from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates import Batch
 
 WORD = 2**64
 ANY_LENGTH = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """Fingerprints of texts at rising positions, and their limits."""
+
+    positions: Int64s
+    bits: UInt64s
+    limits: PairLimits
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
+        """Return the chosen texts, in the order given."""
+        return Fingerprints(self.positions[chosen], self.bits[chosen], self.limits.take(chosen))
+
+
+def with_keys(prints: Fingerprints, sketches: UInt64s | None, index: BlockIndex) -> Batch:
+    """Texts with the block keys that an index makes of their fingerprints."""
+    keys = index.keys([""] * len(prints), prints.bits)
+    return make_batch(prints, sketches, keys, index.probes(keys, prints.bits) if index.probes_others else keys)
+
+
+def make_batch(prints: Fingerprints, sketches: UInt64s | None, keys: UInt64s, probes: UInt64s) -> Batch:
+    """Texts, no two of which are equal, with their keys."""
+    columns = text_columns(prints.bits, prints.limits, NO_SKETCHES if sketches is None else sketches)
+    return Batch(prints.positions, keys, probes, columns, prints.positions)
 
 
 def words_of(numbers: Sequence[int], words: int) -> UInt64s:

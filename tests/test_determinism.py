@@ -121,7 +121,7 @@ def test_hash_seed_and_process_do_not_change_a_byte() -> None:
 def test_cutting_batches_otherwise_does_not_change_what_is_removed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The order alone decides, in crowded keys too; so a live window can give the same answers as a run."""
     removed = hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed
-    monkeypatch.setattr(pipeline, "decide_all", partial(decide_all, texts_a_batch=333))
+    monkeypatch.setattr(pipeline, "decide_all", partial(decide_all, texts_per_batch=333))
     assert hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed == removed
 
 

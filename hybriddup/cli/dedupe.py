@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Annotated
 
@@ -195,11 +196,24 @@ def dedupe(
             timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
             corpus, of_others = read_against(corpus, against, registry, fields, per, reading, strict, progress)
             n_workers = workers or available_workers()
-            result = run(corpus, settings, registry, workers=n_workers, progress=progress, config_name=config, per=per)
+            write = partial(results.write, opened, planned, corpus, progress=progress, mark=mark)
+            # files are put in place at the end, but what a stream got cannot be taken back
+            has_stream = any(one.is_stream for option, one in planned.items() if option != "--summary")
+            result = run(
+                corpus,
+                settings,
+                registry,
+                workers=n_workers,
+                progress=progress,
+                config_name=config,
+                per=per,
+                while_auditing=None if has_stream else write,
+            )
             manager.run_finished(result)
+            if has_stream:
+                write(result)
             result.summary.timings.insert(0, timing)
             result.summary.notes += [*notes, *remarks, *of_others]
-            results.write(opened, planned, corpus, result, progress, mark=mark)
         results.write_summary(planned, inputs, against, settings, corpus, result)
         results.write_report(planned, result, progress)
         outputs.commit()

@@ -153,11 +153,11 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
     """Compile the rank query of a live window, for overflowing keys, and the look-up of a shared window."""
-    live, components = state.prepare(texts).live, state.steps.components
+    live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
-    entries = np.zeros(len(keys), entry_type(live.prints.bits.shape[1]))
-    entries["bits"], entries["position"] = live.prints.bits[rows // live.probes.shape[1]], np.arange(len(keys))
+    entries = np.zeros(len(keys), entry_type(live.columns.bits.shape[1]))
+    entries["bits"], entries["position"] = live.columns.bits[rows // live.probes.shape[1]], np.arange(len(keys))
     is_key = keys != NO_KEY
     found = Entries(np.ones(int(is_key.sum()), np.int64), entries[is_key])
     met = buckets_of(live.probes, found, np.zeros(0, np.int64))

@@ -124,24 +124,6 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
     return Tokens(encoded.code_points, encoded.offsets[:-1], encoded.lengths.astype(np.int32), offsets_of(kept))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fingerprints:
-    """Simhash fingerprints of distinct texts, and the limits by which stage 1 rules out pairs."""
-
-    positions: Int64s
-    """int64[n]: index of each text in the order of deciding, ascending."""
-    bits: UInt64s
-    """uint64[n, words]: bit ``b`` of a fingerprint is bit ``b % 64`` of word ``b // 64``."""
-    limits: PairLimits
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
-        """Return the chosen texts, in the order given."""
-        return Fingerprints(self.positions[chosen], self.bits[chosen], self.limits.take(chosen))
-
-
 class PairLimits(NamedTuple):
     """The limits a pair must meet to be verified; the limits of its shorter text apply.
 

@@ -45,5 +45,5 @@ def hybriddup_add_commands(app: typer.Typer) -> None:
 def hybriddup_run_finished(result: Result) -> None:
     """Process the result of a run, for example send its counts to a monitor.
 
-    Called once after each run that decided its posts, before anything is written. The result must not be changed.
+    Called once after each run that decided its posts, before any output appears. The result must not be changed.
     """

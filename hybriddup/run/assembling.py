@@ -22,20 +22,20 @@ Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Assembler:
-    """Everything that a result is put together from. A *position* is a post's place in the order of deciding."""
+    """Builds the result. A *position* is a post's place in the order of deciding."""
 
     corpus: Corpus
     order: Int64s | None
     """int64[n]: the index in the corpus of the post at each position; None = the position itself."""
     text_numbers: Int32s
-    """int32[n]: which distinct text stands at each position."""
+    """int32[n]: the distinct text at each position."""
     decisions: RunDecisions
     lengths: Int32s
     """int32[n_texts]: code points after normalizing, of each distinct text."""
     bands: Bands
 
     def assemble(self, summary: Summary) -> Result:
-        """Return the result and fill the counts of posts into the summary."""
+        """Return the result, and add the counts of posts to the summary."""
         corpus, columns = self.corpus, self.removed()
         stays = np.ones(len(corpus.texts), np.bool_)
         stays[: corpus.n_against] = stays[columns.posts] = False
@@ -56,7 +56,7 @@ class Assembler:
         return self.evidence(gone if self.order is None else gone[np.argsort(self.order[gone])])
 
     def evidence(self, positions: Int64s) -> RemovedColumns:
-        """Return why the posts at these positions go; in exact repeats no bit differs, score and threshold are 1.0."""
+        """Return why posts at these positions are removed; exact repeats have distance 0, score and threshold 1.0."""
         deciding = self.decisions.deciding
         is_exact = self.decisions.exact[positions] != NONE
         pairs = np.searchsorted(deciding.later, positions[~is_exact])
@@ -80,7 +80,7 @@ class Assembler:
         )
 
     def verified_rows(self) -> Int64s:
-        """Return int64[n_pairs, 2]: every near pair that was verified, as rows; none with posts of other corpora."""
+        """Return int64[n_pairs, 2]: all verified near pairs, as rows, without posts of other corpora."""
         verified, rows = self.decisions.accepted, self.corpus.rows
         verified = verified.take(verified.earlier >= self.corpus.n_against)
         return np.stack([rows[self.places(verified.earlier)], rows[self.places(verified.later)]], axis=1)

@@ -1,19 +1,18 @@
-"""The audit: how much of what it should have found did stage 1 find? Estimated on a sample of the kept posts.
+"""The audit: an estimate of the recall of stage 1, from a sample of the kept posts.
 
-A kept post that still has an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier
-kept posts, by scanning, and the verifier is asked about everything within three eighths of the bits, however narrow the
-run's own limit is. That sees both what the block index missed and what was beyond the limit; repeats that differ in
-more bits than that are rarer than one in a thousand.
+A kept post with an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier kept posts,
+and all pairs within three eighths of the bits are verified, even if the limit of the run is narrower. That finds both
+the pairs that the block index missed and the pairs beyond the limit; fewer than one repeat in a thousand differs in
+more bits.
 
-Repeats are missed most among posts whose keys many others have: of a crowded key only the newest posts are looked at,
-and common keys come last. So a part of the sample are such posts, however few there are, and the estimate weighs both
-parts by the kept posts that they represent (stratified sampling).
+Most missed repeats have keys that many posts share: only the newest posts of a crowded key are read, and common keys
+come last. So a part of the sample consists of such posts, however few there are, and the estimate weighs both parts by
+the number of kept posts that they represent (stratified sampling).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -23,33 +22,34 @@ from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.search.decide import NONE
-from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.group_search import Queries
 from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.kernels.search.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import SearchedTexts
+from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
-"""Share of the bits in which audited pairs may differ; four more than the run allows where that is wider still."""
+"""Share of the bits in which audited pairs may differ; if the limit of the run is wider, `WIDER_BY` more than that."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
-"""About as many pairs as the verifiers are asked about; where more come up, the sample is made smaller."""
+"""Approximate number of pairs that are verified, at most; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""Pairs whose texts have more, added up, count as several: verifying them takes as long."""
+"""A pair of longer texts counts as several pairs, because verifying takes longer."""
 FIRST_LOOK = 64
-"""Posts by which it is estimated how many pairs will come up."""
+"""Posts from which the number of pairs is estimated."""
 COMMON_IN = 128
-"""A key is common if 128 texts have it: half of what is looked at of a key, unless that is set otherwise."""
+"""A key is common if this many texts have it: half of the default of `max_bucket_size`."""
 LEAST_COMMON = 8
-"""At least one in 8 sampled posts has a common key: more would make the estimate for the others worse."""
+"""At least one in 8 sampled posts has a common key; a larger part would make the estimate for the others worse."""
 LENGTH_CLASSES = 64
-"""Classes of about as many kept posts each, at most; of a length there is one."""
+"""Largest number of length classes, which have about as many kept posts each."""
 Z_95 = 1.96
 
 
 class Stratum(NamedTuple):
-    """A part of the kept posts, and what was found in its sample."""
+    """A part of the kept posts, and the counts of its sample."""
 
     n_kept: int
     n_missed: int
@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
 
 
 def estimate_recall(
-    known: SearchedTexts,
+    columns: TextColumns,
     kept: Int64s,
     n_removed: int,
     verify: Verify,
@@ -77,28 +77,28 @@ def estimate_recall(
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
-    It is None where nothing was removed and nothing was found, so that there is no share to give.
+    It is None if nothing was removed and nothing was missed.
 
     Parameters
     ----------
     kept
-        int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding; others, too short
-        say, cannot have been missed.
+        int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding; other posts, such as
+        too short ones, cannot be missed.
     n_removed
-        Posts removed in the whole run, exact repeats among them.
+        Number of posts removed in the run, including exact repeats.
     sample
-        Kept posts to look at, at most.
+        Largest number of kept posts in the sample.
     n_given
-        The first ``n_given`` of the kept were kept without being looked at, so that nothing was missed in them.
+        The first ``n_given`` were kept without comparing, so that they cannot be missed.
     has_common_key
-        bool[n_texts]: texts with a key that many others have; None = the sample is drawn from all alike.
+        bool[n_texts]: texts with a key that many others have; None = the sample has one part.
     """
-    asked = kept[n_given:]
-    if not len(asked):
+    audited = kept[n_given:]
+    if not len(audited):
         return Estimate(1.0, 0.0) if n_removed else None
-    scan = WideScan(known, kept, workers)
-    strata, sample = [], min(sample, len(asked))
-    for part, n in parts_of_sample(asked, has_common_key, sample):
+    scan = WideScan(columns, kept, workers)
+    strata, sample = [], min(sample, len(audited))
+    for part, n in parts_of_sample(audited, has_common_key, sample):
         chosen = part[spread_rows(len(part), min(n, affordable(scan, part, MAX_PAIRS * n // sample)))]
         n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))
         strata.append(Stratum(len(part), n_missed, len(chosen)))
@@ -108,7 +108,7 @@ def estimate_recall(
 
 
 def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
-    """Return how many posts of a part to look at so that about ``most_pairs`` come up, at least one."""
+    """Return how many posts of a part have about ``most_pairs`` pairs, at least one."""
     pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
     n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
     n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
@@ -116,9 +116,9 @@ def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
 
 
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
-    """Return the parts of the kept posts, none empty, and how many posts of each to look at, at least one.
+    """Return the non-empty parts of the kept posts, and the sample size of each, at least one.
 
-    Posts with a common key are a part only if too few of them would be among evenly spread ones.
+    Posts with a common key are a part of their own only if an even sample would have too few of them.
     """
     is_common = np.zeros(len(kept), np.bool_) if has_common_key is None else has_common_key[kept]
     common, others = kept[is_common], kept[~is_common]
@@ -129,17 +129,14 @@ def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> 
 
 
 class WideScan:
-    """All kept posts, to be compared with some, within more bits than the run allows.
+    """All kept posts, in rings by length, for comparing with wider limits than those of the run."""
 
-    They lie in rings by length, so that a post is compared with those of lengths that could match.
-    """
-
-    def __init__(self, known: SearchedTexts, kept: Int64s, workers: int) -> None:
-        self._workers, columns = workers, known.columns
+    def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
+        self._workers = workers
         self.lengths = columns.lengths
         limits = columns.limits.copy()
         limits["max_distance"] = widened(limits["max_distance"], 64 * columns.bits.shape[1])
-        self._known = replace(known, columns=columns._replace(limits=limits))
+        self._columns = columns._replace(limits=limits)
         self._ranks = np.full(len(columns.bits), NONE)
         self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]
@@ -154,35 +151,34 @@ class WideScan:
         np.maximum.at(self._longest_partner, classes, columns.max_partner_lengths[kept])
 
     def pairs(self, rows: Int64s) -> CandidatePairs:
-        """Return the pairs of some kept posts with those kept before them."""
-        columns = self._known.columns
+        """Return the pairs of some kept posts with earlier kept posts."""
+        columns = self._columns
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
-        asked = Asked(rows, starts, np.zeros((0, 0), np.int32))
-        near = self._known.near(asked, self._rings, self._workers, BlockReport())
+        queries = Queries(rows, starts, np.zeros((0, 0), np.int32))
+        near = search_texts(columns, queries, self._rings, self._workers, BlockReport())
         pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
         return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
 
 
 def length_classes(lengths: Int32s) -> Int64s:
-    """Return int64[n]: the class of each length, 0 to `LENGTH_CLASSES` - 1, shorter ones first."""
+    """Return int64[n]: the class of each length, 0 to `LENGTH_CLASSES` - 1, rising with the length."""
     n_until = np.cumsum(np.bincount(lengths))
     return np.asarray(((n_until - 1) * LENGTH_CLASSES // len(lengths))[lengths])
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Return the audit's Hamming limits of texts with these, where near repeats are looked for at all."""
+    """Return the Hamming limits of the audit, given those of the run; negative limits stay."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 
 
 def recall_of(n_removed: int, strata: Sequence[Stratum]) -> Estimate:
-    """Return the recall, given what was missed of the samples of all strata.
+    """Return the recall, given the missed posts in the samples of all strata.
 
-    The interval is Wilson's for the share that was missed in each stratum, put together as G. Y. Zou and A. Donner do
-    (Construction of confidence limits about effect measures, 2008). If every post was looked at, there is nothing to
-    estimate, and the margin is 0.
+    The interval combines Wilson's intervals of the strata by the method of G. Y. Zou and A. Donner (Construction of
+    confidence limits about effect measures, 2008). If every post is in the sample, the margin is 0.
 
     Examples
     --------
@@ -201,9 +197,9 @@ def recall_of(n_removed: int, strata: Sequence[Stratum]) -> Estimate:
 
 
 def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
-    """Return the bounds of the 95 % interval of a share, of which ``n_hits`` were seen among ``n``, at least one.
+    """Return the 95 % interval of a share, given ``n_hits`` among ``n``, at least one.
 
-    It is Wilson's score interval (Wilson 1927), which stays honest when the share seen is 0 or 1.
+    It is Wilson's score interval (Wilson 1927), which is valid even if the observed share is 0 or 1.
 
     Examples
     --------
@@ -214,7 +210,7 @@ def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
     share, spread = n_hits / n, Z_95**2 / n
     middle = share + spread / 2
     half = sqrt(share * (1 - share) * spread + (spread / 2) ** 2)
-    # rounding may not put the share itself outside
+    # rounding must not put the share itself outside
     return max(min((middle - half) / (1 + spread), share), 0.0), min(max((middle + half) / (1 + spread), share), 1.0)
 
 

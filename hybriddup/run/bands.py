@@ -1,4 +1,4 @@
-"""Length bands at run time: which band judges a pair and how, and what its limits are for each length."""
+"""Length bands at run time: the band of a pair, its judge, and the limits of each length."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, 
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement, SingleJudge
 
 EXACT_ONLY = -1
-"""The Hamming limit of bands that remove exact repeats only: no distance is within it."""
+"""The Hamming limit of bands that only remove exact repeats: no distance is within it."""
 GUARDED_IN_PARTS, SMALLEST_PART = 4, 1024
-"""Pairs are judged in so many parts, of so many pairs at least: guards, which hold the interpreter, read the accepted
-ones of a part while kernels score the next one."""
+"""Pairs are judged in `GUARDED_IN_PARTS` parts of at least `SMALLEST_PART` pairs: the guards, which hold the GIL, read
+the accepted pairs of a part while kernels score the next part."""
 
 
 @dataclass(frozen=True)
 class JudgePlan:
-    """The judges of a run, one a length band, and the verifiers behind them, one instance a choice of options."""
+    """The judges of a run, one per length band, and their verifiers, one per choice of options."""
 
     judges: tuple[Judge | None, ...]
-    """By length band; None where only exact repeats are removed."""
+    """By length band; None = only exact repeats are removed."""
     names: tuple[str, ...]
-    """The registered name of each verifier; a name stands twice where it is used with two sets of options."""
+    """The registered name of each verifier; with two sets of options, a name occurs twice."""
     verifiers: tuple[Verifier, ...]
     keys: tuple[str, ...]
-    """What tells each verifier from the others, in any run: its name and its options as JSON."""
+    """The identity of each verifier in any run: its name and its options as JSON."""
 
     @cached_property
     def judges_of_bands(self) -> list[tuple[Judge, Bools]]:
-        """Each judge and bool[n_bands], its bands; those of one verifier have one, whatever their thresholds."""
+        """Each judge with its bands, bool[n_bands]; bands with one verifier share a judge, with any thresholds."""
         together: dict[tuple[str, int], tuple[Judge, Bools]] = {}
         for band, judge in enumerate(self.judges):
             if judge is not None:
@@ -57,29 +57,29 @@ class JudgePlan:
 
     @cached_property
     def thresholds(self) -> Float64s:
-        """float64[n_bands]: of the bands with a verifier by itself, NaN for the others."""
+        """float64[n_bands]: the threshold of each band with a single verifier, NaN for the others."""
         return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
 
     def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
-        """Return what the judges of their bands, int32[n_pairs], say of pairs; those that have none are refused."""
+        """Return the judgement of the judges of their bands, int32[n_pairs], on pairs; without judge, refuse them."""
         n = len(pairs)
         judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
         for judge, of_bands in self.judges_of_bands:
             chosen = np.flatnonzero(of_bands[bands])
             if len(chosen):
-                says = self._ask(judge, pairs.take(chosen), bands[chosen])
-                judged.scores[chosen], judged.thresholds[chosen], judged.verifiers[chosen] = says
+                found = self._judge_by(judge, pairs.take(chosen), bands[chosen])
+                judged.scores[chosen], judged.thresholds[chosen], judged.verifiers[chosen] = found
         return judged
 
-    def _ask(self, judge: Judge, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
+    def _judge_by(self, judge: Judge, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
         if isinstance(judge, SingleJudge):
             return judge.judge_by(pairs, self.thresholds[bands])
         return judge.judge(pairs)
 
     def prepare(self, context: VerifierContext, *, is_learned: bool = False) -> None:
-        """Let every verifier look at the texts of the run; called once, before any pair is judged.
+        """Prepare every verifier with the texts of the run; called once, before any pair is judged.
 
-        Where ``is_learned``, those that keep what they learn have learned it before.
+        If ``is_learned``, verifiers that keep what they learn have learned before.
         """
         for verifier in self.verifiers:
             if is_learned and keeps_learning(verifier):
@@ -88,7 +88,7 @@ class JudgePlan:
                 verifier.prepare(context)
 
     def renew(self, context: VerifierContext) -> None:
-        """Let every verifier look at other texts, keeping what it learned of those that it was prepared with."""
+        """Prepare every verifier with other texts, while it keeps what it learned."""
         for verifier in self.verifiers:
             getattr(verifier, "renew", verifier.prepare)(context)
 
@@ -96,9 +96,9 @@ class JudgePlan:
 def plan_judges(
     bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
 ) -> JudgePlan:
-    """Return the judges for the verifier settings of the length bands, None where only exact repeats are removed.
+    """Return the judges for the verifier settings of the length bands, None for bands of exact repeats only.
 
-    ``create`` makes a verifier of its name and options.
+    ``create`` makes a verifier from its name and options.
     """
     verifiers: dict[tuple[str, str], tuple[int, Verifier]] = {}
 
@@ -135,11 +135,11 @@ class Bands:
     names: tuple[str, ...]
     plan: JudgePlan
     guards: GuardPlan
-    """What must agree in a pair that its judge accepted."""
+    """Guards of the pairs that the judges accepted."""
 
     @classmethod
     def from_settings(cls, settings: Settings, plan: JudgePlan, guards: GuardPlan) -> Bands:
-        """Return the bands of the settings; the plan has one judge for each band."""
+        """Return the bands of the settings; the plan has one judge per band."""
         bands = list(settings.bands())
         ends = np.array([band.up_to for _, band in bands[:-1]], np.int32)
         limits = [EXACT_ONLY if band.max_hamming_distance is None else band.max_hamming_distance for _, band in bands]
@@ -155,7 +155,7 @@ class Bands:
         return [self.names[band] for band in self.of_lengths(lengths).tolist()]
 
     def limits_of(self, lengths: Int32s) -> PairLimits:
-        """Return what pairs must satisfy whose shorter text has these lengths."""
+        """Return the limits of pairs whose shorter text has these lengths."""
         bands = self.of_lengths(lengths)
         partners = np.zeros(len(lengths), np.int32)
         for band, judge in enumerate(self.plan.judges):
@@ -166,31 +166,27 @@ class Bands:
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
     def limits_by_length(self, lengths: Int32s) -> tuple[PairLimits, Int64s]:
-        """Return the limits of the lengths that occur, and int64[n_texts]: which of these each text has.
-
-        They are far fewer than there are texts.
-        """
+        """Return the limits of the lengths that occur, and int64[n_texts]: the row of each text among these."""
         occurs = np.bincount(lengths) > 0
         return self.limits_of(np.flatnonzero(occurs).astype(np.int32)), (np.cumsum(occurs) - 1)[lengths]
 
     def may_be_near(self, lengths: Int32s) -> Bools:
-        """Return bool[n]: whether texts of these lengths could be half of a near pair, whatever other texts there are.
+        """Return bool[n]: whether texts of these lengths could be in a near pair, whatever other texts there are.
 
-        The shorter text of a pair decides, so that a band is enough that is not above the text's own.
+        The shorter text of a pair selects the band, so the text's own band and all shorter bands count.
         """
         near: Bools = np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
         return near
 
     def least_in_common(self) -> Float32s:
-        """Return float32[2, n_bands]: how much a pair needs in common, as shares of its shorter and longer text."""
+        """Return float32[2, n_bands]: the minimum common characters, as shares of the shorter and the longer text."""
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
         return np.array(least, np.float32).T
 
     def verify(self, pairs: CandidatePairs, context: VerifierContext) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs of texts are verified, and these.
+        """Return bool[n_pairs], which pairs of texts the judge and the guards of their band accept, and these pairs.
 
-        The judge of their band accepts them, and no guard of the band keeps them apart.
-        The verifiers are prepared with the same context.
+        The verifiers must be prepared with the same context.
         """
         lengths = context.lengths
         bands = self.of_lengths(np.minimum(lengths[pairs.earlier], lengths[pairs.later]))
@@ -200,7 +196,8 @@ class Bands:
             some, of_some = pairs.take(slice(first, last)), bands[first:last]
             judged.append(self.plan.judge(some, of_some))
             found = np.flatnonzero(judged[-1].accepted)
-            refuse = partial(self.refused, some.take(found), of_some[found], context)
+            of_found = some.earlier[found], some.later[found], of_some[found]
+            refuse = partial(self.guards.refuse, context.posts, *of_found, context.workers)
             guarded.append(start_in_background(refuse, context.workers if n_parts > 1 else 1))
         judgement = PairJudgement(*map(np.concatenate, zip(*judged, strict=True)))
         accepted = judgement.accepted
@@ -208,15 +205,11 @@ class Bands:
         verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judgement, bands)
         return accepted, verified.take(accepted)
 
-    def refused(self, pairs: CandidatePairs, bands: Int32s, context: VerifierContext) -> Bools:
-        """Return bool[n_pairs]: which accepted pairs of these bands, int32[n_pairs], a guard keeps apart."""
-        return self.guards.refuse(context.posts, pairs.earlier, pairs.later, bands, context.workers)
-
 
 def can_be_near(limits: PairLimits) -> Bools:
-    """Return bool[n]: whether a text could be half of a near pair at all, by the limits of its own length or a shorter.
+    """Return bool[n]: whether a text could be in a near pair, by the limits of its own length or of a shorter one.
 
-    Keeps texts that may only be exact repeats out of stage 1.
+    Stage 1 leaves out the other texts, which can only be exact repeats.
     """
     allowed = limits.max_hamming_distances >= 0
     order = np.argsort(limits.lengths, kind="stable")

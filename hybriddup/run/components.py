@@ -1,4 +1,4 @@
-"""The components of a run, made from its settings: one of each role, put together."""
+"""The components of a run, created from its settings."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.weighters import FittedTable, FittedWeighter
 
 LEARNED_FROM = 6000
-"""Texts that a block index learns from, spread evenly over the corpus."""
+"""Number of texts that a block index learns from, spread evenly over the corpus."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """What performs the steps of one run."""
+    """The components that perform the steps of one run."""
 
     settings: Settings
     normalizer: Normalizer
@@ -55,11 +55,11 @@ class Components:
     plan: JudgePlan
     bands: Bands
     learned: LearnedRecipe | None = None
-    """What was learned before; None = the components learn from the texts that they see."""
+    """The recipe that is used; None = the components learn from the texts of the run."""
 
     @classmethod
     def create(cls, settings: Settings, registry: Registry, workers: int) -> Components:
-        """Return new components for a run; those with state are never shared between runs."""
+        """Return new components for a run; runs share no component that has state."""
         fingerprinter = Fingerprinter(
             tokenizer=registry.create("tokenizer", settings.tokenizer),
             weighter=registry.create("weighter", settings.weighter),
@@ -89,9 +89,9 @@ class Components:
         return components
 
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
-        """Return the components with what a learned recipe says; they are changed in place.
+        """Return the components with a learned recipe; they are changed in place.
 
-        ConfigError, which calls it by a name, where it was learned with other components.
+        ConfigError, with the ``name`` of the recipe, if it was learned with other components.
         """
         weighter, learned = self.fingerprinter.weighter, recipe.learned
         if isinstance(weighter, FittedWeighter) and WEIGHTS in learned:
@@ -108,7 +108,7 @@ class Components:
         return replace(self, learned=recipe)
 
     def compared(self, normalized: Sequence[str]) -> Sequence[str]:
-        """Return what is compared of normalized posts; the posts themselves where that is all of them."""
+        """Return the compared parts of normalized posts: their bodies, or the posts themselves."""
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
@@ -116,10 +116,9 @@ class Components:
     def fingerprint(
         self, normalized: Sequence[str], compared: Sequence[str], advance: Callable[[int], None] = lambda _: None
     ) -> Simhashes:
-        """Return the fingerprints of what is compared of normalized posts.
+        """Return the fingerprints of the compared parts of normalized posts.
 
-        They mean nothing for posts without words, of which a normalizer may have dropped all that made them differ. The
-        normalizer ``none`` drops nothing.
+        Posts without words have no tokens in them: a normalizer other than ``none`` may have dropped all differences.
         """
         simhashes = self.fingerprinter.fingerprint(compared, advance)
         if all(chosen.use == "none" for chosen in self.settings.normalizers):
@@ -127,31 +126,28 @@ class Components:
         return simhashes._replace(has_tokens=simhashes.has_tokens & have_words(normalized))
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n]: the places of the posts that are not left out for having no text, rising; None = all."""
+        """Return int64[n]: the places of posts that are not left out by ``without_text: drop``, rising; None = all."""
         if self.settings.without_text != "drop":
             return None
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n]: the places of posts in the order in which they are decided, those of other corpora first.
-
-        None = as they are.
-        """
+        """Return int64[n]: the places of posts in the order of deciding, other corpora first; None = input order."""
         workers, n = self.fingerprinter.workers, corpus.n_against
         posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus
         order = deciding_order(posts, self.settings.keep_rules, lambda: body_lengths(normalized[n:], workers))
         return order if order is None or not n else np.concatenate([np.arange(n), n + order])
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
-        """Return normalized posts, and what is compared of them, as verifiers look at them."""
+        """Return the context of verifiers, given normalized posts and their compared parts."""
         maker = self.fingerprinter
         whole = None if compared is posts else posts
         return VerifierContext(compared, maker.tokenizer, maker.n_bits, workers, whole)
 
     def learn_blocks(self, texts: Sequence[str], scopes: Int64s | None = None) -> None:
-        """Let the block index learn from what is compared of a corpus, unless something was learned before.
+        """Let the block index learn from the compared parts of a corpus, unless there is a learned recipe.
 
-        ``scopes`` int64[n]: texts repeat one another only within one; None = all do.
+        ``scopes`` int64[n]: texts are compared only within their scope; None = all are compared.
         """
         if not self.block_index.learns or self.learned is not None:
             return
@@ -162,7 +158,7 @@ class Components:
             self.block_index.learn_within(texts_at(texts, sample), scopes[sample])
 
     def learned_recipe(self) -> LearnedRecipe:
-        """Return what was learned before, or what the components have learned by now."""
+        """Return the recipe that is used, or what the components have learned so far."""
         if self.learned is not None:
             return self.learned
         weighter = self.fingerprinter.weighter
@@ -173,7 +169,7 @@ class Components:
         return LearnedRecipe(self.learned_with(), {part: arrays for part, arrays in learned.items() if arrays})
 
     def learned_with(self) -> dict[str, Any]:
-        """Return what learning depends on, as plain data; fitted weights count by their checksum."""
+        """Return what learning depends on, as plain data; fitted weights are in it as a checksum."""
         parts = {
             "fingerprint": {} if self.fingerprinter.weighter.needs_fit else self.recipe(),
             "blocks": self.settings.blocks.to_dict() if self.block_index.learns else {},
@@ -190,21 +186,21 @@ class Components:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks for the user: warnings about the settings, and what came up on the way."""
+        """Remarks for the user: warnings about the settings, and notes of the steps."""
         return self.settings.warnings() + self.fingerprinter.notes
 
     @property
     def limits(self) -> Limits:
-        """What is looked at of much that there is."""
+        """The limits of candidates."""
         most = self.block_index.max_candidates
         return Limits(self.block_index.max_bucket_size, partial(most_candidates, most=most))
 
     def recipe_id(self) -> str:
-        """Return the id of what makes a fingerprint here; call it after the weighter is fitted."""
+        """Return the recipe id of the fingerprints; call it after the weighter is fitted."""
         return hash_recipe(self.recipe())
 
     def recipe(self) -> dict[str, Any]:
-        """Return what makes a fingerprint here, as plain data; call it after the weighter is fitted."""
+        """Return the recipe of the fingerprints, as plain data; call it after the weighter is fitted."""
         maker = self.fingerprinter
         parts = {
             "normalizer": self.normalizer,

@@ -1,4 +1,4 @@
-"""Keep policies: the order in which posts are decided. They change the order, never the rule."""
+"""Keep policies: they change the order in which posts are decided, never the rule."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hybriddup.errors import InputError
 
 
 def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s | None:
-    """Return int64[n]: the places of the posts in the order in which they are decided; None = as they are.
+    """Return int64[n]: the places of the posts in the order of deciding; None = input order.
 
-    Each rule decides where those before it find no difference, and the order of the input where all find none.
-    ``body_lengths`` returns int64[n], how much each post says, and is called where that is asked for. InputError where
-    the values of a field cannot be ordered.
+    A rule breaks the ties of the rules before it, and the input order breaks all other ties. ``body_lengths`` returns
+    int64[n], the lengths of the bodies, and is only called if a rule needs it. InputError if the values of a field
+    cannot be ordered.
     """
     n = len(corpus.texts)
     if rules[0] == "first":
         return None
 
     def ranks(rule: KeepRule) -> Int64s:
-        """Return int64[n]: the less, the earlier a post is decided."""
+        """Return int64[n]: posts with smaller ranks are decided earlier."""
         if isinstance(rule, KeepHighest):
             return ranks_by_value(corpus.order_values[rule.highest], rule.highest, corpus.rows)
         return ranks_by_name[rule]()
@@ -44,12 +44,11 @@ def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Call
 
 
 def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
-    """Return int64[n]: 0 for the highest of the values, rising; equal ones have one rank, and no value has the last.
+    """Return int64[n]: ranks from 0 for the highest value; equal values have one rank, and missing values the last.
 
-    Numbers are compared as numbers, also where a file has them as text; then text that spells none (``N/A``) is no
-    value. Text without any number among it is compared as times where most of it says one; then the rest is no value.
-    All other text is compared alphabetically. None, empty text, and what is not a number (NaN, and what data frames
-    put in its place) are no values.
+    Numbers, and text that spells numbers, are compared as numbers; other text among them (``N/A``) counts as missing.
+    Without any number, text is compared as times if most of it is times; the rest counts as missing. All other text is
+    compared alphabetically. None, empty text, NaN and the missing values of data frames are missing values.
     """
     keys = order_keys(values)
     present = [place for place, key in enumerate(keys) if key is not None]
@@ -69,7 +68,7 @@ def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
 
 
 def order_keys(values: Sequence[Any]) -> list[Any]:
-    """Return what each value is compared by; None for those that are no values.
+    """Return the sort key of each value; None for missing values.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
 
 
 def as_number(value: Any) -> Any:
-    """Return a number as it is and the number that a text spells, whole ones exactly; None for everything else."""
+    """Return a number, or the number that a text spells, integers exactly; None for everything else."""
     if isinstance(value, Number):
         return value
     if not isinstance(value, str):

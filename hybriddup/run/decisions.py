@@ -17,40 +17,41 @@ from hybriddup.steps.deciding.pairs import GrowingPairs, no_pairs, no_verified_p
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
-TEXTS_A_BATCH = 2**13
-"""Few enough that a batch stays in the cache, and that copies leave before they meet many of their kind. With twice as
-many a run takes ten megabytes more and hardly less time."""
+TEXTS_PER_BATCH = 2**13
+"""Few enough for a batch to fit into the cache, and for copies to be removed by the index before they meet many others.
+With twice as many, a run takes ten megabytes more and hardly less time."""
 TEXTS_AT_FIRST = 2**10
-"""Batches begin with so many and grow where their texts do not crowd one another: what crowded ones have found before
-they are refused takes memory."""
+"""Size of the first batch. Batches grow while their texts do not crowd one another: pairs that a crowded batch finds
+before it is refused take memory."""
 
 
 @dataclass(frozen=True)
 class RunDecisions:
-    """What was decided of the posts of a run, by position."""
+    """The decisions about the posts of a run, by position."""
 
     kept: Bools
     """bool[n]."""
     exact: Int64s
-    """int64[n]: the position of the kept text that a removed one equals, -1 = it was not removed for that."""
+    """int64[n]: the position of the equal kept text, -1 if the post was not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """One pair for each text that was removed as a near repeat; sorted by ``later``."""
+    """The pair of each text that was removed as a near repeat, sorted by ``later``."""
     accepted: CandidatePairs
-    """Every pair that was verified and accepted on the way, in no order."""
+    """All accepted pairs, in no order."""
     n_verified: int
 
 
 class BatchesAhead:
-    """Makes batches of the texts at some positions; the next one in the background while a batch is decided."""
+    """Makes batches of texts, the next one in the background while a batch is decided."""
 
     def __init__(self, batch_of: Callable[[Int64s], Batch], workers: int) -> None:
         self._batch_of, self._workers = batch_of, workers
         self._ahead: tuple[Int64s, Callable[[], WithinBatch]] | None = None
 
     def of(self, positions: Int64s, following: Int64s) -> WithinBatch:
-        """Return the texts at some positions, rising, of which there is at least one.
+        """Return the texts at some rising positions, at least one.
 
-        Those at the positions ``following`` are probably asked for next, but for a few of them: they are begun with.
+        The texts at the positions ``following`` are prepared in the background; the next call should ask for most of
+        them.
         """
         batch = self._made(positions)
         if len(following):
@@ -68,7 +69,7 @@ class BatchesAhead:
 
 
 class DecidedSoFar:
-    """What is decided by now of the posts of a run, which are as `decide_all` takes them."""
+    """The decisions so far; the arguments are as in `decide_all`."""
 
     def __init__(self, kept_at: Int32s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
         self._kept_at, self._is_near, self._equal = kept_at, is_near, equal
@@ -79,35 +80,30 @@ class DecidedSoFar:
         self._n_verified = 0
 
     def near(self, first: int, last: int) -> Int64s:
-        """Return the positions, from the first on and below the last, of texts that could be near repeats."""
+        """Return the positions from ``first`` to before ``last`` of texts that could be near repeats."""
         return first + np.flatnonzero(self._is_near[self._equal.text_numbers[first:last]])
 
-    def firsts(self, given: Int64s) -> Int64s:
-        """Return those of some positions of given posts that are the first with their text."""
-        firsts: Int64s = given[~self._is_exact[given]]
-        return firsts
-
     def undecided(self, near: Int64s) -> Int64s:
-        """Return those of the positions of some near texts that equal no text that was kept by now."""
+        """Return the positions, among those of near texts, of texts that equal no kept text yet."""
         undecided: Int64s = near[self._kept_at[self._equal.text_numbers[near]] == NONE]
         return undecided
 
     def settle_copies(self, near: Int64s) -> Int64s:
-        """Note which of some near texts equal a kept one; return the positions of the others."""
+        """Remove the near texts that equal a kept text; return the positions of the others."""
         undecided = self.undecided(near)
         self._is_exact[near] = True
         self._is_exact[undecided] = False
         return undecided
 
     def note(self, positions: Int64s, decisions: Decisions) -> None:
-        """Note what was decided of the texts at some positions."""
+        """Add the decisions about the texts at some positions."""
         self._is_exact[positions], self._kept[positions] = decisions.exact != NONE, decisions.kept
         self._deciding.add(decisions.deciding)
         self._accepted.add(decisions.accepted)
         self._n_verified += decisions.n_verified
 
     def all(self) -> RunDecisions:
-        """Return the decisions about all posts, when all are decided."""
+        """Return the decisions; all posts must be decided."""
         keepers = np.where(self._is_near, self._kept_at, self._equal.distinct)
         return RunDecisions(
             self._kept & ~self._is_exact,
@@ -126,35 +122,35 @@ def decide_all(
     advance: Callable[[int], None] = lambda _: None,
     *,
     n_given: int = 0,
-    texts_a_batch: int = TEXTS_A_BATCH,
+    texts_per_batch: int = TEXTS_PER_BATCH,
 ) -> DecidedSoFar:
-    """Return the decisions about all posts, which need the index no more.
+    """Return the decisions about all posts; the index is not needed afterwards.
 
     Parameters
     ----------
     index
-        That of the decider.
+        The index of the decider.
     is_near
-        bool[n_texts]: which distinct texts could be near repeats; of the others the first stays.
+        bool[n_texts]: which distinct texts could be near repeats; the others can only be exact repeats.
     equal
-        Which texts stand at the positions.
+        The distinct text at each position.
     n_given
-        Posts at the first positions that are kept without being looked at; equal ones count as one.
+        The first ``n_given`` posts are kept without comparing; equal ones count as one.
     """
     n, batches = len(equal.text_numbers), BatchesAhead(index.batch, decider.workers)
     so_far = DecidedSoFar(index.kept_at, is_near, equal, n_given)
-    for first in range(0, n_given, texts_a_batch):
-        near = so_far.near(first, min(first + texts_a_batch, n_given))
-        batch = index.batch(so_far.firsts(near))
+    for first in range(0, n_given, texts_per_batch):
+        near = so_far.near(first, min(first + texts_per_batch, n_given))
+        batch = index.batch(near[equal.is_first[near]])
         index.add(replace(batch, probes=batch.keys[:, :0]), np.ones(len(batch), np.bool_))
         advance(len(near))
-    first, size, grows = n_given, min(TEXTS_AT_FIRST, texts_a_batch), True
+    first, size, grows = n_given, min(TEXTS_AT_FIRST, texts_per_batch), True
     while first < n:
         last = min(first + size, n)
         near, decisions = so_far.near(first, last), None
         positions = so_far.settle_copies(near)
         if len(positions):
-            following = so_far.near(last, last + min(2 * size if grows else size, texts_a_batch))
+            following = so_far.near(last, last + min(2 * size if grows else size, texts_per_batch))
             decisions = decider.decide_unless_crowded(batches.of(positions, so_far.undecided(following)))
             if decisions is None:
                 size, grows = -(-size // 2), False
@@ -162,5 +158,5 @@ def decide_all(
             so_far.note(positions, decisions)
         advance(len(near))
         first, grows = last, decisions is None or decider.has_room_for_more(decisions)
-        size = min(2 * size, texts_a_batch) if grows else size
+        size = min(2 * size, texts_per_batch) if grows else size
     return so_far

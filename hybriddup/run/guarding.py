@@ -1,4 +1,4 @@
-"""The guards of the length bands at run time: what must agree in pairs that the verifier accepted."""
+"""The guards of the length bands at run time: they refuse pairs that the verifier accepted."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from hybriddup.steps.guards.signs import signs_of_pairs
 from hybriddup.steps.parallel import map_slices
 
 SMALLEST_SLICE = 256
-"""Pairs that are worth another thread."""
+"""Smallest number of pairs that get a thread of their own."""
 
 
 @dataclass(frozen=True)
 class GuardPlan:
-    """The guards of a run, one instance for each set of options."""
+    """The guards of a run, one instance per set of options."""
 
     guards: tuple[Guard, ...] = ()
     bands: tuple[Bools, ...] = ()
-    """bool[n_bands] for each guard: in which length bands it keeps pairs apart."""
+    """bool[n_bands] for each guard: the length bands that use it."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s, workers: int = 1) -> Bools:
-        """Return bool[n_pairs]: which pairs of posts, in these length bands, a guard keeps apart."""
+        """Return bool[n_pairs]: which pairs of posts, in these length bands, a guard refuses."""
         refused = np.zeros(len(earlier), np.bool_)
         signs = self._signs(posts, earlier, later, workers) if self.guards and len(earlier) else None
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
@@ -41,7 +41,7 @@ class GuardPlan:
         return refused
 
     def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s, workers: int) -> UInt8s | None:
-        """Return uint8[n_pairs]: which pairs the guards need not read; None where they read all."""
+        """Return uint8[n_pairs]: signs by which guards skip pairs; None if all guards read all pairs."""
         if all(getattr(guard, "sign", None) is None for guard in self.guards):
             return None
 
@@ -51,17 +51,17 @@ class GuardPlan:
         return np.concatenate(map_slices(signs_of_slice, len(earlier), workers, SMALLEST_SLICE))
 
     def reasons(self, a: str, b: str, band: int) -> list[str]:
-        """Return what keeps two posts apart in a length band, by each guard that does."""
+        """Return the reason of each guard that refuses a pair of posts in a length band."""
         posts, one, other = [a, b], np.array([0]), np.array([1])
         found: list[str] = []
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
             plan = GuardPlan((guard,), (of_bands,))
-            if plan.refuse(posts, one, other, np.array([band], np.int32))[0]:  # as in a run, which need not read it
+            if plan.refuse(posts, one, other, np.array([band], np.int32))[0]:  # as in a run, which may skip the guard
                 found.append(str(guard.reason(a, b)))
         return found
 
     def reasons_of(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> list[list[str]]:
-        """Return what keeps each pair of posts apart in its length band."""
+        """Return the reasons of the guards that refuse each pair of posts in its length band."""
         reasons: list[list[str]] = [[] for _ in range(len(earlier))]
         for place in np.flatnonzero(self.refuse(posts, earlier, later, bands)).tolist():
             reasons[place] = self.reasons(posts[earlier[place]], posts[later[place]], int(bands[place]))
@@ -71,9 +71,9 @@ class GuardPlan:
 def plan_guards(
     bands: Sequence[Sequence[ComponentSettings]], create: Callable[[str, Mapping[str, Any]], Guard]
 ) -> GuardPlan:
-    """Return the guards that the length bands name, in the order in which they are named first.
+    """Return the guards of the length bands, in the order of their first occurrence.
 
-    ``create`` makes a guard of its name and options.
+    ``create`` makes a guard from its name and options.
     """
     guards: dict[tuple[str, str], tuple[Guard, Bools]] = {}
     for band, named in enumerate(bands):

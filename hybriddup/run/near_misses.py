@@ -1,4 +1,4 @@
-"""Near misses: pairs of kept posts whose score is just under the threshold, and pairs that a guard keeps apart."""
+"""Near misses: pairs of kept posts with a score just below the threshold, and pairs that only a guard refused."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
 WITHIN = 0.1
-"""A score that is less than the threshold by so much, at most, is a near miss."""
+"""A score that is at most this much below the threshold is a near miss."""
 MOST_POSTS = 100_000
-"""The first so many kept posts are looked at: comparing them takes seconds, and copies mostly come soon."""
+"""Number of kept posts that are compared, the first ones: that takes seconds, and copies mostly follow soon."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """Two kept posts that would be repeats by a slightly lower threshold, or without a guard."""
+    """Two kept posts that would be repeats with a slightly lower threshold, or without a guard."""
 
     row: int
     """Zero-based input row of the later post."""
@@ -35,40 +35,40 @@ class NearMiss:
     """Name of the verifier whose score decided."""
     score: float
     threshold: float
-    """What the score would have had to reach."""
+    """The score that was needed."""
     length_band: str
     """The band of the pair's shorter text, such as ``7-20``."""
     guards: list[str]
-    """What keeps the two apart though the score reaches the threshold; empty where the score does not."""
+    """Reasons of the guards that refused the pair; empty if the score is below the threshold."""
 
 
 class JudgedPairs(NamedTuple):
-    """Candidate pairs that were judged, and what the numbers in them stand for."""
+    """Judged candidate pairs, and the names that their numbers refer to."""
 
     pairs: VerifiedPairs
     """Places of posts in the corpus."""
     verifiers: Sequence[str]
     length_bands: Sequence[str]
     guards: Sequence[list[str]]
-    """What keeps each pair apart, by each guard that does."""
+    """Reasons of the guards that refuse each pair."""
 
 
 Judge = Callable[[Corpus, Settings], JudgedPairs]
-"""Returns the candidate pairs of a corpus that reach the thresholds of settings, whatever else is decided."""
+"""Returns the candidate pairs of a corpus that reach the thresholds of settings, without removing posts."""
 
 
 @dataclass(frozen=True)
 class NearMisses:
-    """All near misses of a run, nearest first; an object is made for those that are asked for."""
+    """All near misses of a run, nearest first; objects are created by `first` only."""
 
     corpus: Corpus
-    """The posts that were looked at."""
+    """The posts that were compared."""
     judged: JudgedPairs
     thresholds: Float64s
-    """float64[n]: those of the run."""
+    """float64[n]: the thresholds of the run."""
 
     def first(self, n: int) -> list[NearMiss]:
-        """Return the ``n`` nearest ones, or all where there are fewer."""
+        """Return the ``n`` nearest ones, or all if there are fewer."""
         corpus, (pairs, verifiers, bands, guards) = self.corpus, self.judged
         places = zip(pairs.later[:n].tolist(), pairs.earlier[:n].tolist(), strict=True)
         return [
@@ -83,9 +83,9 @@ class NearMisses:
 
 
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
-    """Return the near misses among kept posts, whose places in the corpus are int64[n_kept], rising.
+    """Return the near misses among kept posts; ``kept`` int64[n_kept] are their places in the corpus, rising.
 
-    Those nearest to the threshold come first: by turns one under it, and one over it that a guard keeps apart.
+    The nearest to the threshold come first; pairs below it and pairs that a guard refused alternate.
     """
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])
@@ -114,7 +114,7 @@ def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:
 
 
 def with_lower_thresholds(settings: Settings, by: float) -> Settings:
-    """Return settings that learn nothing new, in which each threshold is lower by the same."""
+    """Return settings without recipe, with each threshold lower by the same amount."""
 
     def lower(verifier: SingleVerifier | CombinedVerifier) -> SingleVerifier | CombinedVerifier:
         if isinstance(verifier, SingleVerifier):

@@ -5,7 +5,7 @@ read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.cache import anchor
-from hybriddup.kernels.search.pair_limits import text_columns
+from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import COMMON_IN, estimate_recall
@@ -30,10 +30,9 @@ from hybriddup.run.result import Origin, Result
 from hybriddup.run.scopes import Scopes, scopes_of
 from hybriddup.run.summary import Summary, notes_on_kind, notes_on_lengths, notes_on_markup
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.candidates.sketches import write_sketches
+from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import join_pairs, no_verified_pairs, pair_codes
@@ -52,23 +51,43 @@ def run(
     progress: Progress | None = None,
     config_name: str = "",
     per: str | None = None,
+    while_auditing: Callable[[Result], object] | None = None,
 ) -> Result:
-    """Return what is kept and what is removed of the posts, and why.
+    """Decide which posts are kept and which are removed, and why.
 
-    Workers, None = one for each core, never change the result. ``config_name`` is for the summary. ``per`` is a field
-    among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+    Parameters
+    ----------
+    workers
+        Number of threads, None = one per core; it never changes the result.
+    config_name
+        For the summary.
+    per
+        A field among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+    while_auditing
+        Called with the result as soon as all posts are decided. Its summary lacks the estimated recall, which another
+        thread estimates meanwhile. None = all workers estimate it.
     """
     workers = workers or available_workers()
     clock = Clock(progress)
 
-    def dedupe() -> Result:
+    def dedupe() -> tuple[Result, Audit]:
         with note_compiling(clock.progress):
             anchor()  # at the first call of any kernel, numba sets itself up, which belongs to no step of a run
             return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
 
-    result = undisturbed(dedupe, clock.stop)
+    result, audit = undisturbed(dedupe, clock.stop)
     judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per)
-    return replace(result, origin=Origin(corpus, settings, judge, registry, per))
+    result = replace(result, origin=Origin(corpus, settings, judge, registry, per))
+    if while_auditing is None:
+        undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
+    else:
+        own = Clock()  # the progress shows what the caller does
+        wait = start_in_background(lambda: audit.add_to(result.summary, 1, own), workers)
+        while_auditing(result)
+        undisturbed(wait)
+        clock.include(own)
+    result.summary.timings[:0] = clock.timings()
+    return result
 
 
 def judge_candidates(
@@ -80,7 +99,7 @@ def judge_candidates(
     recipe: LearnedRecipe | None,
     per: str | None,
 ) -> JudgedPairs:
-    """Return what `Run.judge_candidates` does, by other settings and the recipe of a run."""
+    """Return the result of `Run.judge_candidates` with other settings and the recipe of a run."""
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
@@ -90,44 +109,78 @@ def judge_candidates(
 
 @dataclass(frozen=True)
 class DistinctTexts:
-    """The distinct texts of a run, by number, and where they stand."""
+    """The distinct texts of a run, by number, and the positions of each."""
 
     equal: EqualTexts
     context: VerifierContext
     """The texts, as verifiers see them."""
-    known: SearchedTexts
+    columns: TextColumns
     """What stage 1 knows of them."""
     is_near: Bools
     """bool[n]: which could be near repeats."""
     groups: Groups
     has_common_key: Bools
-    """bool[n]: which have a key that `COMMON_IN` texts have."""
+    """bool[n]: which have a key of `COMMON_IN` or more texts."""
 
 
 @dataclass(frozen=True)
 class PairVerifier:
-    """Verifies candidate pairs of distinct texts, or of posts: those of one scope are judged by their length band."""
+    """Verifies candidate pairs of distinct texts or of posts; pairs of different scopes are refused."""
 
     bands: Bands
     context: VerifierContext
     scopes: Int64s | None
-    """int64[n]: the scope of each distinct text; None = all are of one."""
+    """int64[n]: the scope of each distinct text; None = there is one scope."""
     clock: Clock
     text_numbers: Int32s | None = None
-    """int32[n_posts]: the text of each post, if pairs are of posts; None = they are of texts."""
+    """int32[n_posts]: the text of each post, if pairs are of posts; None = pairs are of texts."""
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs are accepted, and these."""
-        asked, accepted = pairs, np.ones(len(pairs), np.bool_)
+        """Return bool[n_pairs], which pairs are accepted, and the accepted pairs."""
+        of_texts, accepted = pairs, np.ones(len(pairs), np.bool_)
         if self.text_numbers is not None:
             earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
-            asked = CandidatePairs(earlier, later, pairs.hamming_distances)
+            of_texts = CandidatePairs(earlier, later, pairs.hamming_distances)
         if self.scopes is not None:
-            accepted = self.scopes[asked.earlier] == self.scopes[asked.later]
-            asked = asked.take(accepted)
-        with self.clock.part("verify", len(asked), "pairs"):
-            accepted[accepted], verified = self.bands.verify(asked, self.context)
+            accepted = self.scopes[of_texts.earlier] == self.scopes[of_texts.later]
+            of_texts = of_texts.take(accepted)
+        with self.clock.part("verify", len(of_texts), "pairs"):
+            accepted[accepted], verified = self.bands.verify(of_texts, self.context)
         return accepted, verified.of(pairs.take(accepted))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The kept posts of a run and what else it takes to estimate the recall of stage 1."""
+
+    columns: TextColumns
+    """What stage 1 knows of the distinct texts."""
+    kept: Int64s
+    """int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding."""
+    n_removed: int
+    n_given: int
+    """The first ``n_given`` of them were kept without being looked at."""
+    has_common_key: Bools
+    sample: int
+    verify: PairVerifier
+
+    def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
+        """Add the estimate to the summary, and the seconds that it takes to the clock."""
+        if self.sample == 0:
+            return
+        with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
+            estimate = estimate_recall(
+                self.columns,
+                self.kept,
+                self.n_removed,
+                replace(self.verify, clock=clock),
+                sample=self.sample,
+                workers=workers,
+                n_given=self.n_given,
+                has_common_key=self.has_common_key,
+            )
+        if estimate is not None:
+            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
 
 
 @dataclass
@@ -139,23 +192,24 @@ class Run:
     clock: Clock
     per: str | None = None
 
-    def dedupe(self, corpus: Corpus, config_name: str) -> Result:
-        """Return the result of all steps."""
+    def dedupe(self, corpus: Corpus, config_name: str) -> tuple[Result, Audit]:
+        """Return the result of all steps except the audit, and the audit."""
         normalized = self.normalize(corpus.texts)
         n, looked_at = corpus.n_against, self.components.looked_at(normalized)
         if looked_at is None:
-            result = self.dedupe_normalized(corpus, normalized, config_name)
+            result, audit = self.dedupe_normalized(corpus, normalized, config_name)
         else:
-            result = self.dedupe_normalized(corpus.take(looked_at), texts_at(normalized, looked_at), config_name)
+            chosen, texts = corpus.take(looked_at), texts_at(normalized, looked_at)
+            result, audit = self.dedupe_normalized(chosen, texts, config_name)
             result = replace(result, dropped=np.delete(corpus.rows[n:], looked_at[looked_at >= n] - n).tolist())
         result.summary.n_read, result.summary.n_against = len(corpus.texts) - n, n
         result.summary.n_without_text += len(result.dropped)
         result.summary.notes += notes_on_markup(self.components.settings, corpus.texts[n:])
         result.summary.notes += notes_on_kind(self.components.settings, corpus.texts[n:])
-        return result
+        return result, audit
 
-    def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> Result:
-        """Return the result for posts that are normalized already."""
+    def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> tuple[Result, Audit]:
+        """Return the result for posts that are normalized already, and the audit."""
         order = self.components.deciding_order(corpus, normalized)
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
@@ -169,22 +223,21 @@ class Run:
         if scopes is not None:
             summary.notes.append(scopes.note())
         summary.notes += notes_on_lengths(self.components.settings, texts.context.lengths)
-        self.audit(texts, decisions, corpus.n_against, verify, summary)
+        audit = self.audit(texts, decisions, corpus.n_against, verify)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
-        del texts, verify, of_posts  # the result needs as much memory
+        del texts, of_posts  # the groups need much memory
         assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
         summary.n_without_text = int((lengths[numbers[corpus.n_against :]] == 0).sum())
-        summary.timings = self.clock.timings()
-        return replace(result, recipe=self.components.learned_recipe())
+        return replace(result, recipe=self.components.learned_recipe()), audit
 
     def scopes(self, corpus: Corpus) -> Scopes | None:
-        """Return within which posts repeats are looked for; None = all."""
+        """Return the scopes of the posts; None = there is one scope."""
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
 
     def learn(self, corpus: Corpus) -> LearnedRecipe:
-        """Return what the components learn of a corpus."""
+        """Return what the components learn from a corpus."""
         normalized = self.normalize(corpus.texts)
         looked_at = self.components.looked_at(normalized)
         raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
@@ -198,7 +251,7 @@ class Run:
     def judge_candidates(self, corpus: Corpus) -> tuple[VerifiedPairs, list[list[str]]]:
         """Return all candidate pairs that reach their threshold, as places in the corpus; no post is removed.
 
-        With each pair comes what keeps it apart, by each guard that does.
+        With each pair come the reasons of the guards that refuse it.
         """
         scopes, bands = self.scopes(corpus), self.components.bands
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
@@ -228,7 +281,7 @@ class Run:
             return self.components.normalizer.normalize_batch(raw)
 
     def find_equal(self, normalized: Sequence[str], raw: Sequence[str]) -> EqualTexts:
-        """Settle exact repeats."""
+        """Find exact repeats."""
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
@@ -241,7 +294,7 @@ class Run:
     def fingerprint(
         self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts, of each scope, with fingerprints and the groups of their keys."""
+        """Return the distinct texts of each scope, with fingerprints and the groups of their keys."""
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
@@ -270,12 +323,12 @@ class Run:
         with self.clock.step("characters", len(texts)):
             columns = text_columns(bits, limits, NO_SKETCHES, ranks)
             if self.components.bands.least_in_common().any():
-                write_sketches(texts, columns.sketches, self.workers)
+                sketch_texts(texts, self.workers, into=columns.sketches)
         has_common_key = groups.with_common_keys(COMMON_IN)
-        return DistinctTexts(equal, context, SearchedTexts.of(columns), is_near, groups, has_common_key)
+        return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts) -> PairVerifier:
-        """Return what verifies candidate pairs of distinct texts, ready to be called."""
+        """Return a verifier of candidate pairs of distinct texts."""
         with self.clock.part("verify", 0, "pairs"):
             self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
         return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock)
@@ -284,7 +337,7 @@ class Run:
         """Find candidate pairs of posts, verify them and decide, batch by batch; the first ``n_given`` are kept."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
-            held = RunIndex(index, texts.groups, texts.known, texts.context.texts, numbers, self.workers)
+            held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
             decider = Decider(held, verify, self.components.limits, held.report, self.workers)
             near, advance = texts.is_near, self.clock.advance
             decided = decide_all(decider, held, near, texts.equal, advance, n_given=n_given)
@@ -293,7 +346,7 @@ class Run:
             return decided.all(), report
 
     def summarize(self, decisions: RunDecisions, report: BlockReport, config_name: str) -> Summary:
-        """Return the summary without the counts of posts, which the result brings."""
+        """Return the summary without the counts of posts, which `Assembler.assemble` adds."""
         return Summary(
             n_candidate_pairs=decisions.n_verified,
             n_verified_pairs=len(decisions.accepted),
@@ -304,35 +357,25 @@ class Run:
             notes=self.components.notes,
         )
 
-    def audit(
-        self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: Verify, summary: Summary
-    ) -> None:
-        """Estimate the recall of stage 1 into the summary."""
-        sample = self.components.settings.audit.sample
-        if sample == 0:
-            return
-        kept = np.flatnonzero(decisions.kept & texts.is_near[texts.equal.text_numbers])
-        numbers, n_kept_unasked = texts.equal.text_numbers[kept].astype(np.int64), int(np.searchsorted(kept, n_given))
-        n_removed = int((~decisions.kept[n_given:]).sum())
-        with self.clock.step("audit", min(sample, len(kept) - n_kept_unasked)):
-            estimate = estimate_recall(
-                texts.known,
-                numbers,
-                n_removed,
-                verify,
-                sample=sample,
-                workers=self.workers,
-                n_given=n_kept_unasked,
-                has_common_key=texts.has_common_key,
-            )
-        if estimate is not None:
-            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+    def audit(self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: PairVerifier) -> Audit:
+        """Return the audit of a run; the first ``n_given`` posts were kept without being looked at."""
+        numbers = texts.equal.text_numbers
+        kept = np.flatnonzero(decisions.kept & texts.is_near[numbers])
+        return Audit(
+            texts.columns,
+            numbers[kept].astype(np.int64),
+            int((~decisions.kept[n_given:]).sum()),
+            int(np.searchsorted(kept, n_given)),
+            texts.has_common_key,
+            self.components.settings.audit.sample,
+            verify,
+        )
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:
-    """Return the texts at these places; the texts themselves where that is all of them in order, or for None.
+    """Return the texts at these places; the sequence itself if that is all texts in order, or for None.
 
-    Each text that is touched costs a miss of the cache, and each list eight bytes a text.
+    A copy would cost a cache miss and eight bytes for each text.
     """
     if places is None or (len(places) == len(texts) and np.array_equal(places, np.arange(len(texts)))):
         return texts

@@ -1,4 +1,4 @@
-"""How a run tells what it is doing, how long each step takes, and that kernels have to be compiled."""
+"""Progress of a run: the current step, the time of each step, and a note when kernels are compiled."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from hybriddup.run.summary import StepTiming
 
 
 class Progress:
-    """Receives the progress of a run, one step after another; this one shows it to nobody."""
+    """Receives the progress of a run, step by step; this one ignores it."""
 
     def start(self, step: str, total: int | None, unit: str) -> None:
-        """Begin a step; ``total`` is None where it is not known beforehand."""
+        """Begin a step; ``total`` is None if it is not known in advance."""
 
     def advance(self, n: int) -> None:
-        """Count ``n`` more things done in the step begun last."""
+        """Count ``n`` more items of the current step."""
 
     def finish(self) -> None:
-        """End the step begun last."""
+        """End the current step."""
 
     def note(self, message: str) -> None:
-        """Tell the user something that the step bars do not show, such as compiling at the first run."""
+        """Show a message, for example that kernels are compiled."""
 
 
 class StoppedError(Exception):
-    """The work was stopped. Nobody waits for it any more, so that no caller sees this."""
+    """The work was stopped. No caller waits for it, so that none sees this error."""
 
 
 class Clock:
-    """Adds up the wall time of each step, in the order in which steps first began, and tells the progress."""
+    """Adds up the wall time of each step, in the order of their first start, and reports the progress."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()
@@ -42,17 +42,17 @@ class Clock:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Have the work end the next time it tells of its progress."""
+        """End the work the next time that it reports progress."""
         self._is_stopped = True
 
     def advance(self, n: int) -> None:
-        """Tell that ``n`` more things are done in the step begun last."""
+        """Report ``n`` more items of the current step."""
         self._check()
         self.progress.advance(n)
 
     @contextmanager
     def step(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Time the ``with`` block as one step that handles ``n`` things, and show it."""
+        """Time the ``with`` block as a step with ``n`` items, and report it."""
         self._check()
         self.progress.start(name, n, unit)
         began, self._interrupted = perf_counter(), 0.0
@@ -64,7 +64,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Time the ``with`` block towards a step that is shown no progress of, and not towards one it interrupts."""
+        """Time the ``with`` block as a part of a step without progress, and not as part of the current step."""
         began = perf_counter()
         try:
             yield
@@ -76,6 +76,11 @@ class Clock:
     def timings(self) -> list[StepTiming]:
         """Return the steps timed so far."""
         return list(self._timings.values())
+
+    def include(self, other: Clock) -> None:
+        """Add the times of another clock."""
+        for timing in other.timings():
+            self._add(timing.step, timing.seconds, timing.n, timing.unit)
 
     def _add(self, name: str, seconds: float, n: int, unit: str) -> None:
         timing = self._timings.setdefault(name, StepTiming(name, 0.0, 0, unit))
@@ -92,23 +97,22 @@ MESSAGE = "compiling the kernels, some twenty seconds" + ("; later runs load the
 
 @contextmanager
 def note_compiling(progress: Progress) -> Iterator[None]:
-    """Tell the user, at the first kernel that is compiled within this context, that it takes a while.
+    """Show a note when the first kernel is compiled within this context.
 
-    numba says so itself, after it has looked into its cache. So it makes no difference what is in there: kernels for
-    other types, other versions or another processor, or only some of them.
+    numba emits the event after a cache miss, so that the content of its cache does not matter.
     """
     with install_listener("numba:compile", FirstCompilation(progress)):
         yield
 
 
 class FirstCompilation(Listener):
-    """Notes the first compilation."""
+    """Shows a note at the first compilation."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress: Progress | None = progress
 
-    def on_start(self, event: Event) -> None:  # noqa: ARG002  which kernel it is, nobody needs to know
-        """Tell the user, unless that has happened."""
+    def on_start(self, event: Event) -> None:  # noqa: ARG002  it does not matter which kernel it is
+        """Show the note once."""
         progress, self._progress = self._progress, None
         if progress is not None:
             progress.note(MESSAGE)

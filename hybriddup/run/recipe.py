@@ -1,9 +1,9 @@
-"""Recipes: what makes a fingerprint, and what was learned from a corpus.
+"""Recipes: the components that determine a fingerprint, and the data learned from a corpus.
 
-The recipe id is that of what makes a fingerprint, hashed, so that fingerprints of different recipes are never compared.
-The learned recipe is one file with an id, shared by runs, windows and engines. It holds the weights of tokens, what the
-block index learned (the common shingles), and what verifiers learned (the IDF of `cosine`). With the same recipe and
-the same order, a run and a window remove the same posts with the same keepers.
+The recipe id is a hash of the components, so that fingerprints of different recipes are never compared. A learned
+recipe is a file with an id, shared by runs, windows and engines. It holds the weights of tokens, the common shingles of
+the block index, and what verifiers learned (the IDF of `cosine`). With the same recipe and the same order, a run and a
+window remove the same posts with the same keepers.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from hybriddup.steps.options import spell, to_plain
 from hybriddup.steps.posts.parts import BODY_FORMAT
 
 RECIPE_FORMAT = 1
-"""Raised when hybriddup itself comes to make other fingerprints from the same parts."""
+"""Raised when a new version of hybriddup makes other fingerprints from the same components."""
 
 COMPARED_BEFORE = "all"
-"""What was compared before there was a choice, so that recipes keep their ids."""
+"""The value of ``compare`` that is left out of recipes, so that older recipes keep their ids."""
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
 LEARNED_FORMAT = 1
-"""Raised when the file comes to hold something else."""
+"""Raised when the content of the file changes."""
 RECIPE_IS_GIVEN = "recipe must be left out of a configuration that is learned for: it names what was learned before."
 PARTS = "parts"
 REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
@@ -65,7 +65,7 @@ def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str,
         else:
             parts[role] = _part(chosen, component)
     parts["fingerprint"] = {"bits": settings.fingerprint.bits}
-    if settings.compare != COMPARED_BEFORE:  # left out where it is as it was before it could be set
+    if settings.compare != COMPARED_BEFORE:
         parts |= {"compare": settings.compare, "body": BODY_FORMAT}
     plain: dict[str, Any] = json.loads(json.dumps(parts, default=to_plain))
     return plain
@@ -77,12 +77,12 @@ def _part(chosen: ComponentSettings, component: Any) -> dict[str, Any]:
 
 
 def hash_recipe(parts: Mapping[str, Any]) -> str:
-    """Return the recipe id: 32 hexadecimal digits, equal where and only where all parts are, in whatever order."""
+    """Return the recipe id: 32 hexadecimal digits, equal if and only if all parts are equal, in any order."""
     return xxhash.xxh3_128_hexdigest(_canonical(parts).encode())
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield where the parts of our recipe and of another one, which lies somewhere, differ, in words.
+    """Yield the differences between the parts of our recipe and of another one, as text; ``where`` names the other.
 
     Examples
     --------
@@ -102,16 +102,16 @@ def _canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class LearnedRecipe:
-    """What was learned, by the part that learned it, and what that depends on."""
+    """Learned data by component, and the parts that it depends on."""
 
     parts: dict[str, Any]
     """Normalizer, tokenizer, weighter, hasher and width as in the recipe of a fingerprint; block index; verifiers."""
     learned: dict[str, Arrays] = field(default_factory=dict, repr=False)
-    """Arrays by name, of the `WEIGHTS`, of the `BLOCKS`, and of each verifier (`verifier_part`)."""
+    """Arrays by name, for `WEIGHTS`, for `BLOCKS`, and for each verifier (`verifier_part`)."""
 
     @cached_property
     def id(self) -> str:
-        """32 hexadecimal digits, equal where and only where all of it is equal."""
+        """32 hexadecimal digits, equal if and only if the recipes are equal."""
         digest = xxhash.xxh3_128(json.dumps([LEARNED_FORMAT, self.parts], sort_keys=True).encode())
         for part, arrays in sorted(self.learned.items()):
             for name, array in sorted(arrays.items()):
@@ -122,16 +122,16 @@ class LearnedRecipe:
         """Write the recipe to an open file."""
         arrays = {f"{part}/{name}": array for part, named in self.learned.items() for name, array in named.items()}
         parts = json.dumps(self.parts, sort_keys=True)
-        # an archive is written back and forth, which a stream need not allow
+        # writing an archive needs seeking, which a stream may not support
         file.write(pack_arrays({"format": np.array(LEARNED_FORMAT), PARTS: np.array(parts), **arrays}))
 
     def save(self, path: str | Path) -> None:
-        """Write the recipe to a file, which appears whole or not at all."""
+        """Write the recipe to a file, atomically."""
         save_whole(path, self.write)
 
 
 def load_recipe(path: str | Path) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.save` wrote; ConfigError where the file cannot be read, or is none."""
+    """Return a recipe that `LearnedRecipe.save` wrote; ConfigError if the file cannot be read or is no recipe."""
     try:
         with Path(path).open("rb") as stream:
             return read_recipe(stream, str(path))
@@ -140,7 +140,7 @@ def load_recipe(path: str | Path) -> LearnedRecipe:
 
 
 def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.write` wrote; ConfigError, which calls it by a name, where it is none."""
+    """Return a recipe that `LearnedRecipe.write` wrote; ConfigError, with ``name``, if it is no recipe."""
     try:
         with np.load(stream, allow_pickle=False) as file:
             if (found := int(file["format"])) != LEARNED_FORMAT:
@@ -157,12 +157,12 @@ def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
 
 
 def verifier_part(key: str) -> str:
-    """Return the name of what a verifier learned; ``key`` is its name and its options."""
+    """Return the name of a verifier in `LearnedRecipe.learned`; ``key`` is its name and its options."""
     return f"{VERIFIER} {key}"
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return arrays by name as bytes; PluginError where they are no arrays of numbers or strings.
+    """Return arrays by name as bytes; PluginError if they are not arrays of numbers or strings.
 
     Examples
     --------

@@ -12,17 +12,17 @@ from hybriddup.data.records import Int64s
 
 
 class Scopes(NamedTuple):
-    """Which posts have the same value of a field."""
+    """The scope of each post: posts with the same value of a field."""
 
     field: str
     numbers: Int64s
-    """int64[n]: equal where the values are equal, from 0; posts without a value are one scope."""
+    """int64[n]: equal for equal values, from 0; posts without a value are one scope."""
     n_values: int
     n_without: int
     """Posts without a value."""
 
     def note(self) -> str:
-        """Return what to say of them in the summary."""
+        """Return a note for the summary."""
         without = f"; the {self.n_without:,} posts without one are looked at together" if self.n_without else ""
         return f"repeats are looked for within each of the {self.n_values:,} values of {self.field!r}{without}."
 
@@ -42,5 +42,5 @@ def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
 
 
 def _key(value: Any) -> Any:
-    """Return what equal values have in common, and no others: 1 and true are two, lists are compared as written."""
+    """Return a hashable key of a value: 1 and true have different keys, lists are compared as written."""
     return (bool, value) if isinstance(value, bool) else hashable(value)

@@ -1,4 +1,4 @@
-"""The summary of a run: what was read, removed and kept, how long each step took, and which limits were hit."""
+"""The summary of a run: counts of posts, the time of each step, and the limits that applied."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.normalizers.markup import has_tags
 
 FEWEST_TEXTS = 100
-"""With fewer texts nothing is said."""
+"""With fewer texts there are no notes about them."""
 SHORT = 10
-"""Characters of a text that says enough to be compared with others."""
+"""Length from which a text can be compared by similarity."""
 LONG = 1000
-"""Characters of a text that is no short one any more: more than any post, message or headline."""
+"""Length of a long text: more than any post, message or headline."""
 
 
 @dataclass
 class StepTiming:
-    """Wall time of one step and how many things went through it."""
+    """Wall time of one step, and its number of items."""
 
     step: str
     seconds: float
@@ -35,7 +35,7 @@ class StepTiming:
 
     @property
     def rate(self) -> float:
-        """Things a second; 0.0 where the step took no measurable time."""
+        """Items per second; 0.0 if the step took no measurable time."""
         return self.n / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -44,22 +44,22 @@ class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
     n_read: int = 0
-    """Posts read, without the bad lines and without those of other corpora."""
+    """Posts read, without bad lines and without posts of other corpora."""
     n_bad_lines: int = 0
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
     n_without_text: int = 0
-    """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor repeats."""
+    """Posts without text after normalizing; with ``without_text: drop``, they are neither kept nor removed."""
     n_against: int = 0
-    """Posts of other corpora that were kept whatever they repeat; in no other count of posts."""
+    """Posts of other corpora, which are always kept; they are in no other count of posts."""
     n_removed_against: int = 0
-    """Removed posts whose keeper is one of these."""
+    """Removed posts with a keeper of another corpus."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None
-    """Share of the posts with an earlier kept match that stage 1 brought to verification, estimated by comparing a
-    sample of the kept posts with all others; None where the audit is off or nothing could be sampled."""
+    """Share of the posts with an earlier kept match that stage 1 found, estimated by comparing a sample of the kept
+    posts with all others; None if the audit is off or there was nothing to sample."""
     estimated_stage1_recall_margin: float | None = None
     """Half the width of its 95 % interval."""
     recipe_id: str = ""
@@ -73,7 +73,7 @@ class Summary:
 
     @property
     def in_one_line(self) -> str:
-        """What became of the posts."""
+        """Numbers of kept and removed posts, as one line."""
         n_removed = self.n_exact + self.n_near
         return (
             f"kept {self.n_kept:,} of {self.n_read:,}, removed {n_removed:,} "
@@ -81,26 +81,23 @@ class Summary:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data that JSON can hold."""
+        """Return the summary as plain data for JSON."""
         return asdict(self)
 
 
 OF_POSTS, MOST_LOOKED_AT = ("posts", "twitter"), 1024
-"""Models that judge posts; texts of which the kind is looked at."""
+"""Models for posts; number of texts by which the kind of texts is recognized."""
 SIGNS = {
     "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),
     "post": re.compile(r"@\w|https?://|\bRT\b|#\w|\[\w+\]|[\U0001f000-\U0001ffff]"),
     "message": re.compile(r"退订|验证码|取件码|verification code|\bOTP\b|reply STOP|STOP to", re.IGNORECASE),
 }
 FROM_TEMPLATES, NOT_A_TITLE, TITLE = 0.1, 0.15, (12, 90)
-"""Share of messages from templates; share of texts that are no titles, at most; characters of the median title."""
+"""Smallest share of messages from templates; largest share of texts that are no titles; median length of titles."""
 
 
 def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
-    """Yield why another configuration might suit texts of these lengths, int32[n_texts], better, a sentence each.
-
-    Their script a configuration tells by itself, pair by pair.
-    """
+    """Yield notes on texts of these lengths, int32[n_texts], that another configuration might suit better."""
     lengths = lengths[lengths > 0]
     if len(lengths) < FEWEST_TEXTS:
         return
@@ -119,7 +116,7 @@ def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
 
 
 def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
-    """Yield which other configuration is made for texts that look like titles or like text messages."""
+    """Yield notes on texts that look like titles or text messages, for which there are other configurations."""
     judged = [band.verifier for band in settings.lengths if isinstance(band.verifier, SingleVerifier)]
     is_of_posts = any(one.use == "post" and one.options.get("model") in OF_POSTS for one in judged)
     if len(texts) < FEWEST_TEXTS or not is_of_posts:
@@ -134,7 +131,7 @@ def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
 
 
 def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
-    """Yield how many posts had HTML tags, if they were dropped and any had."""
+    """Yield a note on the number of posts whose HTML tags were dropped, if any."""
     drops_markup = any(chosen.to_dict().get("markup") == "drop" for chosen in settings.normalizers)
     n_with_tags = sum("<" in text and has_tags(text) for text in texts) if drops_markup else 0
     if n_with_tags:

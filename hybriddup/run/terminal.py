@@ -1,4 +1,4 @@
-"""Progress on standard error: one bar at a terminal, a line a long step elsewhere, nothing when quiet."""
+"""Progress on standard error: a bar at a terminal, else a line for each long step; nothing when quiet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import rich.progress
 
 Course = Sequence[tuple[str, float]]
-"""Steps in order, each with its share of the time."""
+"""Steps in order, with their shares of the time."""
 
 COURSE_OF_A_RUN: Course = (
     ("normalize", 0.10),
@@ -24,22 +24,22 @@ COURSE_OF_A_RUN: Course = (
     ("block index", 0.05),
     ("characters", 0.01),
     ("block index", 0.57),
-    ("audit", 0.02),
     ("decide", 0.0),
+    ("audit", 0.02),
     ("write", 0.03),
 )
-"""As measured on 300,000 Weibo posts and a million titles; how long reading takes is known when it has ended."""
+"""As measured on 300,000 Weibo posts and a million titles, without reading, whose total is unknown."""
 LEAST_SECONDS = 1.0
-"""A quicker step has no line of its own."""
+"""Steps that are faster have no line of their own."""
 LEAST_SHARE = 0.03
-"""What has to be done before the time left is told."""
+"""Share of the work after which the remaining time is shown."""
 
 
 @contextmanager
 def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
-    """Give the progress that suits standard error, and leave the terminal as it was.
+    """Yield the progress that suits standard error, and restore the terminal at the end.
 
-    The bar goes through the steps of a course as one. Those that are not among them have the bar to themselves.
+    One bar covers all steps of a course. Steps that are not in the course have a bar of their own.
     """
     if quiet:
         yield Progress()
@@ -54,7 +54,7 @@ def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
 
 
 class PlainLines(Progress):
-    """One line for each long step, when it is finished; for logs."""
+    """One line for each long step when it ends; for logs."""
 
     def start(self, step: str, total: int | None, unit: str) -> None:
         """Begin a step."""
@@ -63,13 +63,13 @@ class PlainLines(Progress):
         self._began = perf_counter()
 
     def advance(self, n: int) -> None:
-        """Count what is done."""
+        """Count items."""
         self._n += n
 
     def finish(self) -> None:
-        """Print the step with its count and time, unless it was quick or ends because of an error."""
+        """Print the step with its count and time, unless it was fast or failed."""
         seconds = perf_counter() - self._began
-        is_failing = sys.exc_info()[0] is not None  # an exception is on its way through the caller, which ends the step
+        is_failing = sys.exc_info()[0] is not None  # the caller ends the step while an exception passes through
         if seconds < LEAST_SECONDS or is_failing:
             return
         n = self._n or self._total or 0
@@ -81,26 +81,26 @@ class PlainLines(Progress):
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, where there is one."""
+    """Print a line on standard error, if there is one."""
     if sys.stderr is not None:
         print(line, file=sys.stderr, flush=True)
 
 
 class Bar(Progress):
-    """One bar over the whole course, which is gone when the work is done."""
+    """One bar for the whole course, which disappears at the end."""
 
     def __init__(self, course: Course = ()) -> None:
         self._course = list(course)
         self._whole = sum(share for _, share in course)
         self._done = 0.0
         self._share: float | None = None
-        """Of the step that was begun last; None where it is not in the course."""
+        """Share of the current step; None if it is not in the course."""
         self._began = 0.0
         self._bar = _new_bar()
         self._task = self._bar.add_task("", total=None, detail="")
 
     def start(self, step: str, total: int | None, unit: str) -> None:
-        """Begin a step; the bar passes over those of the course that were left out before it."""
+        """Begin a step; the bar skips the steps of the course before it that did not run."""
         self._step, self._total, self._unit, self._n = step, total, unit, 0
         self._share = None
         if step in (names := [name for name, _ in self._course]):
@@ -129,7 +129,7 @@ class Bar(Progress):
         self._bar.console.print(message, markup=False, highlight=False)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Restore the terminal."""
         self._bar.stop()
 
     def _draw(self) -> None:

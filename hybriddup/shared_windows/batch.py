@@ -13,7 +13,6 @@ from hybriddup.shared_windows.encounter import Encounter
 from hybriddup.shared_windows.packing import text_name
 from hybriddup.shared_windows.store import Block, Entries, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.window.deciding import spread
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
@@ -104,7 +103,7 @@ class SharedBatch(Contestants):
 
     def probes(self) -> UInt64s:
         """Return uint64[n]: the distinct keys that the leading posts query."""
-        return distinct_keys(self._prepared.take(self._leading_rows()).live.probes)
+        return distinct_keys(self._prepared.batch.take(self._leading_rows()).probes)
 
     def candidates(self, found: Entries) -> Int64s:
         """Return int64[n]: the positions of other posts that may match a leading post."""
@@ -163,11 +162,10 @@ class SharedBatch(Contestants):
 
 def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
     """Return the bucket entries and keys of some rows of prepared texts."""
-    live, live_rows = prepared.live, prepared.live_rows[rows]
-    entries = np.zeros(len(rows), entry_type(live.prints.bits.shape[1]))
-    entries["position"], entries["length"] = prepared.positions[rows], prepared.lengths[rows]
-    entries["bits"] = spread(live.prints.bits, live_rows, np.uint64(0))
-    return Keyed(entries, spread(live.keys, live_rows, np.uint64(NO_KEY)))
+    some = prepared.batch.take(rows)
+    entries = np.zeros(len(rows), entry_type(some.columns.bits.shape[1]))
+    entries["position"], entries["length"], entries["bits"] = some.positions, some.columns.lengths, some.columns.bits
+    return Keyed(entries, some.keys)
 
 
 def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:

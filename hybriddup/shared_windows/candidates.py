@@ -15,15 +15,14 @@ from hybriddup.data.records import (
     Int32s,
     Int64s,
     NearPairs,
-    PairLimits,
     UInt64s,
 )
 from hybriddup.kernels.live.bucket_entries import near_entries
 from hybriddup.kernels.search.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.shared_windows.store import Block, Entries, EntryArray
+from hybriddup.steps.candidates import Batch
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveTexts
 
 LAST = 2**63 - 1
 """Larger than every position."""
@@ -142,10 +141,10 @@ def stable_order(numbers: Int64s, n: int) -> Int64s:
     return np.argsort(numbers.astype(np.uint16) if n <= 2**16 else numbers, kind="stable")
 
 
-def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> NearMeetings:
+def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMeetings:
     """Return the pairs within the Hamming limits whose post is among the newest ``most`` of a bucket; 0 = all."""
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
-    chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.prints.bits, bits, most_bits)
+    chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.columns.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0
     chosen, of_bucket = chosen[is_other], of_bucket[is_other]
     later = met.later[of_bucket]
@@ -155,13 +154,14 @@ def near_meetings(texts: LiveTexts, met: Buckets, bands: Bands, most: int) -> Ne
     return found.take((distances >= 0) & (numbers <= most) if most else distances >= 0)
 
 
-def distances_of(texts: LiveTexts, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
+def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
     """Return int64[n]: the Hamming distance of each pair; -1 = the pair is outside the limits."""
-    prints, n = texts.prints, len(texts.prints)
-    of_entries = bands.limits_of(entries["length"].astype(np.int32))
-    limits = PairLimits._make(np.concatenate(pair) for pair in zip(prints.limits, of_entries, strict=True))
-    bits = np.concatenate([prints.bits, entries["bits"].reshape(-1, prints.bits.shape[1])])
-    found: Int64s = distances_within(text_columns(bits, limits), later, np.arange(n, n + len(later)))
+    bits, n = texts.columns.bits, len(texts)
+    lengths = np.concatenate([texts.columns.lengths, entries["length"].astype(np.int32)])
+    limits, kinds = bands.limits_by_length(lengths)
+    bits = np.concatenate([bits, entries["bits"].reshape(-1, bits.shape[1])])
+    both = text_columns(bits, limits, kinds=kinds)
+    found: Int64s = distances_within(both, later, np.arange(n, n + len(later)))
     return found
 
 
@@ -196,20 +196,20 @@ class MetIndex:
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:
         self._positions, self._near, self._depths = positions, near, depths
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: Batch) -> NearPairs:
         """Return the pairs of these texts."""
         row_of = np.full(len(self._positions), -1, np.int64)
-        row_of[self._rows(texts)] = np.arange(len(texts.prints))
+        row_of[self._rows(texts)] = np.arange(len(texts))
         near = self._near.take(row_of[self._near.later] >= 0)
         return near._replace(later=row_of[near.later])
 
-    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+    def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_keys]: the rank of an earlier text in each key of a later one."""
         place_of = {pair: place for place, pair in enumerate(pairs_of(self._near.later, self._near.earlier))}
         return self._depths[[place_of[pair] for pair in pairs_of(self._rows(texts)[rows], earlier)]]
 
-    def _rows(self, texts: LiveTexts) -> Int64s:
-        return np.searchsorted(self._positions, texts.prints.positions)
+    def _rows(self, texts: Batch) -> Int64s:
+        return np.searchsorted(self._positions, texts.positions)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import numpy as np
 from hybriddup.data.records import (
     Bools,
     CandidatePairs,
-    Fingerprints,
     Int64s,
     NearPairs,
     VerifiedPairs,
@@ -66,12 +65,12 @@ class Encounter:
 
     def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
         """Return pairs of text rows and positions of candidates, and int64[n, n_keys]: the ranks in buckets."""
-        components, live = self._steps.components, self._prepared.live
-        buckets = buckets_of(live.probes, found, self._prepared.positions, unfinished)
-        met = near_meetings(live, buckets, components.bands, components.block_index.max_bucket_size)
+        components, batch = self._steps.components, self._prepared.batch
+        buckets = buckets_of(batch.probes, found, batch.positions, unfinished)
+        met = near_meetings(batch, buckets, components.bands, components.block_index.max_bucket_size)
         near, pair_of = near_pairs(met)
-        depths = depths_of(met, pair_of, len(near.later), live.probes.shape[1])
-        bucket, most = components.limits.max_bucket_size, components.limits.most_pairs(live.prints.limits.lengths)
+        depths = depths_of(met, pair_of, len(near.later), batch.probes.shape[1])
+        bucket, most = components.limits.max_bucket_size, components.limits.most_pairs(batch.columns.lengths)
         # worst case: all leading posts before this one are kept, and push the candidate out of its buckets
         is_sure = (near.depths + near.later <= bucket) | (bucket == 0)
         is_sure &= ~may_be_undecided(near.earlier, unfinished)
@@ -96,7 +95,7 @@ class Encounter:
     def _matching(self, positions: Sequence[int]) -> list[int]:
         """Return the candidates that match a leading post."""
         both = self._numbered(positions)
-        later = both.prepared.live.prints.positions[both.near.later]
+        later = both.prepared.positions[both.near.later]
         pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
         if not len(pairs):
             return []
@@ -114,7 +113,7 @@ class Encounter:
         def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
             return self._steps.verify(pairs, both.prepared, earlier)
 
-        index = MetIndex(both.prepared.live.prints.positions, both.near, both.depths)
+        index = MetIndex(both.prepared.positions, both.near, both.depths)
         times = np.array([one.post.time for one in both.records], np.float64)
         kept = MetPosts(index, times, self._horizon)
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
@@ -158,6 +157,4 @@ class Numbered:
 def numbered_from(prepared: PreparedTexts, first: int) -> PreparedTexts:
     """Return the texts with consecutive numbers from ``first`` as positions."""
     numbers = np.arange(first, first + len(prepared.positions), dtype=np.int64)
-    prints = prepared.live.prints
-    live = replace(prepared.live, prints=Fingerprints(numbers[prepared.places], prints.bits, prints.limits))
-    return prepared._replace(positions=numbers, live=live)
+    return prepared._replace(batch=replace(prepared.batch, positions=numbers))

@@ -20,8 +20,8 @@ from hybriddup.shared_windows.protocol import Call, Wait, decide
 from hybriddup.shared_windows.store import Keyed, PostRecord, SharedStore, State, Taken
 from hybriddup.shared_windows.sweeping import Sweeper
 from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import Batch
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
-from hybriddup.window.index import LiveTexts
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, PostList, StoredPost
@@ -273,7 +273,7 @@ class SharedView:
         """Return the approximate number of kept posts with a later time."""
         return self._state.shared.n_kept_after(time)
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: Batch, *, counts_characters: bool = False) -> NearPairs:  # noqa: ARG002  no sketches
         """Return the near pairs of texts and kept posts; ``earlier`` holds positions."""
         steps = self._state.steps
         found = self._state.shared.enter(no_posts(steps), distinct_keys(texts.probes))

@@ -179,12 +179,9 @@ def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
     """Return the distinct pairs of ``wanted``, int64[n, 2], that share a key and are within their limits."""
     earlier, later = np.unique(wanted, axis=0).T
-    index, groups, columns = run.components.block_index, texts.groups, texts.known.columns
-    own, probed = groups.of(earlier), groups.of(later)
-    if groups.table is not None:
-        bits = columns.bits[later]
-        keys = index.keys(texts_at(texts.context.texts, later), bits)
-        probed = groups.table.groups(index.probes(keys, bits))
+    groups, columns = texts.groups, texts.columns
+    later_texts = texts_at(texts.context.texts, later)
+    own, probed = groups.of(earlier), groups.probed(run.components.block_index, later, later_texts, columns.bits[later])
     shares = ((own[:, :, None] == probed[:, None, :]) & (own != NO_GROUP)[:, :, None]).any(axis=(1, 2))
     rows = np.ascontiguousarray(earlier), np.ascontiguousarray(later)
     distances = distances_within(columns, *rows)

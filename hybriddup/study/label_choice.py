@@ -58,7 +58,7 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
     near = np.flatnonzero(found.is_near)
     if not len(near):
         raise InputError("no post is long enough to be compared.")
-    _, verified = run.verifier(found)(some_pairs(WideScan(found.known, near, workers), near))
+    _, verified = run.verifier(found)(some_pairs(WideScan(found.columns, near, workers), near))
     if not len(verified.scores):
         raise InputError("no two of the posts have anything in common.")
     places = found.equal.distinct[np.stack([verified.earlier, verified.later], axis=1)]

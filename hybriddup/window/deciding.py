@@ -7,19 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hybriddup.data.records import (
-    NO_KEY,
-    NO_SKETCHES,
-    Bools,
-    Int32s,
-    Int64s,
-    NearPairs,
-    PairLimits,
-    VerifiedPairs,
-)
+from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs, VerifiedPairs
 from hybriddup.data.removed import EQUAL
 from hybriddup.kernels.search.decide import NONE
-from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -27,7 +17,6 @@ from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import no_verified_pairs
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.protocols import KeptPostsOfBatch
 from hybriddup.window.records import Evidence, PostId
@@ -47,7 +36,7 @@ class Verdicts:
     """That of the kept post that a near repeat matches, and"""
     pairs: VerifiedPairs
     """the pairs of these, in the same order."""
-    looked_up: LiveTexts
+    looked_up: Batch
     """The texts that were compared with others, and"""
     is_kept: Bools
     """bool[n_looked_up]: which of these were kept."""
@@ -85,32 +74,29 @@ class WindowIndex:
     held: KeptPostsOfBatch
     prepared: PreparedTexts
     times: PostTimes
-    looked_up: LiveTexts
+    looked_up: Batch
     is_kept: Bools
 
     def look_up(self, batch: Batch) -> NearPairs:
         """Return the pairs with kept posts that are within the horizon."""
-        rows, live = self.live_of(batch)
-        near = self.held.index.look_up(live)
+        rows = self.searchable(batch)
+        near = self.held.index.look_up(batch.take(rows))
         near = near._replace(later=rows[near.later])
         places = batch.positions[near.later] - self.prepared.positions[0]
         return near.take(self.held.still_match(near.earlier, places, self.times))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return which number from the newest an earlier post has in each key of a later one, 0 = none."""
-        live_rows, live = self.live_of(batch)
-        return self.held.index.depths(live, np.searchsorted(live_rows, rows), earlier)
+        """Return the rank from the newest of an earlier post in each key of a later one, 0 = none."""
+        return self.held.index.depths(batch, rows, earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Note what became of the posts that were looked up."""
-        rows, self.looked_up = self.live_of(batch)
-        self.is_kept = is_kept[rows]
+        """Remember which posts were looked up, and which of them were kept."""
+        rows = self.searchable(batch)
+        self.looked_up, self.is_kept = batch.take(rows), is_kept[rows]
 
-    def live_of(self, batch: Batch) -> tuple[Int64s, LiveTexts]:
-        """Return int64[n], the rows of a batch that could be near repeats, and these texts."""
-        live, live_rows = self.prepared.live, self.prepared.live_rows[batch.positions - self.prepared.positions[0]]
-        rows = np.flatnonzero(live_rows != NONE)
-        return rows, live if len(rows) == len(live.prints) else live.take(live_rows[rows])
+    def searchable(self, batch: Batch) -> Int64s:
+        """Return int64[n]: the rows of a batch that could be near repeats."""
+        return np.flatnonzero(self.prepared.searchable[batch.positions - self.prepared.positions[0]])
 
 
 def decide_batch(
@@ -126,14 +112,15 @@ def decide_batch(
 
     ``equal`` int64[n] is the position of a kept post of the window with an equal text that still matches, -1 = none.
     """
-    index = WindowIndex(held, prepared, times, prepared.live.take(slice(0, 0)), np.zeros(0, np.bool_))
+    index = WindowIndex(held, prepared, times, prepared.batch.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
     exact = {place: int(equal[place]) for place in np.flatnonzero(equal >= 0).tolist()}
     if not len(places):
         return Verdicts(exact, {}, no_verified_pairs(), index.looked_up, index.is_kept)
     limits = replace(steps.components.limits, first_in_turn=FIRST_OF_POST, most_in_turn=MOST_OF_POST)
     decider = Decider(index, verify, limits, report, steps.workers)
-    decisions = decider.decide(batch_of(prepared, places, times, held.horizon))
+    batch = replace(prepared.batch.take(places), times=times.times[places], oldest=times.edges(held.horizon)[places])
+    decisions = decider.decide(batch)
     copies = np.flatnonzero(decisions.exact != NONE)
     exact |= later_equals(exact, prepared, places[decisions.kept], times, held.horizon)
     exact |= dict(zip(places[copies].tolist(), decisions.exact[copies].tolist(), strict=True))
@@ -153,46 +140,10 @@ def later_equals(
     later: dict[int, int] = {}
     if not exact:
         return later
-    numbers, edges, first = prepared.text_numbers, times.edges(horizon), int(prepared.positions[0])
+    numbers, edges, first = prepared.batch.text_numbers, times.edges(horizon), int(prepared.positions[0])
     places = np.fromiter(exact, np.int64, len(exact))
     for place in places[np.isin(numbers[places], numbers[kept])].tolist():
         equal = kept[(numbers[kept] == numbers[place]) & (kept < place) & (times.times[kept] > edges[place])]
         if len(equal):
             later[place] = first + int(equal[-1])
     return later
-
-
-def batch_of(prepared: PreparedTexts, places: Int64s, times: PostTimes, horizon: float) -> Batch:
-    """Return some posts of a batch, rising, as the rule sees them."""
-    live, rows = prepared.live, prepared.live_rows[places]
-    keys = spread(live.keys, rows, np.uint64(NO_KEY))
-    of_live = live.prints.limits
-    limits = PairLimits(
-        prepared.lengths[places],
-        spread(of_live.max_hamming_distances, rows, np.int32(NONE)),
-        spread(of_live.max_partner_lengths, rows, np.int32(NONE)),
-        spread(of_live.common_of_shorter, rows, np.float32(0.0)),
-        spread(of_live.common_of_longer, rows, np.float32(0.0)),
-    )
-    return Batch(
-        prepared.positions[places],
-        keys,
-        keys if live.probes is live.keys else spread(live.probes, rows, np.uint64(NO_KEY)),
-        text_columns(
-            spread(live.prints.bits, rows, np.uint64(0)),
-            limits,
-            NO_SKETCHES if live.sketches is None else spread(live.sketches, rows, np.uint64(0)),
-        ),
-        prepared.text_numbers[places],
-        times.times[places],
-        times.edges(horizon)[places],
-    )
-
-
-def spread(column: np.ndarray, rows: Int64s, fill: np.generic) -> np.ndarray:
-    """Return the rows of a column, ``fill`` where the row is -1."""
-    if (rows >= 0).all():
-        return column[rows]
-    taken = np.full((len(rows), *column.shape[1:]), fill, column.dtype)
-    taken[rows >= 0] = column[rows[rows >= 0]]
-    return taken

@@ -80,7 +80,7 @@ class Comparison:
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
         """Compare with so many texts more; the pairs that were within horizon and limits are then to be verified."""
-        scanned = derived.index.scan_from(self.position, n_texts, self.texts.live.prints, self.texts.live.sketches)
+        scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
         in_window = derived.kept.times_of(pairs.earlier) > self.edges[places]
@@ -172,7 +172,7 @@ class LiveAudit:
             return False
         n_found = sum(place in verdicts.near for place in sampled)
         kept = np.array([place for place in sampled if verdicts.keeps(place)], np.int64)
-        kept = kept[np.isin(kept, prepared.places)]
+        kept = kept[prepared.searchable[kept]]
         if len(self._comparisons) >= self.most_comparisons:
             self._n_skipped += n_found + len(kept)
         elif not len(kept):

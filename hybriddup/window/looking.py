@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -49,8 +48,9 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
     """Return the pairs of a text with kept posts within the horizon, whatever their characters."""
     derived = state.derived
-    near = derived.index.look_up(replace(prepared.live, sketches=None))
-    places = prepared.places[near.later]
+    rows = np.flatnonzero(prepared.searchable)
+    near = derived.index.look_up(prepared.batch.take(rows), counts_characters=False)
+    places = rows[near.later]
     stay = derived.still_match(near.earlier, places, now)
     return CandidatePairs(near.earlier, prepared.positions[places], near.distances).take(stay)
 

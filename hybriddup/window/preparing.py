@@ -11,22 +11,24 @@ import numpy as np
 import xxhash
 
 from hybriddup.data.records import (
+    NO_KEY,
+    NO_SKETCHES,
     Bools,
     CandidatePairs,
-    Fingerprints,
     Int32s,
     Int64s,
     UInt64s,
     VerifiedPairs,
     text_lengths,
 )
+from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.run.components import Components
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.normalizers.wordless import without_repeats
 from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import positions_of, texts_at
-from hybriddup.window.index import LiveTexts
 
 FEWEST_BESIDE = 128
 """Texts for whose sketches another thread is woken."""
@@ -39,49 +41,40 @@ TextsAt = Callable[[Int64s], Sequence[str]]
 
 
 class PreparedTexts(NamedTuple):
-    """Texts that are to be looked up, with what the steps made of them."""
+    """Texts that are to be looked up, with the results of the steps."""
 
-    positions: Int64s
-    """int64[n], rising; by one in a batch that is decided."""
     normalized: Sequence[str]
     compared: Sequence[str]
-    """What is compared of these, as `hybriddup.run.components.Components.compared` says."""
+    """What is compared of these, as returned by `hybriddup.run.components.Components.compared`."""
     keys: list[tuple[bool, str]]
     """What each must be equal in to be an exact repeat."""
     hashes: UInt64s
     """uint64[n]: of the keys."""
-    lengths: Int32s
-    live: LiveTexts
-    """Those that could be near repeats."""
-    places: Int64s
-    """int64[n_live]: which texts these are."""
+    batch: Batch
+    """The texts; positions in a batch that is decided rise by one."""
+    searchable: Bools
+    """bool[n]: which texts could be near repeats; the others have no block keys."""
+
+    @property
+    def positions(self) -> Int64s:
+        """int64[n]: positions of the texts."""
+        return self.batch.positions
+
+    @property
+    def lengths(self) -> Int32s:
+        """int32[n]: lengths of what is compared."""
+        return self.batch.columns.lengths
 
     def take(self, rows: Int64s) -> PreparedTexts:
         """Return some of the texts, by rising rows; nothing of the others is held on to."""
-        chosen = np.flatnonzero(np.isin(self.places, rows))
         return PreparedTexts(
-            self.positions[rows],
             texts_at(self.normalized, rows),
             texts_at(self.compared, rows),
             [self.keys[row] for row in rows.tolist()],
             self.hashes[rows],
-            self.lengths[rows],
-            self.live.take(chosen),
-            np.searchsorted(rows, self.places[chosen]),
+            self.batch.take(rows),
+            self.searchable[rows],
         )
-
-    @property
-    def live_rows(self) -> Int64s:
-        """int64[n]: which of those that could be near repeats each text is, -1 = none."""
-        rows = np.full(len(self.positions), -1, np.int64)
-        rows[self.places] = np.arange(len(self.places))
-        return rows
-
-    @property
-    def text_numbers(self) -> Int64s:
-        """int64[n]: equal where the texts are equal."""
-        numbers: dict[tuple[bool, str], int] = {}
-        return np.fromiter((numbers.setdefault(key, len(numbers)) for key in self.keys), np.int64, len(self.keys))
 
 
 class EarlierTexts:
@@ -136,21 +129,20 @@ class Steps:
         """Return normalized texts ready to be looked up, at these positions."""
         workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
         compared = self.components.compared(normalized)
-        has_sketches = self.counts_characters
-        sketches_of = start_in_background(lambda: sketch_texts(compared, 1) if has_sketches else None, workers)
+        sketches_of = start_in_background(
+            lambda: sketch_texts(compared, 1) if self.counts_characters else NO_SKETCHES, workers
+        )
         simhashes, lengths = self.components.fingerprint(normalized, compared), text_lengths(compared)
         without_text = self.components.settings.without_text
         keys = exact_keys(normalized, raw, simhashes.has_tokens, positions, without_text)
-        chosen = np.flatnonzero(simhashes.is_comparable & self.components.bands.may_be_near(lengths))
-        prints = Fingerprints(
-            positions[chosen], simhashes.bits[chosen], self.components.bands.limits_of(lengths[chosen])
-        )
-        sketches = sketches_of()
-        index = self.components.block_index
-        block_keys = index.keys(texts_at(compared, chosen), prints.bits)
-        probes = index.probes(block_keys, prints.bits) if index.probes_others else block_keys
-        live = LiveTexts(prints, None if sketches is None else sketches[chosen], block_keys, probes)
-        return PreparedTexts(positions, normalized, compared, keys, hash_keys(keys), lengths, live, chosen)
+        bands, index, bits = self.components.bands, self.components.block_index, simhashes.bits
+        searchable = simhashes.is_comparable & bands.may_be_near(lengths)
+        block_keys = without_keys(index.keys(compared, bits), searchable)
+        probes = without_keys(index.probes(block_keys, bits), searchable) if index.probes_others else block_keys
+        limits, kinds = bands.limits_by_length(lengths)
+        columns = text_columns(bits, limits, sketches_of(), kinds)
+        batch = Batch(positions, block_keys, probes, columns, text_numbers(keys))
+        return PreparedTexts(normalized, compared, keys, hash_keys(keys), batch, searchable)
 
     def fit(self, normalized: Sequence[str]) -> None:
         """Fit the weighter on these texts, in place of what it weighed by before."""
@@ -223,6 +215,17 @@ def exact_keys(
 def key_as_sent(normalized: str, sent: str) -> str:
     """Return what a post without words must be equal in: all that was sent, but for signs that are repeated."""
     return f"{normalized}\0{without_repeats(sent)}"
+
+
+def text_numbers(keys: Sequence[tuple[bool, str]]) -> Int64s:
+    """Return int64[n]: equal numbers for equal keys, from 0."""
+    numbers: dict[tuple[bool, str], int] = {}
+    return np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(keys))
+
+
+def without_keys(keys: UInt64s, searchable: Bools) -> UInt64s:
+    """Return block keys uint64[n, n_keys], `NO_KEY` for texts that are not searchable, bool[n]."""
+    return keys if searchable.all() else np.where(searchable[:, None], keys, np.uint64(NO_KEY))
 
 
 def hash_keys(keys: Sequence[tuple[bool, str]]) -> UInt64s:

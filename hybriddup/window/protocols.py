@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from hybriddup.data.records import Bools, Int64s, NearPairs
     from hybriddup.plugin.registry import Registry
     from hybriddup.steps.blocks import BlockReport
+    from hybriddup.steps.candidates import Batch
     from hybriddup.study.explanation import Explanation
     from hybriddup.window.event_time import PostTimes, WindowTime
-    from hybriddup.window.index import LiveTexts
     from hybriddup.window.preparing import PreparedTexts, Steps
     from hybriddup.window.records import AuditCounts, Counts
 
@@ -115,11 +115,11 @@ class WindowOpener(Protocol):
 class KeptIndex(Protocol):
     """Finds kept posts that may match texts."""
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: Batch) -> NearPairs:
         """Return the pairs of texts with kept posts."""
         ...
 
-    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+    def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return the rank from the newest of an earlier text in each key of a later one, 0 = not found."""
         ...
 
@@ -150,7 +150,7 @@ class ViewedIndex(Protocol):
         """What the index is, and what it did."""
         ...
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
+    def look_up(self, texts: Batch, *, counts_characters: bool) -> NearPairs:
         """Return the pairs of texts with kept posts."""
         ...
 

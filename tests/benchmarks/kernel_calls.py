@@ -151,7 +151,7 @@ def record_calls(texts: Sequence[str]) -> dict[str, Call]:
 
 def make_runs(texts: Sequence[str]) -> None:
     """Deduplicate the texts in every configuration of `RUNS`, and send them through all `WINDOWS`."""
-    in_batches = partial(decide_all, texts_a_batch=len(texts) // BATCHES)
+    in_batches = partial(decide_all, texts_per_batch=len(texts) // BATCHES)
     with patch.object(pipeline, "decide_all", in_batches):
         for changes in RUNS:
             hybriddup.dedupe(list(texts), config=configuration(**changes))

@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Fingerprints, Float64s, Int64s, UInt64s
+from hybriddup.data.records import NO_KEY, Float64s, Int64s, UInt64s
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks
 from hybriddup.steps.blocks.shingles import Shingles
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.parallel import available_workers
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
+from hybriddup.window.index import LiveIndex, WindowSize
 from hybriddup.window.index.live_indexes import make_live_index
 from tests.benchmarks.tools import memory_mb
-from tests.builders import make_limits
-from tests.window.live_indexes import with_keys
+from tests.builders import Fingerprints, make_batch, make_limits, with_keys
 
 FILLED_AT_ONCE = 2**14
 BATCH = 256
@@ -94,7 +94,7 @@ class Setting(NamedTuple):
     """How pairs are planted."""
     blocks: BlockIndex
 
-    def texts(self, first: int, bits: UInt64s, keys: UInt64s) -> LiveTexts:
+    def texts(self, first: int, bits: UInt64s, keys: UInt64s) -> Batch:
         """Return texts at positions from ``first`` on; shingles are as given, other keys are of the fingerprints."""
         limits = make_limits(len(bits), lengths=40, max_hamming_distances=self.limit)
         prints = Fingerprints(np.arange(first, first + len(bits)), bits, limits)
@@ -102,7 +102,7 @@ class Setting(NamedTuple):
             return with_keys(prints, None, self.blocks)
         more = (self.blocks.n_keys or N_KEYS) - keys.shape[1]
         keys = np.pad(keys, ((0, 0), (0, more)), constant_values=np.uint64(NO_KEY))
-        return LiveTexts(prints, None, keys, keys)
+        return make_batch(prints, None, keys, keys)
 
 
 SETTINGS = {
@@ -121,7 +121,7 @@ class Sample:
         self.keys = self.model.keys(n)
         self.positions = np.zeros(n, np.int64)
 
-    def copies(self, rows: Int64s, kind: str, first: int) -> LiveTexts:
+    def copies(self, rows: Int64s, kind: str, first: int) -> Batch:
         """Return copies: of ``exact`` with 3 bits flipped; of ``short`` by their sums, or with 14 % flipped."""
         sums = self.sums[rows]
         if kind == "realistic sums":
@@ -163,7 +163,7 @@ def fill(index: LiveIndex, n_posts: int, windows: float, sample: Sample) -> tupl
     return total, seconds
 
 
-def add(index: LiveIndex, texts: LiveTexts, n_posts: int) -> None:
+def add(index: LiveIndex, texts: Batch, n_posts: int) -> None:
     """Add texts, all of them kept, and let as many of the oldest go as are more than a window's."""
     index.add(texts, np.ones(len(texts.prints), np.bool_))
     index.forget_before(int(texts.prints.positions[-1]) + 1 - n_posts)

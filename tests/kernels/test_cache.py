@@ -19,7 +19,7 @@ from hybriddup.kernels import cache
 from hybriddup.kernels.cache import CacheLock
 
 PACKAGE = Path(hybriddup.__file__).parent
-COMPILED = ("characters.count_lacking-1.py311.nbi", "characters.count_lacking-1.py311.1.nbc")
+COMPILED = ("pair_limits.count_lacking-1.py311.nbi", "pair_limits.count_lacking-1.py311.1.nbc")
 
 
 @pytest.fixture
@@ -116,20 +116,20 @@ from pathlib import Path
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import cache_folder
-from hybriddup.kernels.text.characters import count_lacking
-words = np.array([[0b10110, 0, 0, 0], [0, 0, 0, 0]], np.uint64)
+from hybriddup.kernels.search.pair_limits import count_lacking
+words = tuple(np.array([0b10110, 0, 0, 0], np.uint64)), tuple(np.zeros(4, np.uint64))
 """
 DISTANCE = f"""{BEGIN}
-distance = count_lacking(words, 0, words, 1)
+distance = count_lacking(*words)
 print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distance)]))
 """
 WITHOUT_CACHE = f"""{BEGIN}
-print(cache_folder(), count_lacking(words, 0, words, 1), len(count_lacking.signatures))
+print(cache_folder(), count_lacking(*words), len(count_lacking.signatures))
 """
 WAITS = f"""{BEGIN}
 print(cache_folder(), flush=True)
 input()
-print(count_lacking(words, 0, words, 1), flush=True)
+print(count_lacking(*words), flush=True)
 """
 
 
@@ -156,7 +156,7 @@ def copied(tmp_path: Path) -> Path:
 
 def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path) -> None:
     """The caller's file is the same, and so is what numba compares; it was compiled with the callee in it."""
-    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "text/characters.py"))
+    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "search/pair_limits.py"))
     before = caller.stat()
     assert run_copy(copied)[1] == 3
     count = "builder.ctpop(arguments[0])"
@@ -172,7 +172,7 @@ def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
     kept_in = run_copy(copied)[0]
     assert copied / "cache" in kept_in.parents
     compiled = {path: path.stat().st_mtime_ns for path in (copied / "cache").rglob("*.nb[ci]")}
-    assert any(path.name.startswith("characters.count_lacking") for path in compiled)
+    assert any(path.name.startswith("pair_limits.count_lacking") for path in compiled)
     assert (kept_in / cache.STAMP).is_file()
     assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
     run_copy(copied)

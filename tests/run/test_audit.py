@@ -19,7 +19,6 @@ from hybriddup.run.audit import (
     recall_of,
     widened,
 )
-from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.deciding.contest import Verify
 from tests.builders import make_limits, words_of
 from tests.posts import load_sample
@@ -52,9 +51,7 @@ def estimate_all(
     workers: int = 1,
 ) -> Estimate | None:
     """The estimate where all of these texts were kept."""
-    return estimate_recall(
-        SearchedTexts.of(columns), np.arange(len(columns.bits)), n_removed, verify, sample=sample, workers=workers
-    )
+    return estimate_recall(columns, np.arange(len(columns.bits)), n_removed, verify, sample=sample, workers=workers)
 
 
 def kept_with_missed(n: int, n_missed: int) -> TextColumns:
@@ -132,7 +129,7 @@ def test_limits_are_widened_where_near_repeats_are_looked_for() -> None:
 def test_only_kept_posts_are_compared() -> None:
     """A text that was removed has been missed by none."""
     columns, kept = columns_of([5, 5, 2**100 - 1, 2**100 - 1], 2), np.array([0, 3])
-    assert estimate_recall(SearchedTexts.of(columns), kept, 2, accept_all, sample=10, workers=1) == (1.0, 0.0)
+    assert estimate_recall(columns, kept, 2, accept_all, sample=10, workers=1) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("distance", [3, 8, 16])

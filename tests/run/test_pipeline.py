@@ -65,7 +65,7 @@ def test_summary_names_what_was_used() -> None:
 def test_steps_are_timed_in_their_order() -> None:
     """Each once, with what went through it."""
     summary = dedupe().summary
-    steps = "normalize, exact, fingerprint, block index, characters, verify, audit, decide"
+    steps = "normalize, exact, fingerprint, block index, characters, verify, decide, audit"
     assert ", ".join(timing.step for timing in summary.timings) == steps
     assert {timing.n for timing in summary.timings if timing.step in ("normalize", "exact", "decide")} == {len(POSTS)}
 

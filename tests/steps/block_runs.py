@@ -8,16 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from hybriddup.data.records import NO_SKETCHES, Fingerprints, NearPairs, UInt64s
+from hybriddup.data.records import NO_SKETCHES, NearPairs, UInt64s
 from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.candidates.within_batch import group_batch
 from tests import reference
-from tests.builders import clustered_numbers, make_limits, make_prints, numbers_of
+from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints, numbers_of
 
 Triple = tuple[int, int, int]
 """Earlier position, later position, differing bits."""
@@ -67,7 +66,7 @@ def make_run_index(
     index.prepare(64 * prints.bits.shape[1], widest)
     texts, is_near = [""] * n, np.ones(n, np.bool_)
     groups = group_texts(index, texts, prints.bits, is_near, workers)
-    known = SearchedTexts.of(text_columns(prints.bits, limits, sketches))
+    known = text_columns(prints.bits, limits, sketches)
     return RunIndex(index, groups, known, texts, np.arange(n, dtype=np.int32), workers)
 
 

@@ -41,7 +41,7 @@ def test_sketches_are_those_of_the_kernel(texts: list[str], size: int, workers: 
     """One row a text, in order, whatever the batches and the workers."""
     expected = np.zeros((len(texts), SKETCH_WORDS), np.uint64)
     sketch_characters(*encode_texts(texts), expected)
-    assert sketch_texts(texts, workers, texts_a_batch=size).tolist() == expected.tolist()
+    assert sketch_texts(texts, workers, texts_per_batch=size).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n_texts", [4095, 4096, 4097, 20_000])

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hybriddup.kernels.search.pair_limits import least_common
-from hybriddup.kernels.text.characters import count_lacking
+from hybriddup.kernels.search.pair_limits import count_lacking, least_common
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext
@@ -89,7 +88,7 @@ def is_listed(judge: Judge, context: VerifierContext) -> bool:
     shorter, longer = sorted((0, 1), key=lambda text: len(context.texts[text]))
     lengths = len(context.texts[shorter]), len(context.texts[longer])
     needed = least_common(*lengths, *shares_of(judge))
-    return int(count_lacking(sketches, shorter, sketches, longer)) <= lengths[0] - needed
+    return int(count_lacking(tuple(sketches[shorter]), tuple(sketches[longer]))) <= lengths[0] - needed
 
 
 def is_accepted(judge: Judge) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from hybriddup.config import Settings, load_settings
 from hybriddup.config.rules import limit_warning
-from hybriddup.data.records import SKETCH_WORDS, Fingerprints
+from hybriddup.data.records import SKETCH_WORDS
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks.pigeonhole import Blocks, count_neighbours
 from hybriddup.study.edited_posts import measure_edits
@@ -25,9 +25,9 @@ from hybriddup.study.plan import (
     choose,
     make_plan,
 )
-from hybriddup.window.index import LiveTexts, WindowSize, live_indexes
+from hybriddup.window.index import WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import make_live_index
-from tests.builders import make_limits
+from tests.builders import Fingerprints, make_batch, make_limits
 
 CLOSE = Question(50_000_000, 64, max_hamming_distance=3)
 
@@ -107,7 +107,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
     live = make_live_index(index, WindowSize(n, 64, sketched=True))
     bits = np.random.default_rng(1).integers(0, 2**63, (n, 1)).astype(np.uint64) * np.uint64(2)
     keys, prints = index.keys([""] * n, bits), Fingerprints(np.arange(n), bits, make_limits(n))
-    live.add(LiveTexts(prints, np.zeros((n, SKETCH_WORDS), np.uint64), keys, keys), np.ones(n, np.bool_))
+    live.add(make_batch(prints, np.zeros((n, SKETCH_WORDS), np.uint64), keys, keys), np.ones(n, np.bool_))
 
     planned = shapes_of(make_plan(Question(n, 64, 3)))[f"blocks: {n_blocks} choose {n_key_blocks}"]
 

@@ -12,15 +12,16 @@ from hybriddup.data.records import (
     NO_KEY,
     SKETCH_WORDS,
     Bools,
-    Fingerprints,
     Int32s,
     NearPairs,
     PairLimits,
-    UInt64s,
 )
+from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates import Batch
 from hybriddup.testing.contract import require
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
+from hybriddup.window.index import LiveIndex, WindowSize
+from tests.builders import Fingerprints, with_keys
 
 Maker = Callable[[WindowSize], LiveIndex]
 Triple = tuple[int, int, int]
@@ -74,7 +75,7 @@ def check_live_index(
         check_memory(make, block_index, size)
 
 
-def some_texts(rng: np.random.Generator, width: int, max_hamming_distance: int, index: BlockIndex) -> LiveTexts:
+def some_texts(rng: np.random.Generator, width: int, max_hamming_distance: int, index: BlockIndex) -> Batch:
     """Return texts around a few patterns, so that many pairs are just within and just beyond their limits."""
     n_words = width // 64
     patterns = rng.integers(0, 2**64, (N_PATTERNS, n_words), np.uint64)
@@ -94,20 +95,14 @@ def some_texts(rng: np.random.Generator, width: int, max_hamming_distance: int, 
     return with_keys(prints, sketches, index)
 
 
-def with_keys(prints: Fingerprints, sketches: UInt64s | None, index: BlockIndex) -> LiveTexts:
-    """Return texts with their block keys."""
-    keys = index.keys([""] * len(prints), prints.bits)
-    return LiveTexts(prints, sketches, keys, index.probes(keys, prints.bits) if index.probes_others else keys)
-
-
 class Oracle:
     """The same in plain Python: of each key, the kept texts in order."""
 
-    def __init__(self, texts: LiveTexts, max_bucket_size: int) -> None:
-        self.positions = texts.prints.positions.tolist()
+    def __init__(self, texts: Batch, max_bucket_size: int) -> None:
+        self.positions = texts.positions.tolist()
         self.keys: list[list[int]] = texts.keys.tolist()
         self.probes: list[list[int]] = texts.probes.tolist()
-        distances, within = compare_all(texts.prints)
+        distances, within = compare_all(texts.columns)
         self.distances, self.within = distances.tolist(), within.tolist()
         self.most = max_bucket_size
         self.rows_with: dict[int, list[int]] = {}
@@ -160,11 +155,11 @@ class Oracle:
                     self.rows_with.setdefault(key, []).append(row)
 
 
-def compare_all(prints: Fingerprints) -> tuple[Int32s, Bools]:
+def compare_all(texts: TextColumns) -> tuple[Int32s, Bools]:
     """Return int32[n, n] and bool[n, n]: the distance of each two texts, and whether it is within their limits."""
-    differing = prints.bits[:, None, :] ^ prints.bits[None, :, :]
+    differing = texts.bits[:, None, :] ^ texts.bits[None, :, :]
     distances = np.bitwise_count(differing).sum(axis=2).astype(np.int32)
-    lengths, limits, reaches = prints.limits[:3]
+    lengths, limits, reaches = texts.lengths, texts.max_distances, texts.max_partner_lengths
     shorter = lengths[:, None] < lengths[None, :]  # of equal lengths the limits are the same
     within = distances <= np.where(shorter, limits[:, None], limits[None, :])
     longer = np.maximum(lengths[:, None], lengths[None, :])
@@ -174,9 +169,9 @@ def compare_all(prints: Fingerprints) -> tuple[Int32s, Bools]:
 class Course:
     """Texts that are looked up and added in batches of random sizes, while earlier ones are forgotten."""
 
-    def __init__(self, make: Maker, texts: LiveTexts, max_bucket_size: int, size: WindowSize, seed: int) -> None:
+    def __init__(self, make: Maker, texts: Batch, max_bucket_size: int, size: WindowSize, seed: int) -> None:
         self.make, self.size, self.seed = make, size, seed
-        self.texts = texts if size.sketched else replace(texts, sketches=None)
+        self.texts = texts
         self.most = max_bucket_size
 
     def check(self) -> None:
@@ -207,7 +202,7 @@ class Course:
 
     def _steps(self) -> Iterator[tuple[range, int]]:
         """Yield the rows of batches, some of them empty, and the edge after each."""
-        rng, positions = np.random.default_rng(self.seed), self.texts.prints.positions
+        rng, positions = np.random.default_rng(self.seed), self.texts.positions
         bounds = np.sort(rng.integers(0, N_TEXTS + 1, N_STEPS - 1)).tolist()
         edge = 0
         for first, last in zip([0, *bounds], [*bounds, N_TEXTS], strict=True):
@@ -216,13 +211,13 @@ class Course:
             yield range(first, last), edge
 
 
-def check_look_up(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, edge: int) -> set[Triple]:
+def check_look_up(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, edge: int) -> set[Triple]:
     """Check what is found for a batch that is not added yet."""
     near = index.look_up(batch)
     pairs = list(zip(near.later.tolist(), near.earlier.tolist(), strict=True))
     require(len(set(pairs)) == len(pairs), "no pair is found twice", pairs[:5])
     require(pairs == sorted(pairs), "pairs are sorted by later, then earlier", pairs[:5])
-    columns = (near.earlier, batch.prints.positions[near.later], near.distances)
+    columns = (near.earlier, batch.positions[near.later], near.distances)
     given, expected = list(zip(*(column.tolist() for column in columns), strict=True)), oracle.look_up(rows, edge)
     forgotten = sorted(pair for pair in given if pair[0] < edge)
     require(not forgotten, "nothing forgotten is found", forgotten[:3])
@@ -237,7 +232,7 @@ def check_look_up(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: rang
     return set(given)
 
 
-def check_depths(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, near: NearPairs) -> None:
+def check_depths(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, near: NearPairs) -> None:
     """Check which number the earlier text of each pair has in each key."""
     depths = index.depths(batch, near.later, near.earlier)
     row_of = {position: row for row, position in enumerate(oracle.positions)}
@@ -246,11 +241,11 @@ def check_depths(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range
         require(own == expected, "depths() counts from the newest text of each key", (earlier, own, expected))
 
 
-def check_scan(index: LiveIndex, oracle: Oracle, batch: LiveTexts, rows: range, start: int) -> None:
+def check_scan(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, start: int) -> None:
     """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
     pairs, position = list[Triple](), start
     while True:
-        scanned = index.scan_from(position, SCANNED_AT_ONCE, batch.prints, batch.sketches)
+        scanned = index.scan_from(position, SCANNED_AT_ONCE, batch)
         some = list(zip(scanned.pairs.later.tolist(), scanned.pairs.earlier.tolist(), strict=True))
         require(some == sorted(some), "scan_from sorts by later, then earlier", some[:5])
         columns = (scanned.pairs.earlier, scanned.pairs.later, scanned.pairs.hamming_distances)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config.load import Config, open_session
-from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Fingerprints, UInt64s
+from hybriddup.data.records import NO_KEY, SKETCH_WORDS, UInt64s
 from hybriddup.run.components import Components
 from hybriddup.window.derived import kept_records
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.derived.kept_records import RecordForm
-from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
+from tests.builders import Fingerprints, make_batch
 from tests.window.reference_window import CONFIG
 
 BEFORE = 5
@@ -61,7 +62,7 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
         times,
         np.maximum.accumulate(times),
         hashes,
-        LiveTexts(prints, sketches, keys, probes),
+        make_batch(prints, sketches, keys, probes),
     )
 
 
@@ -76,9 +77,9 @@ def some_keys(rng: np.random.Generator, bits: UInt64s, form: RecordForm) -> UInt
 
 def arrays_of(columns: KeptColumns) -> list[object]:
     """All that is remembered of posts."""
-    prints, sketches = columns.texts.prints, columns.texts.sketches
-    texts = (prints.positions, prints.bits, *prints.limits, sketches, columns.texts.keys, columns.texts.probes)
-    return [*columns[:4], *texts]
+    texts, of = columns.texts, columns.texts.columns
+    limits = of.limits[of.facts["kind"]]
+    return [*columns[:4], texts.positions, of.bits, of.lengths, limits, of.sketches, texts.keys, texts.probes]
 
 
 def same(a: object, b: object) -> bool:
@@ -129,7 +130,7 @@ def test_fewer_keys_than_there_may_be_are_filled_up() -> None:
     """With such as stand for none, not with a key that texts could share."""
     columns = some_columns(5, 40, WEIBO)
     texts = columns.texts
-    few = columns._replace(texts=LiveTexts(texts.prints, texts.sketches, texts.keys[:, :3], texts.keys[:, :3]))
+    few = columns._replace(texts=replace(texts, keys=texts.keys[:, :3], probes=texts.keys[:, :3]))
     read = WEIBO.columns(WEIBO.records(few).tobytes()).texts.keys
 
     assert read[:, :3].tolist() == texts.keys[:, :3].tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import NO_KEY, Fingerprints, UInt64s
+from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.search.pair_limits import length_class
+from hybriddup.kernels.search.pair_limits import length_class, text_columns
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, live_indexes
+from hybriddup.steps.candidates import Batch
+from hybriddup.window.index import LiveIndex, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
-from tests.builders import clustered_numbers, make_limits, make_prints
+from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints
 from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 
 Triple = tuple[int, int, int]
@@ -126,16 +126,16 @@ def prepared(index: BlockIndex, bits: int = 64) -> BlockIndex:
     return index
 
 
-def triples(index: LiveIndex, texts: LiveTexts) -> list[Triple]:
+def triples(index: LiveIndex, texts: Batch, *, counts_characters: bool = True) -> list[Triple]:
     """What is found, as (earlier, later, differing bits)."""
-    near = index.look_up(texts)
-    columns = (near.earlier, texts.prints.positions[near.later], near.distances)
+    near = index.look_up(texts, counts_characters=counts_characters)
+    columns = (near.earlier, texts.positions[near.later], near.distances)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def add_all(index: LiveIndex, texts: LiveTexts) -> None:
+def add_all(index: LiveIndex, texts: Batch) -> None:
     """Add texts, all of them kept."""
-    index.add(texts, np.ones(len(texts.prints), np.bool_))
+    index.add(texts, np.ones(len(texts), np.bool_))
 
 
 EXACT = {"scan": Scan, "blocks": blocks, "probing": probing}
@@ -191,7 +191,7 @@ def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
     later = texts.take(slice(2, 3))
 
     assert triples(index, later) == [(0, 2, 0)]
-    assert triples(index, replace(later, sketches=None)) == [(0, 2, 0), (1, 2, 0)]
+    assert triples(index, later, counts_characters=False) == [(0, 2, 0), (1, 2, 0)]
 
 
 @pytest.mark.parametrize("keys", [Scan(), blocks()], ids=["scan", "tables"])
@@ -240,7 +240,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
     texts = with_keys(prints, None, keys)
     while first < 10_000:
         batch = texts.take(slice(first, first + int(rng.choice([1, 7, 256, 500]))))
-        first += len(batch.prints)
+        first += len(batch)
         pairs, *others = [triples(index, batch) for index in indexes]
         assert all(found == pairs for found in others)
         n_pairs += len(pairs)
@@ -277,7 +277,8 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
     texts = make_limits(
         n, lengths=lengths, max_hamming_distances=limits[:n], max_partner_lengths=[max(each, 0) for each in reaches[:n]]
     )
-    partners = find_partners(texts)
+    columns = text_columns(np.zeros((n, 1), np.uint64), texts)
+    max_distances, shortest = find_partners(columns.lengths, columns.limits)
     for later in [*lengths, 0, 1, 50, LONGEST_TOLD + 7]:
         of_shorter = [
             (limit, length)
@@ -285,8 +286,8 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
             if length <= later <= max(reach, length)
         ]
         row = min(later, LONGEST_TOLD)
-        assert partners.max_distances[row] >= max((limit for limit, _ in of_shorter), default=-1)
-        assert partners.shortest[row] <= min((length for _, length in of_shorter), default=later)
+        assert max_distances[row] >= max((limit for limit, _ in of_shorter), default=-1)
+        assert shortest[row] <= min((length for _, length in of_shorter), default=later)
 
 
 @given(st.integers(0, 2**31 - 1), st.integers(0, 2**20))

@@ -1,4 +1,4 @@
-"""Entries of buckets that were read from a shared store: which are near a text."""
+"""Comparing texts with the entries of buckets that were read from a shared store."""
 
 import numpy as np
 
@@ -11,18 +11,18 @@ from hybriddup.kernels.popcount import differing_bits
 def near_entries(
     begins: Int64s, ends: Int64s, rows: Int64s, text_bits: UInt64s, entry_bits: UInt64s, most_bits: int
 ) -> tuple[Int64s, Int64s]:
-    """Return int64[n], int64[n]: the entries near the text that looks into their bucket, and the number of the look.
+    """Return int64[n], int64[n]: the entries near the text that reads their bucket, and the number of the look-up.
 
     Parameters
     ----------
     begins, ends
-        int64[n_looks]: the range of the bucket that is looked into; several looks may share one.
+        int64[n_looks]: the range of the bucket that is read; several look-ups may read the same bucket.
     rows
-        int64[n_looks]: the text that looks.
+        int64[n_looks]: the row of the text.
     text_bits, entry_bits
         uint64[n_texts, words], uint64[n_entries, words]: fingerprints.
     most_bits
-        Largest number of differing bits of what is near.
+        Near entries differ in at most this many bits.
     """
     n = np.int64(0)
     for look in range(len(rows)):

@@ -34,7 +34,7 @@ from hybriddup.kernels.search.pair_limits import length_class
 from hybriddup.kernels.vectors import fetch_early
 
 IS_ADDED, IS_FULL, NO_BLOCK = 0, 1, 2
-"""What came of adding a number."""
+"""Results of adding a number."""
 FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
 """How many insertions ahead a slot, a list, and the end of a list are fetched: memory takes that long to answer."""
 
@@ -50,23 +50,23 @@ def add_texts(
     postings
         Changed in place.
     keys
-        uint64[n, n_keys]: those of each text, `NO_KEY` where there is none; none stands twice for a text.
+        uint64[n, n_keys]: the distinct keys of each text, padded with `NO_KEY`.
     numbers
-        int64[n]: rising, larger than all that were added before.
+        int64[n]: rising, larger than all numbers that were added before.
     lengths
         int32[n]: of the texts.
     kept
-        bool[n]: which texts are added; the look-ups of the others are counted only.
+        bool[n]: which texts are added; of the others, only look-ups are counted.
     first_live
         Texts with smaller numbers are forgotten.
     first
-        Which of ``keys``, counted text after text, is the first to be added.
+        Index of the first key to be added, in the flattened ``keys``.
 
     Returns
     -------
     last, n_crowded
-        The first key for which there was no room, ``keys.size`` where there was; and how many look-ups before it were
-        crowded: the key had more live texts, at that time, than are read.
+        Index of the first key for which there was no room, or ``keys.size``; and the number of crowded look-ups before
+        it. A look-up is crowded if the key has more live texts at that time than are read.
     """
     flat, n_of_text, n_crowded = keys.ravel(), keys.shape[1], np.int64(0)
     values = np.zeros(FETCH_LIST, np.uint64)
@@ -95,7 +95,7 @@ def add_texts(
 
 @njit(cache=True, nogil=True)
 def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_live: int) -> int:
-    """Return how many keys uint64[n] have more live texts than are read; `NO_KEY` has none."""
+    """Return how many of the keys uint64[n] have more live texts than are read."""
     age, n_crowded = Age(np.uint64(next_number), np.uint64(next_number - first_live)), np.int64(0)
     for key in keys:
         value = np.uint64(0) if key == NO_KEY else value_of(postings, key)
@@ -105,10 +105,10 @@ def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_liv
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s) -> None:
-    """Fetch what keys after the one at hand need.
+    """Prefetch the memory that the keys after ``i`` need.
 
-    ``values`` uint64[FETCH_LIST] are those of the slots of these keys, as they were a moment ago; what is done goes by
-    what they are.
+    ``values`` uint64[FETCH_LIST] caches the slot values of these keys. They may be out of date, so they are used for
+    prefetching only.
     """
     for_slot, for_list, for_tail = i + FETCH_SLOT, i + FETCH_LIST, i + FETCH_TAIL
     if for_slot < len(flat) and flat[np.uint64(for_slot)] != NO_KEY:
@@ -124,7 +124,7 @@ def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_tail(postings: Postings, value: np.uint64) -> None:
-    """Fetch the word of a list that the next number goes to."""
+    """Prefetch the word where a list stores its next number."""
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS
         _, n, oldest = read_header(postings.words, start, postings.ring_size)
@@ -134,9 +134,9 @@ def fetch_tail(postings: Postings, value: np.uint64) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_length: np.uint64, age: Age) -> int:
-    """Add the number after those that age tells of to the list of a key, whose slot is given.
+    """Add the number ``age.next_number`` to the list of a key, whose slot is given.
 
-    Return `IS_ADDED`; or, where nothing was done, `IS_FULL` for want of room in the shard, else `NO_BLOCK`.
+    Return `IS_ADDED`, or if nothing was done, `IS_FULL` if the shard has no room, and else `NO_BLOCK`.
     """
     slots, uppers, number = postings.slots, postings.uppers, age.next_number & NUMBER_MASK
     high, value = slots[at] & ~LOW_HALF, slots[at] & LOW_HALF
@@ -165,7 +165,7 @@ def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_lengt
 
 @njit(cache=True, nogil=True)
 def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: int) -> None:
-    """Put a dead number in place of a live one in the list of each key uint64[n]; older texts keep their order.
+    """Replace a live number by a dead one in the list of each key uint64[n]; older texts keep their order.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
         Texts with smaller numbers are forgotten.
     """
     wanted, dead = np.uint64(number) & NUMBER_MASK, np.uint64(first_live - 1) & NUMBER_MASK
-    if dead == 0:  # stands for no number
+    if dead == 0:  # 0 means an empty slot
         dead = np.uint64(first_live - 2) & NUMBER_MASK
     for key in keys:
         if key == NO_KEY:
@@ -190,7 +190,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
 
 @njit(cache=True, nogil=True, inner=True)
 def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
-    """Move the numbers before the one that goes by one place, and write a dead one where the oldest was."""
+    """Remove a number by moving the older ones up by one place, and write a dead number as the oldest."""
     words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
     _, n, oldest = read_header(words, start, postings.ring_size)
     place = np.uint64(0)

@@ -1,7 +1,7 @@
-"""A hash table from the hashes of ids to positions: open addressing, without taking anything out.
+"""A hash map from the hashes of ids to positions, with linear probing and without removal.
 
-A slot holds a place in the array of hashes under a few bits of the hash. Most ids that are looked for are new; of these
-the bits tell nearly always that another's hash need not be looked at, which is somewhere else in memory.
+A slot holds an index into the array of hashes and a few bits of the hash as a tag. Most ids that are looked up are new:
+the tags rule nearly all of them out without a read of the array of hashes, which would be a cache miss.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ PLACE_BITS = 25
 MOST_PLACES = (1 << PLACE_BITS) - 1
 PLACE_MASK = np.uint32(MOST_PLACES)
 TAG_SHIFT = np.uint64(64 - (32 - PLACE_BITS))
-"""The upper bits of a hash are in its slot; the lower ones tell which slot that is."""
+"""The upper bits of a hash are its tag; the lower bits select its slot."""
 
 
 @njit(cache=True, nogil=True)
 def tag_of(hashed: np.uint64) -> np.uint32:
-    """Return the bits of a hash that stand in its slot, where they stand."""
+    """Return the tag of a hash, shifted to its place in a slot."""
     return np.uint32(hashed >> TAG_SHIFT << np.uint64(PLACE_BITS))
 
 

@@ -1,12 +1,12 @@
-"""Posting lists: of each key, the numbers of the newest texts that have it, in blocks of words from one pool.
+"""Posting lists in an arena: for each key, the numbers of the newest texts with the key.
 
-A list is a block: its header, and then the numbers, the oldest first. Blocks come in classes of so many words. A list
-of `ring_size` numbers is a ring: each further number takes the place of the oldest. The header has the class in its
-upper bits. Below them is how many numbers there are; of a ring, `ring_size` and the place of its oldest number, added
-up. A free block holds the next free block of its class. Blocks begin at every fourth word, and block 0 is never used.
+A list is one block of 32-bit words: a header, then the numbers from the oldest on. The size of a block is one of a few
+classes. A list of `ring_size` numbers is a ring: each new number replaces the oldest. The upper bits of the header are
+the class. The lower bits are the number of entries; for a ring, `ring_size` plus the place of the oldest entry. A free
+block holds the next free block of its class. Blocks are aligned to four words, and block 0 is never used.
 
-Of a number, the low 31 bits are kept, which must not be 0. What is farther back than the oldest live text is *dead*: it
-is passed over, and goes when its list is rewritten. Along a list, all numbers before a dead one are dead.
+A list stores the low 31 bits of each number, which must not be 0. A number that is older than the oldest live text is
+*dead*: readers skip it, and it is removed when its list is rewritten. All numbers before a dead number are dead.
 """
 
 from typing import NamedTuple
@@ -17,68 +17,68 @@ from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 FRESH_PAGE, FREE_PAGE, N_FREE_PAGES, FRESH_BLOCK, FREE_WORDS, FREE_BLOCKS = 0, 1, 2, 3, 4, 5
-"""Places in the book: the first page never used, the first that is free again (0 = none), and how many are; the first
-block never used, how many words are in free blocks, and, from `FREE_BLOCKS` on, the first free block of each class."""
+"""Indices of the book: the first page never used, the first free page (0 = none), the number of free pages, the first
+block never used, the number of words in free blocks, and from `FREE_BLOCKS` on, the first free block of each class."""
 MOST_CLASSES = 64
 N_BOOK = FREE_BLOCKS + MOST_CLASSES
 BLOCK_BITS = np.uint64(2)
-"""A block is a multiple of so many words, as a power of two."""
+"""The size of a block is a multiple of ``1 << BLOCK_BITS`` words."""
 NUMBER_BITS = 31
 NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
 SIZE_BITS = np.uint64(26)
-"""The bits of a header below its class."""
+"""Number of bits below the class in a header."""
 SIZE_MASK = np.uint64((1 << 26) - 1)
 LARGEST_RING = 1 << 25
 ANY_LENGTH = np.uint64(255)
-"""The class of a length that is not known: it is within any range of lengths. The longest texts have it, too."""
+"""The class of an unknown length, which is within any range of lengths. The longest texts have it, too."""
 ROOM_SHARE = 8
-"""A list is rewritten into a block of which a part of so many stays free, so that it is not soon rewritten again."""
+"""At least one part in `ROOM_SHARE` of the block of a rewritten list is free, which delays the next rewrite."""
 
 
 class Postings(NamedTuple):
-    """The table of keys, and the lists of those that several texts have; see `hybriddup.kernels.live.table`."""
+    """A hash map from key to posting list; `hybriddup.kernels.live.table` describes the table."""
 
     slots: UInt64s
     """uint64[pages << PAGE_BITS]."""
     uppers: UInt32s
     """uint32[pages << PAGE_BITS]: the upper half of each slot's key; empty where keys are below 2**32."""
     pages: UInt32s
-    """uint32[most_pages, n_shards]: the pages of each shard, in order; by shard last, so that few rows are in use."""
+    """uint32[most_pages, n_shards]: the pages of each shard, in order; by column, so that few rows are in use."""
     n_pages: Int32s
-    """int32[n_shards]: how many there are."""
+    """int32[n_shards]: number of pages."""
     n_keys: Int32s
-    """int32[n_shards]: how many slots of each shard are in use."""
+    """int32[n_shards]: number of slots in use."""
     words: UInt32s
     """uint32[n]: the blocks of all lists."""
     length_classes: UInt8s
-    """uint8[n]: for each word that is a number, the class of its text's length, 0 to 255, as
-    `hybriddup.kernels.search.pair_limits.length_class` returns it; `ANY_LENGTH` where that is not known."""
+    """uint8[n]: for each word that is a number, the length class of its text, as returned by
+    `hybriddup.kernels.search.pair_limits.length_class`; `ANY_LENGTH` if unknown."""
     book: Int64s
     """int64[N_BOOK]."""
     class_words: Int64s
-    """int64[n_classes]: words of a block of each class, rising; the last has room for a ring, and only that."""
+    """int64[n_classes]: block size of each class, in words, rising; the last is the size of a ring."""
     ring_size: int
-    """One more than the newest texts of a key that are read: the last tells whether there are more of them."""
+    """One more than the number of texts of a key that are read: the extra one shows that there are more."""
 
 
 class Age(NamedTuple):
-    """Tells which numbers are live."""
+    """The range of live numbers."""
 
     next_number: np.uint64
-    """No number that is looked at is as large."""
+    """Larger than every number that is read."""
     span: np.uint64
-    """So many numbers before it are live."""
+    """The live numbers are the ``span`` numbers before ``next_number``."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_dead(number: np.uint64, age: Age) -> bool:
-    """Return whether a number, of which the low bits are given, is of a text that was forgotten."""
+    """Return whether a number, given by its low bits, belongs to a forgotten text."""
     return (age.next_number - number) & NUMBER_MASK > age.span
 
 
 @njit(cache=True, nogil=True, inner=True)
 def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
-    """Return the smallest class of block for ``n`` numbers and some more; the last where none is large enough."""
+    """Return the smallest class of block for ``n`` numbers and some more; the last class if none is large enough."""
     last = np.uint64(len(class_words) - 1)
     chosen = np.uint64(0)
     while chosen < last:
@@ -91,7 +91,7 @@ def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def take_block(postings: Postings, its_class: np.uint64) -> np.uint64:
-    """Return a free block of a class, or one never used; 0 where there is no room."""
+    """Return a free block of a class, or one never used; 0 if there is no room."""
     words, book = postings.words, postings.book
     at, n_words = np.uint64(FREE_BLOCKS) + its_class, np.int64(postings.class_words[its_class])
     if book[at] != 0:
@@ -118,7 +118,7 @@ def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> No
 
 @njit(cache=True, nogil=True, inner=True)
 def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return the class of a list, how many numbers it has, and the place of the oldest of them."""
+    """Return the class of a list, the number of entries, and the place of the oldest entry."""
     header, ring = np.uint64(words[start]), np.uint64(ring_size)
     size = header & SIZE_MASK
     is_ring = size >= ring
@@ -127,20 +127,20 @@ def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.ui
 
 @njit(cache=True, nogil=True, inner=True)
 def number_at(words: UInt32s, start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return a number of a list."""
+    """Return the number at a place of a list."""
     return np.uint64(words[word_of(start, place, ring_size)])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return which word a place of a list is; places beyond the end of a ring begin anew."""
+    """Return the index of the word at a place of a list; places past the end of a ring wrap around."""
     ring = np.uint64(ring_size)
     return np.uint64(start + np.uint64(1) + (place - ring if place >= ring else place))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np.uint64:
-    """Return how many numbers of a list are dead: a search among them, because the oldest come first."""
+    """Return how many numbers of a list are dead, by binary search."""
     _, n, oldest = read_header(words, start, ring_size)
     low, high = np.uint64(0), n
     while low < high:
@@ -154,7 +154,7 @@ def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np
 
 @njit(cache=True, nogil=True, inner=True)
 def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_length: np.uint64) -> np.uint64:
-    """Return the block of a new list of two numbers, or 0 where there is no room."""
+    """Return the block of a new list of two numbers, or 0 if there is no room."""
     words, its_class = postings.words, class_for(postings.class_words, np.uint64(2))
     block = take_block(postings, its_class)
     if block != 0:
@@ -168,7 +168,7 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
-    """Add a number to a list, with its length's class; return the list's block, 0 where there was no room for it."""
+    """Add a number and its length class to a list; return the block of the list, or 0 if there was no room."""
     words, ring = postings.words, np.uint64(postings.ring_size)
     start = block << BLOCK_BITS
     its_class, n, oldest = read_header(words, start, postings.ring_size)
@@ -191,17 +191,17 @@ def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_length: np.uint64) -> None:
-    """Write a number, with the class of its text's length."""
+    """Write a number and the length class of its text."""
     postings.words[at], postings.length_classes[at] = np.uint32(number), np.uint8(class_of_length)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: np.uint64) -> np.uint64:
-    """Keep the newest numbers of a list, fewer than a ring has, in a block of a class; return as `append` does."""
+    """Move the newest numbers of a list, fewer than a ring has, to a block of a class; return as `append` does."""
     words, ring_size = postings.words, postings.ring_size
     start = block << BLOCK_BITS
     old_class, n, oldest = read_header(words, start, ring_size)
-    # a ring that is to stay in its block would overwrite numbers before they are read
+    # a ring that stays in its block would overwrite numbers before they are read
     stays = new_class == old_class and n < np.uint64(ring_size)
     moved = block if stays else take_block(postings, new_class)
     if moved == 0:
@@ -218,7 +218,7 @@ def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_crowded(postings: Postings, block: np.uint64, age: Age) -> bool:
-    """Return whether more of a list's texts are live than are read."""
+    """Return whether a list has more live texts than are read."""
     start = block << BLOCK_BITS
     _, n, oldest = read_header(postings.words, start, postings.ring_size)
     return n == np.uint64(postings.ring_size) and not is_dead(

@@ -1,12 +1,12 @@
-"""Looking later texts up in posting lists, and comparing them with what is there.
+"""Looking up later texts in posting lists, and comparing them with the texts of the lists.
 
-The steps of a look-up wait for memory one after another: the slot of a key, its list, the fingerprints of its texts.
-So what one text needs is fetched while those before it are compared.
+A look-up waits for memory three times: for the slot of a key, its list, and the fingerprints of its texts. So the rows
+go through a pipeline: the memory for a row is prefetched while the rows before it are compared.
 """
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt64s
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.live.lists import (
@@ -18,22 +18,9 @@ from hybriddup.kernels.live.lists import (
     read_header,
     word_of,
 )
-from hybriddup.kernels.live.reads import (
-    READ_AT_ONCE,
-    LiveNumbers,
-    compare_read,
-    fetch_texts,
-    keep_least_depths,
-)
+from hybriddup.kernels.live.reads import READ_AT_ONCE, compare_read, fetch_texts, keep_least_depths
 from hybriddup.kernels.live.table import IS_LIST, fetch_header, fetch_home, value_of
-from hybriddup.kernels.live.texts import (
-    LaterTexts,
-    Partners,
-    RingColumns,
-    classes_of_partners,
-    select_in_ring,
-    widest_limit,
-)
+from hybriddup.kernels.live.texts import LaterTexts, Ring, classes_of_partners, select_in_ring, widest_limit
 from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.search.key_groups import NO_KEY, place_of_key
 from hybriddup.kernels.search.pair_limits import LookUpCounts
@@ -42,34 +29,26 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 N_STAGES = 4
-"""Rows that are looked up side by side, each a step farther than the next."""
+"""Rows in the pipeline, each one stage ahead of the next."""
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
-"""Words of a line of the cache, and classes of lengths."""
+"""Words, and length classes, in a cache line."""
 MOST_FETCHED = 512
-"""Words of a list that are fetched early."""
+"""Words of a list that are prefetched, at most."""
 
 
 @njit(cache=True, nogil=True)
-def look_up(
-    postings: Postings,
-    keys: UInt64s,
-    columns: RingColumns,
-    rows: PairLimits,
-    live: LiveNumbers,
-    later: LaterTexts,
-    partners: Partners,
-) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once.
+def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+    """Return the distinct pairs of the later texts within their limits, in order.
 
-    The depth of a pair is the least that the earlier text has in the list of a key that both have. The newest text of a
-    list has depth 1; at most `Postings.ring_size` - 1 are read.
+    The depth of a pair is the least depth of the earlier text in the list of a shared key. The newest text of a list
+    has depth 1; at most `Postings.ring_size` - 1 texts are read.
 
     Parameters
     ----------
     keys
-        uint64[n_later, n_keys]: those of each text, `NO_KEY` where there is none.
+        uint64[n_later, n_keys]: of each text, padded with `NO_KEY`.
     """
-    n_keys, bits = keys.shape[1], columns.bits
+    n_keys = keys.shape[1]
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
     n_compared, n_look_ups, largest = np.int64(0), np.int64(0), np.int64(0)
@@ -78,32 +57,32 @@ def look_up(
         row, first, n_read = step - (N_STAGES - 1), n_near, np.uint64(0)
         if row < 0:
             continue
-        limit = widest_limit(later, row, partners)
-        lengths = classes_of_partners(later, row, partners)
+        limit = widest_limit(ring, later, row)
+        lengths = classes_of_partners(ring, later, row)
         for i in range(n_keys):
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
             n_look_ups += np.int64(keys[row, i] != NO_KEY)
             while not is_read:
-                n_read, depth, is_read = read_list(postings, value, live, read, n_read, depth, bits, lengths)
+                n_read, depth, is_read = read_list(postings, value, ring, read, n_read, depth, lengths)
                 if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
                     if n_near + np.int64(n_read) > len(near):
                         near = with_room_for(near, n_near, np.int64(n_read))
                         depths = with_room_for(depths, first, len(near) - first)
-                    n_near = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+                    n_near = compare_read(ring, read, n_read, later, row, limit, near, n_near)
                     n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
             largest = max(largest, np.int64(depth))
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
-    pairs = select_in_ring(near[:n_near], depths[:n_near], columns, np.int64(live.first_slot), rows, later)
+    pairs = select_in_ring(near[:n_near], depths[:n_near], ring, later)
     return pairs, LookUpCounts(n_compared, n_look_ups, largest)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
-    """Bring three rows one step farther each: their slots, their lists, and the lines of these are fetched.
+    """Prefetch the slots of row ``step``, the headers of the lists of the row before it, and the lists before that.
 
-    ``step`` is the row whose slots are fetched; those before it are ahead of it. ``values`` uint64[N_STAGES, n_keys]
-    are those of the slots of each row's keys, 0 where a key is not in the table.
+    ``values`` uint64[N_STAGES, n_keys] are the slot values of the keys of the rows in the pipeline, 0 for keys that are
+    not in the table.
     """
     for i in range(keys.shape[1]):
         if step < len(keys) and keys[step, i] != NO_KEY:
@@ -122,7 +101,7 @@ def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_lines(postings: Postings, value: np.uint64) -> None:
-    """Fetch the newest numbers of the list that a slot's value points to, if it does."""
+    """Prefetch the list that a slot's value points to, if any."""
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS
         _, n, _ = read_header(postings.words, start, postings.ring_size)
@@ -137,28 +116,27 @@ def fetch_lines(postings: Postings, value: np.uint64) -> None:
 def read_list(
     postings: Postings,
     value: np.uint64,
-    live: LiveNumbers,
+    ring: Ring,
     read: UInt64s,
     n_read: np.uint64,
     depth: np.uint64,
-    bits: UInt64s,
     lengths: tuple[np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, bool]:
-    """Write the live texts of a list into ``read``, the newest first, and fetch their fingerprints.
+    """Write the live texts of a list into ``read``, the newest first, and prefetch their fingerprints.
 
-    Texts that are too short or too long are passed over, which is two of three.
+    Texts that are too short or too long, about two thirds, are skipped.
 
     Parameters
     ----------
     value
-        Of the slot of the key.
+        Value of the key's slot.
     read
         uint64[READ_AT_ONCE]: place among the texts of the ring in the upper 32 bits, depth in the lower.
     n_read, depth
-        How many there are in ``read``, and how many of this list were read before. Both are returned as they are after
-        it, and whether the list is read; ``read`` is full where it is not.
+        Number of words in ``read``, and of texts of this list that were read before. The new values are returned, and
+        whether the whole list is read; if not, ``read`` is full.
     lengths
-        As `classes_of_partners` returns them.
+        As returned by `classes_of_partners`.
     """
     words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
     n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
@@ -171,46 +149,46 @@ def read_list(
         if is_list:
             at = word_of(start, end - np.uint64(1) - depth, postings.ring_size)
             number, class_of_length = np.uint64(words[at]), np.uint64(postings.length_classes[at])
-        n_back = (live.next_number - number) & NUMBER_MASK
-        if n_back > live.span:
+        n_back = (ring.next_number - number) & NUMBER_MASK
+        if n_back > ring.span:
             n = depth
             break
         depth += np.uint64(1)
-        read[n_read] = live.span - n_back << HALF | depth
+        read[n_read] = ring.span - n_back << HALF | depth
         n_read += np.uint64((class_of_length - lengths[0] <= lengths[1]) | (class_of_length == ANY_LENGTH))
-    fetch_texts(bits, read, first_new, n_read, live)
+    fetch_texts(ring, read, first_new, n_read)
     return n_read, depth, depth >= n
 
 
 IN_NO_LIST = np.int64(2**40)
-"""A number that lists do not hold."""
+"""A number that is in no list."""
 
 
 @njit(cache=True, nogil=True)
 def depths_by_key(
     postings: Postings, keys: UInt64s, rows: Int64s, numbers: Int64s, next_number: int, first_live: int
 ) -> Int32s:
-    """Return int32[n, n_keys]: the depth of some texts in the lists of the keys of later ones.
+    """Return int32[n, n_keys]: the depth of earlier texts in the lists of the keys of later texts.
 
-    It is 0 where the text is not among the newest that are read, or is not live, and for `NO_KEY`.
+    It is 0 if the text is not live or not among the newest that are read, and for `NO_KEY`.
 
     Parameters
     ----------
     keys
         uint64[n_later, n_keys]: of the later texts.
     rows, numbers
-        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier one, of each row once.
+        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier text; distinct pairs.
     next_number, first_live
-        Numbers from the second on and before the first are live.
+        The live numbers are those from ``first_live`` to before ``next_number``.
     """
     depths = np.zeros((len(rows), keys.shape[1]), np.int32)
-    told = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
+    wanted = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
     first = 0
     while first < len(rows):
         last = first
         while last < len(rows) and rows[last] == rows[first]:
             last += 1
-        table, places = table_of(told, first, last)
+        table, places = table_of(wanted, first, last)
         for i in range(keys.shape[1]):
             if keys[rows[first], i] != NO_KEY:
                 note_depths(postings, value_of(postings, keys[rows[first], i]), table, places, depths[:, i])
@@ -220,7 +198,7 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """Write the depths of the numbers of a list that stand in a table, each at its place."""
+    """Write the depths of those numbers of a list that are in a table, each at its place."""
     n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS

@@ -1,37 +1,31 @@
-"""Segments: the texts of a live index sorted by the buckets that they are in, so many consecutive numbers at a time.
+"""Segments: runs of consecutive texts of a live index, each sorted by bucket, as in a log-structured merge tree.
 
-A segment has a power of two of numbers, and begins at a multiple of it. Which segments there are follows from the next
-number to be given out: as many of the largest size as are full, then at most one of half that size, and so on down to
-the smallest. The texts after the last segment are in none, and a look-up compares all of them. Building a segment is a
-counting sort of its texts; it takes the place of the smaller ones before it.
+The size of a segment is a power of two, and it starts at a multiple of its size. The next number determines which
+segments exist: all full segments of the largest size, then at most one of half that size, and so on down to the
+smallest size. The texts after the last segment are unsorted, and a look-up compares all of them. Building a segment is
+a counting sort of its texts; it replaces the smaller segments of the same texts.
 
-A text is in a bucket of each table. Its entry there is its place in the segment, under a tag: its fingerprint, folded
-by exclusive or. Each bit of the fingerprint is in one bit of the tag, so the tags of two texts differ in no more bits
-than their fingerprints, and most texts of a bucket are ruled out by their entries.
+A text is in one bucket of each table. Its entry there is its place in the segment and a tag: its fingerprint, folded by
+exclusive or. Each bit of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits
+than their fingerprints. So most texts of a bucket are ruled out by their entries.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, NearPairs, PairLimits, UInt32s, UInt64s
+from hybriddup.data.records import Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.live.reads import (
-    LiveNumbers,
-    compare_read,
-    compare_slots,
-    fetch_texts,
-    keep_least_depths,
-)
-from hybriddup.kernels.live.texts import LaterTexts, Partners, RingColumns, select_in_ring, slot_of_place, widest_limit
+from hybriddup.kernels.live.reads import compare_read, compare_slots, fetch_texts, keep_least_depths
+from hybriddup.kernels.live.texts import LaterTexts, Ring, select_in_ring, slot_of_place, widest_limit
 from hybriddup.kernels.popcount import HALF, ONE, popcount
 from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
-ROWS_AT_A_TIME = 1024
-"""Texts whose key bits are looked at together, bit by bit: as many as stay in the fastest cache."""
+ROWS_PER_BLOCK = 1024
+"""Texts whose key bits are gathered together, bit by bit; their fingerprints fit into the fastest cache."""
 
 
 class BucketKeys(NamedTuple):
@@ -40,11 +34,11 @@ class BucketKeys(NamedTuple):
     positions: Int64s
     """int64[n]: bit positions."""
     starts: Int64s
-    """int64[n_tables + 1]: where those of each table begin."""
+    """int64[n_tables + 1]: the positions of table ``t`` are ``starts[t]`` to ``starts[t + 1]``."""
     offsets: UInt32s
-    """uint32[m]: the offsets of the buckets that are looked into, the first of each table 0."""
+    """uint32[m]: flips of the buckets that a text looks into; the first of each table is 0."""
     offset_starts: Int64s
-    """int64[n_tables + 1]: where those of each table begin."""
+    """int64[n_tables + 1]: the offsets of each table, in the same way."""
     bucket_bits: int
 
 
@@ -52,13 +46,13 @@ class BucketKeys(NamedTuple):
 def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
     """Return uint32[n]: the bucket in one table of each fingerprint uint64[n, words].
 
-    Bit by bit over some fingerprints at a time, word by word next to each other, so that many go into one instruction.
+    The loop over the bits is outermost, over a block of fingerprints in columns, so that it is vectorized.
     """
     buckets = np.zeros(len(bits), np.uint32)
     positions = keys.positions[keys.starts[table] : keys.starts[table + 1]]
-    columns = np.empty((bits.shape[1], ROWS_AT_A_TIME), np.uint64)
-    for start in range(0, len(bits), ROWS_AT_A_TIME):
-        first, n = np.uint64(start), min(ROWS_AT_A_TIME, len(bits) - start)
+    columns = np.empty((bits.shape[1], ROWS_PER_BLOCK), np.uint64)
+    for start in range(0, len(bits), ROWS_PER_BLOCK):
+        first, n = np.uint64(start), min(ROWS_PER_BLOCK, len(bits) - start)
         for word in range(bits.shape[1]):
             for i in range(n):
                 columns[word, np.uint64(i)] = bits[first + np.uint64(i), word]
@@ -72,7 +66,7 @@ def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
 
 @njit(cache=True, nogil=True)
 def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
-    """Return uint64[n, n_probes]: the buckets that texts look into, numbered through all tables."""
+    """Return uint64[n, n_probes]: the buckets that texts look into, numbered across all tables."""
     listed = np.empty((len(bits), len(keys.offsets)), np.uint64)
     for table in range(len(keys.starts) - 1):
         own, first = buckets_of(bits, keys, table), np.uint64(table) << np.uint64(keys.bucket_bits)
@@ -85,32 +79,32 @@ def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
 PLACE_BITS = np.uint64(20)
 LARGEST_SEGMENT = 1 << 20
 PLACE_MASK = np.uint64(LARGEST_SEGMENT - 1)
-"""The low bits of an entry, which are the place; the others are the tag."""
+"""The low bits of an entry are the place, the high bits the tag."""
 TAG_BITS = np.uint64(12)
 TAG_MASK = np.uint64((1 << 12) - 1)
 
 
 class Segments(NamedTuple):
-    """The segments of the numbers in use."""
+    """The segments of the live numbers."""
 
     entries: UInt32s
-    """uint32[n_tables * capacity]: number ``n`` has its part from ``n % capacity * n_tables`` on, which it shares with
-    the others of its segment. `largest` divides the capacity."""
+    """uint32[n_tables * capacity]: a segment that starts at number ``n`` has the entries from
+    ``n % capacity * n_tables`` on. `largest` divides the capacity."""
     starts: UInt32s
-    """uint32[n_rows, n_buckets + 1]: where each bucket of a segment begins, counted from the first of its entries."""
+    """uint32[n_rows, n_buckets + 1]: start of each bucket of a segment, relative to the first of its entries."""
     smallest: int
     largest: int
 
 
 class Listing(NamedTuple):
-    """Some segments, in order."""
+    """Segments in order."""
 
     numbers: Int64s
-    """int64[n + 1]: the first number of each, and after the last segment the first that is in none."""
+    """int64[n + 1]: the first number of each, then the first number after all segments."""
     rows: Int64s
-    """int64[n]: which row of `Segments.starts` each has."""
+    """int64[n]: row in `Segments.starts`."""
     places: Int64s
-    """int64[n]: the place of its entries."""
+    """int64[n]: index of the first entry."""
 
 
 @njit(cache=True, nogil=True)
@@ -134,26 +128,24 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 
 @njit(cache=True, nogil=True)
-def build_segments(segments: Segments, keys: BucketKeys, bits: UInt64s, live: LiveNumbers, before: int) -> None:
-    """Build the segments that end after number ``before``; ``bits`` uint64[capacity, words] are those of the ring."""
-    last = np.int64(live.next_number)
-    numbers, rows, places = list_segments(segments, last - np.int64(live.span), last, len(keys.starts) - 1)
+def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int) -> None:
+    """Build the segments that end after number ``before``."""
+    last = np.int64(ring.next_number)
+    numbers, rows, places = list_segments(segments, last - np.int64(ring.span), last, len(keys.starts) - 1)
     for i in range(len(rows)):
         if numbers[i + 1] > before:
-            build_segment(segments, keys, bits, live, numbers[i : i + 2], rows[i], places[i])
+            build_segment(segments, keys, ring, numbers[i : i + 2], rows[i], places[i])
 
 
 @njit(cache=True, nogil=True)
-def build_segment(
-    segments: Segments, keys: BucketKeys, ring_bits: UInt64s, live: LiveNumbers, bounds: Int64s, row: int, place: int
-) -> None:
-    """Sort the live texts of a segment by their buckets; its numbers are ``bounds[0]`` to before ``bounds[1]``."""
-    first_live = np.int64(live.next_number - live.span)
+def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
+    """Sort the live texts of a segment by bucket; its numbers are ``bounds[0]`` to before ``bounds[1]``."""
+    first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
     bits = np.empty((bounds[1] - first, ring_bits.shape[1]), np.uint64)
     entries = np.empty(len(bits), np.uint32)
     for i in range(len(bits)):
-        slot = slot_of_place(np.uint64(first - first_live + i), live.first_slot, capacity)
+        slot = slot_of_place(np.uint64(first - first_live + i), ring.first_slot, capacity)
         for word in range(bits.shape[1]):
             bits[i, word] = ring_bits[slot, word]
         entries[i] = np.uint32(tag_of(bits, i) << PLACE_BITS | np.uint64(first + i - bounds[0]))
@@ -174,7 +166,7 @@ def build_segment(
 
 @njit(cache=True, nogil=True, inner=True)
 def tag_of(bits: UInt64s, row: int) -> np.uint64:
-    """Return the tag of a fingerprint in a row of uint64[n, words]."""
+    """Return the tag of the fingerprint in a row of uint64[n, words]."""
     tag = np.uint64(0)
     for word in range(bits.shape[1]):
         left = bits[row, word]
@@ -185,26 +177,18 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def look_up(
-    segments: Segments,
-    keys: BucketKeys,
-    columns: RingColumns,
-    rows: PairLimits,
-    live: LiveNumbers,
-    later: LaterTexts,
-    partners: Partners,
-) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of the later texts within their limits, in order, each once; all are as deep as the newest.
+def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+    """Return the distinct pairs of the later texts within their limits, in order; the depth of each is 1.
 
-    They are looked for in the buckets of the later texts, and among the texts that are in no segment. What one text
-    needs is fetched while those before it are compared.
+    The buckets of a text and the unsorted texts are compared. The memory for a text is prefetched while the texts
+    before it are compared.
     """
-    listed, first = list_buckets(later.bits, keys), np.int64(live.next_number - live.span)
-    listing = list_segments(segments, first, np.int64(live.next_number), len(keys.starts) - 1)
+    listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
+    listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
     n_sorted, n_compared, largest = max(listing.numbers[-1] - first, 0), np.int64(0), np.int64(0)
-    n_unsorted, n_entries, read = np.int64(live.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
+    n_unsorted, n_entries, read = np.int64(ring.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
-    bits, flat = columns.bits, columns.bits.ravel()
+    flat, n_words = ring.columns.bits.ravel(), ring.columns.bits.shape[1]
     for step in range(len(listed) + 2):
         fetch_starts(segments, listing, listed, step)
         n_before, (n_entries, of_bucket) = n_entries, fetch_entries(segments, listing, listed, step - 1)
@@ -213,25 +197,25 @@ def look_up(
             continue
         if n_before > len(read):
             read = np.empty(2 * n_before, np.uint64)
-        n_read = read_buckets(segments, listing, listed, row, first, live, later, partners, read)
-        fetch_texts(bits, read, np.uint64(0), n_read, live)
+        n_read = read_buckets(segments, listing, listed, row, first, ring, later, read)
+        fetch_texts(ring, read, np.uint64(0), n_read)
         if n_near + n_before + n_unsorted > len(near):
             near = with_room_for(near, n_near, n_before + n_unsorted)
             depths = with_room_for(depths, n_near, len(near))
-        limit = widest_limit(later, row, partners)
-        n_found = compare_read(bits, read, n_read, live, later, row, limit, near, n_near)
+        limit = widest_limit(ring, later, row)
+        n_found = compare_read(ring, read, n_read, later, row, limit, near, n_near)
         sort_run(near, n_near, n_found)
         n_near = keep_least_depths(near, depths, n_near, n_found, row)
-        n_near = compare_unsorted(flat, bits.shape[1], n_sorted, live, later, row, limit, near, n_near)
+        n_near = compare_unsorted(ring, flat, n_words, n_sorted, later, row, limit, near, n_near)
         n_compared += np.int64(n_read) + n_unsorted
     all_newest = np.ones(n_near, np.int32)
-    pairs = select_in_ring(near[:n_near], all_newest, columns, np.int64(live.first_slot), rows, later)
+    pairs = select_in_ring(near[:n_near], all_newest, ring, later)
     return pairs, LookUpCounts(n_compared, listed.size, largest)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> None:
-    """Fetch where the buckets start that a text looks into, if there is such a row."""
+    """Prefetch the starts of the buckets that a text looks into, if the row exists."""
     if row >= len(listed):
         return
     for segment in range(len(listing.rows)):
@@ -242,7 +226,7 @@ def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> tuple[int, int]:
-    """Fetch the first entries of a row's buckets, if there is one; return how many there are, and the most of one."""
+    """Prefetch the entries of a row's buckets, if the row exists; return the number, and that of the largest."""
     n_entries, largest = np.int64(0), np.int64(0)
     for probe in range(listed.shape[1] if 0 <= row < len(listed) else 0):
         n_before = n_entries
@@ -257,7 +241,7 @@ def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: in
 
 @njit(cache=True, nogil=True, inner=True)
 def bounds_of(segments: Segments, listing: Listing, segment: int, bucket: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the places of the first entry of a bucket and of the one after its last, in one of the segments listed."""
+    """Return the index of the first entry of a bucket of a listed segment, and the index after its last entry."""
     row, place = np.uint64(listing.rows[np.uint64(segment)]), np.uint64(listing.places[np.uint64(segment)])
     return place + np.uint64(segments.starts[row, bucket]), place + np.uint64(segments.starts[row, bucket + ONE])
 
@@ -269,16 +253,15 @@ def read_buckets(
     listed: UInt64s,
     row: int,
     first: int,
-    live: LiveNumbers,
+    ring: Ring,
     later: LaterTexts,
-    partners: Partners,
     read: UInt64s,
 ) -> np.uint64:
-    """Write the live texts of a text's buckets whose tags are near enough into ``read``; return how many there are.
+    """Write the live texts of a text's buckets whose tags are within the limit into ``read``; return their number.
 
-    The first live number is ``first``. There is room for all texts of the buckets.
+    The first live number is ``first``. ``read`` must have room for all texts of the buckets.
     """
-    limit, tag, n_read = widest_limit(later, row, partners), tag_of(later.bits, row), np.uint64(0)
+    limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):
         before = np.uint64(listing.numbers[np.uint64(segment)] - first)  # a text that is not live wraps around
         for probe in range(listed.shape[1]):
@@ -287,25 +270,25 @@ def read_buckets(
                 entry = np.uint64(segments.entries[i])
                 place = before + (entry & PLACE_MASK)
                 read[n_read] = place << HALF | ONE
-                n_read += np.uint64(popcount(entry >> PLACE_BITS ^ tag) <= limit) & np.uint64(place < live.span)
+                n_read += np.uint64(popcount(entry >> PLACE_BITS ^ tag) <= limit) & np.uint64(place < ring.span)
     return n_read
 
 
 @njit(cache=True, nogil=True, inner=True)
 def compare_unsorted(
+    ring: Ring,
     flat: UInt64s,
     n_words: int,
     first: int,
-    live: LiveNumbers,
     later: LaterTexts,
     row: int,
     limit: np.uint64,
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Write the near texts among those from place ``first`` of the ring on, as `compare_slots` does."""
-    capacity, last = np.int64(len(flat)) // n_words, np.int64(live.span)
-    place, slot = first, (np.int64(live.first_slot) + first) % capacity
+    """Append the near texts from place ``first`` of the ring on, as `compare_slots` does."""
+    capacity, last = np.int64(len(flat)) // n_words, np.int64(ring.span)
+    place, slot = first, (np.int64(ring.first_slot) + first) % capacity
     while place < last:
         n = min(last - place, capacity - slot)
         n_near = compare_slots(flat, n_words, slot, slot + n, place, later, row, limit, near, n_near)

@@ -1,12 +1,11 @@
-"""The table of posting lists: which keys there are, and where the list of each is.
+"""A hash map from key to posting list, in shards, so that rehashing never pauses a whole batch.
 
-The table is in shards, by the leading bits of a key that was mixed up. A shard is a hash table of its own with linear
-probing, over pages of slots that are taken from one pool. It is rebuilt by itself when it is full, and from time to
-time to sweep it, so that no single text waits for more than one of them.
+The leading bits of the mixed key select the shard. A shard is a hash map with linear probing, over pages of slots from
+one pool. It is rebuilt when it is full, and now and then to remove dead numbers: no text waits for more than one shard.
 
-A slot has the mixed lower half of its key, a bijection of it, and a value: 0 where the slot is empty, the number of the
-key's only text, or, under the bit `IS_LIST`, the block of its list. So keys below 2**32 are told apart exactly. Upper
-halves, where there are any, have an array of their own.
+A slot holds the lower half of its key, mixed by a bijection, and a value: 0 = the slot is empty; the number of the
+key's only text; or, with the bit `IS_LIST`, the block of its list. So keys below 2**32 are distinguished exactly. The
+upper halves of larger keys are in an array of their own.
 """
 
 import numpy as np
@@ -34,16 +33,16 @@ PAGE_BITS = 6
 PAGE_MASK = np.uint64((1 << PAGE_BITS) - 1)
 IS_LIST = np.uint64(1 << 31)
 FULL, FILLED = (4, 5), (13, 20)
-"""Shares of a shard's slots: with more keys it is rebuilt, and then it has pages for this one."""
+"""Load factors, as fractions: above `FULL` a shard is rebuilt, with pages for a load factor of `FILLED`."""
 SPARSE = (2, 5)
-"""With fewer keys it gives pages back."""
+"""Load factor below which a rebuilt shard frees pages."""
 FETCH_SWEPT = 24
-"""How many slots ahead a list that is swept is fetched: memory takes that long to answer."""
+"""How many slots ahead a list is prefetched in a sweep."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def mixed_half(half: np.uint64) -> np.uint64:
-    """Return 32 bits of which every bit depends on every bit of those given: the finalizer of MurmurHash3, 32 bits."""
+    """Return 32 mixed bits, by the 32-bit finalizer of MurmurHash3, a bijection."""
     half = (half ^ (half >> np.uint64(16))) * np.uint64(0x85EBCA6B) & LOW_HALF
     half = (half ^ (half >> np.uint64(13))) * np.uint64(0xC2B2AE35) & LOW_HALF
     return half ^ (half >> np.uint64(16))
@@ -51,7 +50,7 @@ def mixed_half(half: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def tag_of(key: np.uint64) -> np.uint64:
-    """Return 32 bits that, with the upper half of the key, are of this key only."""
+    """Return 32 bits that, together with the upper half of the key, identify the key."""
     return mixed_half((key & LOW_HALF) ^ mixed_half(key >> HALF))
 
 
@@ -63,26 +62,26 @@ def shard_of(postings: Postings, tag: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64:
-    """Return the place in its shard where the search for a tag begins."""
+    """Return the place in its shard where probing for a tag starts."""
     return (tag * np.uint64(len(postings.n_pages)) & LOW_HALF) * n_slots >> HALF
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_in(postings: Postings, shard: np.uint64, place: np.uint64) -> np.uint64:
-    """Return the slot at a place of a shard; one that has no page has the first slot of page 0, which stays empty."""
+    """Return the slot at a place of a shard; for a shard without pages, the first slot of page 0, which stays empty."""
     page = np.uint64(postings.pages[place >> np.uint64(PAGE_BITS), shard])
     return np.uint64(page << np.uint64(PAGE_BITS) | place & PAGE_MASK)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slots_of(postings: Postings, shard: np.uint64) -> np.uint64:
-    """Return how many slots a shard has."""
+    """Return the number of slots of a shard."""
     return np.uint64(postings.n_pages[shard]) << np.uint64(PAGE_BITS)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
-    """Return the slot of a key; where it is not there, the empty one that it would be in."""
+    """Return the slot of a key, or the empty slot where the key would be inserted."""
     slots, uppers, tag = postings.slots, postings.uppers, tag_of(key)
     shard = shard_of(postings, tag)
     n_slots = slots_of(postings, shard)
@@ -99,13 +98,13 @@ def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def value_of(postings: Postings, key: np.uint64) -> np.uint64:
-    """Return the value in the slot of a key, 0 where no text has it."""
+    """Return the value in the slot of a key, 0 if no text has the key."""
     return np.uint64(postings.slots[find_slot(postings, key)] & LOW_HALF)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_home(postings: Postings, key: np.uint64) -> None:
-    """Fetch the slot where the search for a key begins."""
+    """Prefetch the slot where probing for a key starts."""
     tag = tag_of(key)
     shard = shard_of(postings, tag)
     fetch_early(postings.slots, slot_in(postings, shard, home_of(postings, tag, slots_of(postings, shard))))
@@ -113,20 +112,20 @@ def fetch_home(postings: Postings, key: np.uint64) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_header(postings: Postings, value: np.uint64) -> None:
-    """Fetch the beginning of the list that a slot's value points to, if it does."""
+    """Prefetch the header of the list that a slot's value points to, if any."""
     if value & IS_LIST:
         fetch_early(postings.words, (value ^ IS_LIST) << BLOCK_BITS)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def has_room(n_keys: int, n_slots: np.uint64) -> bool:
-    """Return whether a shard of so many slots may have so many keys."""
+    """Return whether a shard of ``n_slots`` slots may have ``n_keys`` keys."""
     return n_keys * FULL[1] <= np.int64(n_slots) * FULL[0]
 
 
 @njit(cache=True, nogil=True)
 def sweep_shards(postings: Postings, first: int, last: int, next_number: int, first_live: int) -> None:
-    """Take what is dead out of some shards, from ``first`` to ``last``, and out of the lists of their keys."""
+    """Remove dead numbers from the shards ``first`` to before ``last``, and from the lists of their keys."""
     age = Age(np.uint64(next_number), np.uint64(next_number - first_live))
     for shard in range(first, last):
         if postings.n_pages[shard] > 0:
@@ -135,9 +134,9 @@ def sweep_shards(postings: Postings, first: int, last: int, next_number: int, fi
 
 @njit(cache=True, nogil=True)
 def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: bool) -> None:
-    """Take the dead numbers out of a shard's slots, and out of its lists or not; then give it the pages that suit it.
+    """Remove dead numbers from a shard's slots, and from its lists if ``sweeps_lists``; then resize the shard.
 
-    These are enough for one key more, as long as there are any.
+    It gets room for one more key, as long as the pool has pages.
     """
     n_slots = slots_of(postings, shard)
     slots, uppers, wide = postings.slots, postings.uppers, len(postings.uppers) > 0
@@ -171,7 +170,7 @@ def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: 
 
 @njit(cache=True, nogil=True, inner=True)
 def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bool) -> np.uint64:
-    """Return the value of a slot without what is dead, 0 where all is; a list of few live numbers takes less room."""
+    """Return the value of a slot without dead numbers, 0 if all are dead; a shorter list moves to a smaller block."""
     if not value & IS_LIST:
         return np.uint64(0) if value == 0 or is_dead(value, age) else value
     if not sweeps_lists:
@@ -196,9 +195,9 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
 
 @njit(cache=True, nogil=True, inner=True)
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
-    """Give a shard pages for so many keys, or take some away, unless it has as many as suit; as far as there is room.
+    """Resize a shard for ``n_keys`` keys, as far as the pool has pages; its slots must be written again.
 
-    Its slots are to be written anew.
+    Nothing is done while its load factor is between `SPARSE` and `FULL`.
     """
     slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
     n_slots = np.int64(slots_of(postings, shard))

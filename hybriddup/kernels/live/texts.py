@@ -1,68 +1,82 @@
-"""The texts of a live index in a ring of slots: numbering them, and keeping pairs within limits.
+"""A ring buffer of the texts of a live index, and the limits of pairs with them.
 
-A text has a running number. Its slot follows from how far back it is, counted from the next number to be given out:
-1 is the newest text. Numbers come in blocks, each with the position of its first text, its *anchor*; a text is at most
-`LARGEST_OFFSET` positions after its anchor, and one farther away begins a new block. Numbers that are passed over stand
-for no text, and their slots hold `NO_TEXT`.
+Texts have running numbers, and the number determines the slot. Numbers come in blocks of `IN_BLOCK`. A block has an
+*anchor*, the position of its first text, and stores the other positions as offsets of 16 bits. A text that is more than
+`LARGEST_OFFSET` positions after the anchor starts a new block. The slots of skipped numbers hold `NO_TEXT`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import SKETCH_WORDS, Float32s, Int32s, Int64s, NearPairs, PairLimits, UInt16s, UInt64s
+from hybriddup.data.records import SKETCH_WORDS, Int32s, Int64s, NearPairs, UInt16s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
-from hybriddup.kernels.search.pair_limits import are_within, length_class
-from hybriddup.kernels.text.characters import count_lacking
+from hybriddup.kernels.popcount import HALF, LOW_HALF, differing_bits
+from hybriddup.kernels.search.pair_limits import (
+    Records,
+    Sketch,
+    TextColumns,
+    are_within,
+    count_lacking,
+    first_pairs,
+    length_class,
+    new_pairs,
+    sketch_of,
+)
 from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Numbers that share an anchor."""
-TOLD_BITS = 20
-"""Numbers are told apart by so many of their low bits at least."""
+LOW_BITS = 20
+"""Users of the numbers may store only this many low bits, or more."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
-"""How many texts ahead the columns are fetched: memory takes that long to answer."""
+"""How many texts ahead the columns are prefetched."""
 
 
 class RingColumns(NamedTuple):
-    """What is kept of each text, by slot."""
+    """The stored columns, by slot."""
 
     bits: UInt64s
     """uint64[capacity, words]."""
     length_numbers: UInt16s
-    """uint16[capacity], or uint32: which of the lengths that have come up the text has."""
+    """uint16[capacity] or uint32[capacity]: number of the text's length."""
     offsets: UInt16s
-    """uint16[capacity]: positions after the anchor of the block."""
+    """uint16[capacity]: position minus the anchor of the block."""
     anchors: Int64s
     """int64[capacity / IN_BLOCK]."""
     sketches: UInt64s
-    """uint64[capacity, SKETCH_WORDS]; no rows where characters are not asked."""
+    """uint64[capacity, SKETCH_WORDS]; no rows if characters are not counted."""
 
 
-class Partners(NamedTuple):
-    """What a later text may match in a window, by its length; one that is longer than the last counts as of that."""
+class Ring(NamedTuple):
+    """The live texts and what pairs with them must meet."""
 
+    columns: RingColumns
+    lengths: Int32s
+    """int32[n_lengths]: by length number."""
+    limits: Records
+    """LIMIT[n_lengths]: for pairs whose shorter text has this length."""
     max_distances: Int32s
-    """int32[n]: the largest Hamming limit of shorter texts that it may match; -1 = there is none."""
     shortest: Int32s
-    """int32[n]: the length of the shortest text that it may match."""
+    """int32[n], int32[n]: by the length of a later text, the largest Hamming limit of the shorter texts that it may
+    match, -1 for none; and the length of the shortest of them. The last entry is for all greater lengths."""
+    next_number: np.uint64
+    span: np.uint64
+    """The live numbers are the ``span`` numbers before ``next_number``."""
+    first_slot: np.uint64
+    """The slot of the first live number; the others follow."""
 
 
 class LaterTexts(NamedTuple):
     """The texts that are looked up, by row."""
 
     positions: Int64s
-    bits: UInt64s
-    lengths: Int32s
-    max_distances: Int32s
-    max_partner_lengths: Int32s
-    common_of_shorter: Float32s
-    common_of_longer: Float32s
-    sketches: UInt64s
+    texts: TextColumns
+    counts_characters: bool
+    """Whether pairs must have enough characters in common, if the ring has sketches."""
 
 
 @njit(cache=True, nogil=True)
@@ -74,10 +88,10 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
     positions
         int64[n], rising.
     next_number
-        At least `IN_BLOCK`. Numbers whose low `TOLD_BITS` are those of the first block are never given out, so that the
-        low bits of none are 0.
+        At least `IN_BLOCK`. Numbers whose low `LOW_BITS` are those of the first block are skipped, so that the low
+        bits of no number are 0.
     anchor
-        The anchor of the block that ``next_number`` is in; of no meaning where that block is still empty.
+        The anchor of the block of ``next_number``; ignored if that block is empty.
     """
     numbers, anchors = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
     number = np.int64(next_number)
@@ -86,7 +100,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
             number += IN_BLOCK - number % IN_BLOCK
         if number % IN_BLOCK == 0:
             anchor = positions[row]
-            if number & np.int64((1 << TOLD_BITS) - 1) == 0:
+            if number & np.int64((1 << LOW_BITS) - 1) == 0:
                 number += IN_BLOCK
         numbers[row], anchors[row] = number, anchor
         number += 1
@@ -101,22 +115,21 @@ def write_texts(
     next_number: int,
     turn: int,
     positions: Int64s,
-    bits: UInt64s,
+    texts: TextColumns,
     length_numbers: Int64s,
-    sketches: UInt64s,
 ) -> None:
-    """Write texts, at least one, into their slots, and that the numbers passed over stand for no text.
+    """Write texts, at least one, into their slots, and mark the slots of skipped numbers as empty.
 
     Parameters
     ----------
     columns
-        Changed in place; there is a slot for every number.
+        Changed in place; it has a slot for every number.
     numbers, anchors
-        As `number_texts` returns them for ``next_number``.
+        As returned by `number_texts` for ``next_number``.
     turn
-        The number in slot 0; the last slot comes before it, or is at most one round of the ring after it.
-    positions, bits, length_numbers, sketches
-        What is to be written, row by row; no sketches where the ring has none.
+        The number in slot 0. The numbers may continue past the last slot, by up to one round of the ring.
+    positions, texts, length_numbers
+        The texts, by row.
     """
     ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
     capacity, number = len(ring_bits), np.int64(next_number)
@@ -130,16 +143,17 @@ def write_texts(
         slot = slot_of(numbers[row], turn, capacity)
         ring_offsets[slot] = np.uint16(positions[row] - anchors[row])
         ring_lengths[slot] = length_numbers[row]
-        for word in range(bits.shape[1]):
-            ring_bits[slot, word] = bits[row, word]
+        for word in range(ring_bits.shape[1]):
+            ring_bits[slot, word] = texts.bits[row, word]
         if len(ring_sketches) > 0:
+            sketch = sketch_of(texts.facts[row])
             for word in range(SKETCH_WORDS):
-                ring_sketches[slot, word] = sketches[row, word]
+                ring_sketches[slot, word] = sketch[word]
 
 
 @njit(cache=True, nogil=True)
 def slot_of(number: int, turn: int, capacity: int) -> int:
-    """Return the slot of a number, where ``turn`` is the number in slot 0."""
+    """Return the slot of a number; ``turn`` is the number in slot 0."""
     slot = np.int64(number - turn)
     if slot < 0:
         return slot + capacity
@@ -148,16 +162,15 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
-    """Return the number of the first text that is not before a position, and how many texts there are before it.
+    """Return the number of the first text at or after a position, and how many texts are before it.
 
-    Where all are before it, the number is ``next_number``. Only texts from number ``first`` on are looked at.
+    The search starts at number ``first``. If all texts are before the position, the number is ``next_number``.
     """
-    offsets, anchors = columns.offsets, columns.anchors
-    capacity, number, n_before = len(offsets), np.int64(first), np.int64(0)
+    capacity, number, n_before = len(columns.offsets), np.int64(first), np.int64(0)
     while number < next_number:
         slot = slot_of(number, turn, capacity)
-        if offsets[slot] != NO_TEXT:
-            if anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot]) >= position:
+        if columns.offsets[slot] != NO_TEXT:
+            if position_at(columns, slot) >= position:
                 break
             n_before += 1
         number += 1
@@ -166,7 +179,7 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 @njit(cache=True, nogil=True)
 def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
-    """Return int64[n]: the number of the first text that is not before each position, as `first_from` tells it."""
+    """Return int64[n]: the number of the first text at or after each position, as `first_from` returns it."""
     numbers = np.empty(len(positions), np.int64)
     for row in range(len(positions)):
         block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
@@ -191,94 +204,89 @@ def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, 
 
 
 @njit(cache=True, nogil=True, inner=True)
-def widest_limit(later: LaterTexts, row: int, partners: Partners) -> np.uint64:
-    """Return the largest Hamming limit of any pair that a later text may be in."""
-    length = min(np.int64(later.lengths[row]), np.int64(len(partners.max_distances) - 1))
-    return np.uint64(max(later.max_distances[row], partners.max_distances[length], 0))
+def widest_limit(ring: Ring, later: LaterTexts, row: int) -> np.uint64:
+    """Return the largest Hamming limit of any pair of a later text."""
+    fact = later.texts.facts[row]
+    length = min(np.int64(fact["length"]), np.int64(len(ring.max_distances) - 1))
+    return np.uint64(max(later.texts.limits[fact["kind"]]["max_distance"], ring.max_distances[length], 0))
 
 
 @njit(cache=True, nogil=True, inner=True)
-def classes_of_partners(later: LaterTexts, row: int, partners: Partners) -> tuple[np.uint64, np.uint64]:
-    """Return the class of the shortest length that a later text may match, and how much larger that of the longest is.
+def classes_of_partners(ring: Ring, later: LaterTexts, row: int) -> tuple[np.uint64, np.uint64]:
+    """Return the length class of the shortest text that a later text may match, and how many classes follow it.
 
-    A text of another class is no candidate; one of these classes may be too short or too long all the same.
+    Texts of other classes are no candidates; texts of these classes may still be too short or too long.
     """
-    length = np.int64(later.lengths[row])
-    shortest = np.int64(partners.shortest[min(length, np.int64(len(partners.shortest) - 1))])
-    first = length_class(shortest)
-    last = length_class(max(length, np.int64(later.max_partner_lengths[row])))
+    fact = later.texts.facts[row]
+    length = np.int64(fact["length"])
+    first = length_class(np.int64(ring.shortest[min(length, np.int64(len(ring.shortest) - 1))]))
+    last = length_class(max(length, np.int64(later.texts.limits[fact["kind"]]["max_partner_length"])))
     return np.uint64(first), np.uint64(last - first)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
-    """Return the slot of a text, of which the place among those of the ring is given."""
+    """Return the slot of a text, given its place among the live texts."""
     slot = first_slot + place
     return slot - capacity if slot >= capacity else slot
 
 
 @njit(cache=True, nogil=True)
-def select_in_ring(
-    near: UInt64s, depths: Int32s, columns: RingColumns, first_slot: int, rows: PairLimits, later: LaterTexts
-) -> NearPairs:
-    """Return those that are pairs within their limits, in the order given; `later` is the row of the later text.
+def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts) -> NearPairs:
+    """Return the pairs that are within their limits, in the order given.
 
     Parameters
     ----------
     near
-        Row of the later text in the upper 32 bits, place among the texts of the ring in the lower, each once.
+        uint64[n]: the row of the later text in the upper 32 bits, the place of the live text in the lower; distinct.
     depths
-        int32[n]: their depths.
-    first_slot
-        The slot of place 0.
+        int32[n].
     """
-    bits, length_numbers, offsets, anchors, sketches = columns
-    flat_bits, flat_sketches, n_words = bits.ravel(), sketches.ravel(), np.uint64(bits.shape[1])
-    first, capacity = np.uint64(first_slot), np.uint64(len(bits))
-    earlier, later_rows = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
-    distances, found_depths, n = np.empty(len(near), np.int32), np.empty(len(near), np.int64), np.int64(0)
+    columns, first, capacity = ring.columns, ring.first_slot, np.uint64(len(ring.columns.bits))
+    flat_bits, flat_sketches, n_words = columns.bits.ravel(), columns.sketches.ravel(), np.uint64(columns.bits.shape[1])
+    found, n = new_pairs(len(near)), np.int64(0)
     for i in range(len(near)):
         soon = slot_of_place(near[min(i + FETCH_SOON, len(near) - 1)] & LOW_HALF, first, capacity)
-        fetch_early(offsets, soon)
-        fetch_early(length_numbers, soon)
+        fetch_early(columns.offsets, soon)
+        fetch_early(columns.length_numbers, soon)
         fetch_early(flat_bits, soon * n_words)
-        if len(sketches) > 0:
+        if len(columns.sketches) > 0:
             fetch_early(flat_sketches, soon * np.uint64(SKETCH_WORDS))
         row, slot = np.int64(near[i] >> HALF), np.int64(slot_of_place(near[i] & LOW_HALF, first, capacity))
-        distance = distance_in_ring(columns, rows, slot, later, row)
+        distance = distance_in_ring(ring, slot, later, row)
         if distance >= 0:
-            earlier[n], later_rows[n] = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot]), row
-            distances[n], found_depths[n] = distance, np.int64(depths[i])
+            found.earlier[n], found.later[n] = position_at(columns, slot), row
+            found.distances[n], found.depths[n] = distance, np.int64(depths[i])
             n += 1
-    return NearPairs(earlier[:n].copy(), later_rows[:n].copy(), distances[:n].copy(), found_depths[:n].copy())
+    return first_pairs(found, n)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def distance_in_ring(columns: RingColumns, rows: PairLimits, slot: int, later: LaterTexts, row: int) -> np.int32:
-    """Return in how many bits a later text and that of a slot differ; -1 where they are no pair within their limits."""
-    bits, length_numbers, offsets, anchors, sketches = columns
-    position = anchors[slot >> BLOCK_BITS] + np.int64(offsets[slot])
-    if offsets[slot] == NO_TEXT or position >= later.positions[row]:
-        return np.int32(-1)
-    number, length = np.int64(length_numbers[slot]), np.int64(later.lengths[row])
-    other = np.int64(rows.lengths[number])
-    is_shorter, lacking = other < length, np.int64(0)
-    distance = np.int32(0)
-    for word in range(bits.shape[1]):
-        distance += np.int32(popcount(bits[slot, word] ^ later.bits[row, word]))
-    if distance > (rows.max_hamming_distances[number] if is_shorter else later.max_distances[row]):
-        return np.int32(-1)
-    if len(sketches) > 0 and len(later.sketches) > 0:
-        if is_shorter:
-            lacking = count_lacking(sketches, slot, later.sketches, row)
-        else:
-            lacking = count_lacking(later.sketches, row, sketches, slot)
-    is_within = are_within(
-        min(length, other),
-        max(length, other),
-        lacking,
-        np.int64(rows.max_partner_lengths[number] if is_shorter else later.max_partner_lengths[row]),
-        rows.common_of_shorter[number] if is_shorter else later.common_of_shorter[row],
-        rows.common_of_longer[number] if is_shorter else later.common_of_longer[row],
-    )
-    return distance if is_within else np.int32(-1)
+def distance_in_ring(ring: Ring, slot: int, later: LaterTexts, row: int) -> int:
+    """Return the Hamming distance of a later text and the text of a slot, -1 if the limits rule the pair out."""
+    columns, fact = ring.columns, later.texts.facts[row]
+    if columns.offsets[slot] == NO_TEXT or position_at(columns, slot) >= later.positions[row]:
+        return np.int64(-1)
+    number = np.int64(columns.length_numbers[slot])
+    length, other = np.int64(fact["length"]), np.int64(ring.lengths[number])
+    limit = ring.limits[number] if other < length else later.texts.limits[fact["kind"]]
+    distance, lacking = np.int64(differing_bits(columns.bits, slot, later.texts.bits, row)), np.int64(0)
+    if distance > limit["max_distance"]:
+        return np.int64(-1)
+    if len(columns.sketches) > 0 and later.counts_characters:
+        sketch, of_slot = sketch_of(fact), sketch_at(columns, slot)
+        lacking = count_lacking(of_slot, sketch) if other < length else count_lacking(sketch, of_slot)
+    return distance if are_within(min(length, other), max(length, other), lacking, limit) else np.int64(-1)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def position_at(columns: RingColumns, slot: int) -> int:
+    """Return the position of the text of a slot."""
+    return np.int64(columns.anchors[slot >> BLOCK_BITS]) + np.int64(columns.offsets[slot])
+
+
+@njit(cache=True, nogil=True, inner=True)
+def sketch_at(columns: RingColumns, slot: int) -> Sketch:
+    """Return the words of the sketch of a slot."""
+    sketches = columns.sketches
+    return sketches[slot, 0], sketches[slot, 1], sketches[slot, 2], sketches[slot, 3]

@@ -1,6 +1,7 @@
-"""The texts of one batch in groups that share a key.
+"""Grouping the texts of one batch by key.
 
-Arrays by group have one more place at their end, for `NO_GROUP`: which keys have a group no branch can foresee.
+Arrays by group have one more place at the end, for `NO_GROUP`, so that the loops need no branch that the processor
+would mispredict.
 """
 
 import numpy as np
@@ -9,22 +10,20 @@ from hybriddup.data.records import Int32s, Int64s, UInt32s, UInts
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import power_of_two
 from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, home_of, place_of_key
-from hybriddup.kernels.search.pair_limits import TextColumns
-from hybriddup.kernels.search.rings import Rings, add_to_ring, word_of
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
-"""Keys ahead of which places of a table are fetched."""
+"""How many keys ahead places of a table are prefetched."""
 
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Return the number of each key that stands there several times, and how many such keys there are.
+    """Return the number of each key that occurs several times, and how many such keys there are.
 
     Parameters
     ----------
     keys
-        uint64[n, m], `NO_KEY` for none; or uint32[n, m], `NO_GROUP` for none.
+        uint64[n, m], padded with `NO_KEY`; or uint32[n, m], padded with `NO_GROUP`.
 
     Returns
     -------
@@ -49,9 +48,9 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 
 @njit(cache=True, nogil=True)
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
-    """Number anew those below ``n_numbers`` that stand there several times, in place, and return how many there are.
+    """Renumber the numbers below ``n_numbers`` that occur several times, in place, and return how many there are.
 
-    ``numbers`` is uint32[n, m]; the others get `NO_GROUP`.
+    ``numbers`` is uint32[n, m]; all others become `NO_GROUP`.
     """
     counts, n_shared = count_keys(numbers, n_numbers), np.uint32(0)
     for number in range(n_numbers):
@@ -67,9 +66,9 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
 
 @njit(cache=True, nogil=True)
 def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
-    """Return uint32[n_groups + 1]: how many texts each group has, and then how many keys have no group.
+    """Return uint32[n_groups + 1]: the size of each group, then the number of keys without group.
 
-    ``own`` is uint32[n, n_keys]: the groups of each text, `NO_GROUP` for none.
+    ``own`` is uint32[n, n_keys]: the groups of each text, padded with `NO_GROUP`.
     """
     counts, flat = np.zeros(n_groups + 1, np.uint32), own.ravel()
     for entry in range(len(flat)):
@@ -79,60 +78,24 @@ def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
-    """Return the place of a group, or of `NO_GROUP`, in an array with one place more than there are groups."""
+    """Return the place of a group, or of `NO_GROUP`, in an array of ``n_groups + 1`` places."""
     return min(np.uint64(group), np.uint64(n_groups))
 
 
 @njit(cache=True, nogil=True)
-def fill_rings(
-    texts: TextColumns, own: UInt32s, probed: UInt32s, sizes: UInt32s, starts: UInt32s, rings: Rings
-) -> tuple[UInt32s, Int32s]:
-    """Add all texts of a batch to the rings of their groups, in order.
-
-    Parameters
-    ----------
-    own, probed
-        uint32[n, n_keys], uint32[n, m]: the groups of each text and those that it looks into, `NO_GROUP` for none.
-    sizes, starts
-        uint32[n_groups]: how many texts each group's ring has room for, all or none, and its start. It is empty.
-
-    Returns
-    -------
-    looked_into, ranks
-        uint32[n, m], int32[n, m]: the start of each ring that a text looks into, and how many texts of it stand before
-        that text; at the end of a row `NO_GROUP` and 0 for those where there are none.
-    """
-    looked_into, ranks = np.empty(probed.shape, np.uint32), np.empty(probed.shape, np.int32)
-    n_groups, n_before = len(starts), np.zeros(len(starts) + 1, np.int32)
-    for i in range(len(own)):
-        n_into = np.uint64(0)
-        for j in range(probed.shape[1]):
-            n = n_before[place_of_group(probed[i, j], n_groups)]
-            looked_into[i, n_into], ranks[i, n_into] = probed[i, j], n
-            n_into += np.uint64(n > 0)
-        for j in range(n_into):
-            looked_into[i, j] = starts[looked_into[i, j]]
-        looked_into[i, n_into:], ranks[i, n_into:] = NO_GROUP, 0
-        word = word_of(rings, texts, i)
-        for j in range(own.shape[1]):
-            if own[i, j] != NO_GROUP and sizes[own[i, j]] > 0:
-                add_to_ring(rings, starts[own[i, j]], texts, i, word)
-                n_before[own[i, j]] += 1
-    return looked_into, ranks
-
-
-@njit(cache=True, nogil=True)
 def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int32s, Int64s, int]:
-    """Return how many texts of each group that a text looks into are before it, and the sum of all.
+    """Count the texts of each group that come before a text of the batch.
 
-    Up to this many kept texts can come between it and those of the index; the sum is the comparisons of the batch.
+    At most this many kept texts of the batch come between the text and the texts of the index.
 
     Returns
     -------
     before, places
-        int32[n, m], int32[n, n_keys]: of each group that a text looks into; of each that it is in.
+        int32[n, m], int32[n, n_keys]: in each group that a text looks into, and in each of its own groups.
     most
-        int64[n]: the largest number that ``before`` has for a text.
+        int64[n]: the largest of ``before`` for each text.
+    n_comparisons
+        The sum of ``before``.
     """
     before, places, most = np.zeros(probed.shape, np.int32), np.zeros(own.shape, np.int32), np.zeros(len(own), np.int64)
     n_before, n_comparisons = np.zeros(n_groups + 1, np.int64), np.int64(0)

@@ -9,25 +9,25 @@ from hybriddup.kernels.search.shingles import mixed
 
 @njit(cache=True, nogil=True)
 def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) -> UInt64s:
-    """Return uint64[n, n_keys]: a hash of the chosen bits of each fingerprint, for each key another one.
+    """Return uint64[n, n_keys]: hashes of chosen bits of each fingerprint.
 
     Parameters
     ----------
     bits
         uint64[n, words].
     masks
-        uint64[n_masks, words]: the bits that are chosen.
+        uint64[n_masks, words]: the chosen bits.
     flips, mask_of
-        uint64[n_keys, words], int64[n_keys]: the bits that are flipped before, and the mask, of each key.
+        uint64[n_keys, words], int64[n_keys]: the bits that are flipped first, and the mask, of each key.
 
     Notes
     -----
-    Where all chosen bits are of one word, the hash is one to one, so that keys of other bits never meet; otherwise they
-    meet by a chance of 2**-64, as do keys of different masks. No hash is 2**64 - 1.
+    If all chosen bits are in one word, the hash is one to one, so that different bits never collide. Otherwise they
+    collide with probability 2**-64, as do keys of different masks. No hash is 2**64 - 1.
     """
     keys, seeds = np.empty((len(bits), len(flips)), np.uint64), np.empty(len(masks), np.uint64)
     for mask in range(len(masks)):
-        seeds[mask] = mixed(np.uint64(mask + 1))  # far apart, so that a mask's bits do not make up for it
+        seeds[mask] = mixed(np.uint64(mask + 1))  # far apart, so that keys of different masks do not collide
     for row in range(len(bits)):
         for key in range(len(flips)):
             hashed = seeds[mask_of[key]]

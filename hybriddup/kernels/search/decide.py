@@ -1,7 +1,7 @@
-"""The rule of removal, which `hybriddup.steps.deciding` explains, for the texts of one batch, in order.
+"""The rule of removal (see `hybriddup.steps.deciding`) for the texts of one batch, in order.
 
-Verifying is what costs, so a candidate is verified when it is its turn: the kernel decides what it can, says which
-pairs it wants verified, and is called again.
+Verifying is expensive, so the kernel works in rounds: it decides the texts that the verified pairs determine, lists the
+pairs that must be verified next, and is called again.
 """
 
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.search.key_groups import NO_GROUP
 
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
-"""What is known of a pair: nothing yet, that the verifier accepts it, that it does not."""
+"""Verdicts on a pair: not verified yet, accepted, refused."""
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-"""What is known of a text; the last two were removed."""
+"""States of a text; the last two were removed."""
 IN_INDEX = np.int64(-1)
-"""In the place of a row: the earlier text of a pair is not of this batch, and was kept."""
+"""Instead of a row: the earlier text of a pair is a kept text of the index, not of this batch."""
 NONE = np.int64(-1)
 CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-"""Whether the earlier text of a pair was kept and is among the newest of a key that both share: it is if the undecided
-texts of the batch are kept; or that is seen when all texts before the later one are decided."""
+"""Whether the earlier text of a pair was kept and is among the newest texts of a shared key: yes; no; yes if it is
+kept; or unknown until all texts before the later one are decided."""
 
 
 class Contest(NamedTuple):
-    """A batch that is being decided: its texts by row, and their pairs by later text, then from the earliest on."""
+    """A batch that is being decided: its texts by row, and their pairs sorted by later text, then by earlier text."""
 
     offsets: Int64s
     """int64[n + 1]: the pairs of each text."""
@@ -34,72 +34,71 @@ class Contest(NamedTuple):
     distances: Int32s
     """int32[n_pairs]: differing bits."""
     is_sure: Bools
-    """bool[n_pairs]: whether the earlier text stands among the newest of a key, whatever is kept of this batch."""
+    """bool[n_pairs]: whether the earlier text is among the newest of a key, whatever is kept of this batch."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
-    """int64[n_pairs]: the least that an earlier text of the index has from the newest in a key that both share."""
+    """int64[n_pairs]: the least depth of an earlier text of the index in a shared key."""
     depth_rows: Int64s
-    """int64[n_pairs]: the row of ``depths`` of a pair that is not sure, `NONE` if there is none yet."""
+    """int64[n_pairs]: the row in ``depths`` of a pair that is not sure, `NONE` if it has none yet."""
     previous_copy: Int64s
-    """int64[n]: the row of the last equal text before each, `NONE` where there is none."""
+    """int64[n]: the row of the last equal text before each, `NONE` if there is none."""
     times: Float64s
     oldest: Float64s
-    """float64[n]: a text is met by later ones whose oldest time is before its own."""
+    """float64[n]: a text can match later texts whose ``oldest`` is before its time."""
     most_pairs: Int64s
-    """int64[n]: a candidate of a text is passed over if this many before it have no more differing bits."""
+    """int64[n]: a candidate of a text is skipped if this many earlier candidates have no larger distance."""
     own: UInt32s
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, m]: the groups of the batch that texts are in and look into."""
+    """uint32[n, n_keys], uint32[n, m]: the groups of each text, and the groups that it looks into."""
     before: Int32s
     places: Int32s
-    """int32[n, m], int32[n, n_keys]: texts before each in the groups that it looks into, and in its own."""
+    """int32[n, m], int32[n, n_keys]: number of texts before each text in these groups."""
     max_bucket_size: int
-    """Of a key so many of the newest kept texts are looked at; 0 = all."""
+    """Number of the newest kept texts of a key that are candidates; 0 = all."""
 
 
 class Course(NamedTuple):
-    """How far a contest is; changed in place."""
+    """The state of a contest; changed in place."""
 
     status: Int8s
     """int8[n]: `UNDECIDED`, `KEPT`, `NEAR` or `EXACT`."""
     deciding: Int64s
-    """int64[n]: the pair that removed a text; for `EXACT`, the row of the kept equal one."""
+    """int64[n]: the pair that removed a text; for `EXACT`, the row of the equal kept text."""
     next_pair: Int64s
-    """int64[n]: the first pair not yet refused, for a text that no candidate can be passed over of."""
+    """int64[n]: the first pair that is not refused yet, for a text with at most ``most_pairs`` pairs."""
     is_cut: Bools
-    """bool[n]: whether a text was kept, and candidates of it were passed over."""
+    """bool[n]: whether a text was kept although candidates of it were skipped."""
     n_near: Int64s
     n_expected: Int64s
-    """int64[n_distances], of the text at hand: candidates so far with no more differing bits; and those with the
-    expected ones."""
+    """int64[n_distances], for the current text: number of candidates so far up to each distance, without and with the
+    expected candidates."""
     ranks: Int64s
-    """int64[n, n_keys]: how many kept texts of this batch stand before a kept one in each of its groups."""
+    """int64[n, n_keys]: for a kept text, the number of kept texts of this batch before it in each of its groups."""
     n_kept: Int64s
-    """int64[n_groups]: kept texts of this batch so far."""
+    """int64[n_groups]: number of kept texts of this batch so far."""
     n_settled: Int64s
-    """int64[1]: so many texts from the first on are decided, and counted in ``n_kept``."""
+    """int64[1]: the texts before this row are decided and counted in ``n_kept``."""
 
 
 @njit(cache=True, nogil=True)
 def decide_in_order(
-    contest: Contest, course: Course, depths: Int64s, n_at_a_time: int, n_ahead: int, is_last: bool, wanted: Int64s
+    contest: Contest, course: Course, depths: Int64s, n_per_round: int, n_ahead: int, is_last: bool, wanted: Int64s
 ) -> int:
-    """Decide what can be decided; return how many pairs have to be verified first, which are written to ``wanted``.
+    """Decide the texts that can be decided, write the pairs to verify next to ``wanted``, and return their number.
 
     Parameters
     ----------
     depths
-        int64[n_rows, m]: for pairs that are not sure, how far from the newest the earlier text stands in each group
-        that the later one looks into, by what was kept before the batch; 0 where it does not.
-    n_at_a_time
-        Pairs of a text that are verified before the first match is looked for.
+        int64[n_rows, m]: for pairs that are not sure, the depth of the earlier text in each group that the later text
+        looks into, among the texts kept before the batch; 0 if it is not there.
+    n_per_round
+        Number of pairs of a text that are verified in one round.
     n_ahead
-        Texts from the first undecided one on that are looked at; candidates of theirs that are not sure are verified,
-        too. 0 = all texts, and sure candidates alone.
+        Number of texts after the decided ones that are considered, with their candidates that are not sure. 0 = all
+        texts, but sure candidates only.
     is_last
-        Whether these are all pairs of the batch. If not, a text without a match is left undecided, and so is one whose
-        match is not sure.
+        Whether these are all pairs of the batch. If not, texts without a sure match stay undecided.
     wanted
         int64[n_pairs]: written in place.
     """
@@ -108,7 +107,7 @@ def decide_in_order(
         is_next = is_last and course.n_settled[0] == row
         waits = is_last and course.status[row] == UNDECIDED and waits_for_copy(contest, course, row)
         if course.status[row] == UNDECIDED and not waits:
-            n_wanted = decide_text(contest, course, depths, row, n_at_a_time, n_ahead > 0, is_last, wanted, n_wanted)
+            n_wanted = decide_text(contest, course, depths, row, n_per_round, n_ahead > 0, is_last, wanted, n_wanted)
         if is_next and course.status[row] != UNDECIDED:
             settle_text(contest, course, row)
         row += 1
@@ -117,7 +116,7 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def settle_text(contest: Contest, course: Course, row: int) -> None:
-    """Count a text that was decided, as were all before it."""
+    """Count a decided text; all texts before it are counted."""
     course.n_settled[0] += 1
     if course.status[row] != KEPT:
         return
@@ -134,17 +133,17 @@ def decide_text(
     course: Course,
     depths: Int64s,
     row: int,
-    n_at_a_time: int,
+    n_per_round: int,
     is_bold: bool,
     is_last: bool,
     wanted: Int64s,
     n_wanted: int,
 ) -> int:
-    """Decide a text by its pairs if that is possible by now; return how many pairs are wanted in all."""
+    """Decide a text by its pairs if that is possible yet; return the new number of wanted pairs."""
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
     near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
-    # by the index alone, a text among many is decided by few: the rest is surer with the texts of the batch
+    # before the pairs within the batch are known, a text with many pairs is tried with few of them only
     most_in_all = np.int64(len(contest.earlier)) if is_last else most
     for distance in range(len(near) if has_many else 0):
         near[distance] = expected[distance] = 0
@@ -153,12 +152,12 @@ def decide_text(
         verdict, distance = contest.verdicts[pair], contest.distances[pair]
         if verdict == REFUSED and not has_many:
             continue
-        standing = standing_of(contest, course, depths, row, pair, is_next)
-        if standing == NO_CANDIDATE:
+        candidacy = candidacy_of(contest, course, depths, row, pair, is_next)
+        if candidacy == NO_CANDIDATE:
             continue
         if has_many and (near[distance] >= most or near[-1] >= most_in_all):
-            is_cut |= standing == CANDIDATE
-            may_be_cut |= standing != CANDIDATE
+            is_cut |= candidacy == CANDIDATE
+            may_be_cut |= candidacy != CANDIDATE
             continue
         may_be_passed_over = has_many and (
             expected[distance] + n_unsure >= most or expected[-1] + n_unsure >= most_in_all
@@ -169,18 +168,18 @@ def decide_text(
         if verdict == OPEN:
             is_open = True
             is_likely = not has_many or (expected[distance] < most and expected[-1] < most_in_all)
-            if is_likely and (not has_many or is_bold or standing != UNSURE):
+            if is_likely and (not has_many or is_bold or candidacy != UNSURE):
                 wanted[n_wanted] = pair
                 n_wanted += 1
-                if n_wanted - n_before == n_at_a_time:
+                if n_wanted - n_before == n_per_round:
                     return n_wanted
         elif verdict == MATCHES:
-            if not is_open and standing == CANDIDATE and not may_be_passed_over:
+            if not is_open and candidacy == CANDIDATE and not may_be_passed_over:
                 course.status[row], course.deciding[row] = NEAR, pair
             return n_wanted
-        n_unsure += standing == UNSURE
-        for farther in range(distance, len(near) if has_many and standing != UNSURE else 0):
-            near[farther] += standing == CANDIDATE
+        n_unsure += candidacy == UNSURE
+        for farther in range(distance, len(near) if has_many and candidacy != UNSURE else 0):
+            near[farther] += candidacy == CANDIDATE
             expected[farther] += 1
     if is_last and not is_open and (is_cut or not may_be_cut):
         course.status[row], course.is_cut[row] = KEPT, is_cut
@@ -188,8 +187,8 @@ def decide_text(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def standing_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
-    """Return whether the earlier text of a pair is a `CANDIDATE` of the later one."""
+def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
+    """Return whether the earlier text of a pair is a candidate: `CANDIDATE`, `NO_CANDIDATE`, `EXPECTED` or `UNSURE`."""
     earlier = contest.earlier[pair]
     is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
     if not is_kept and course.status[earlier] != UNDECIDED:
@@ -207,7 +206,7 @@ def standing_of(contest: Contest, course: Course, depths: Int64s, row: int, pair
 
 @njit(cache=True, nogil=True, inner=True)
 def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
-    """Return whether an equal text before it is still undecided; a text that equals a kept one of the batch goes."""
+    """Return whether an earlier equal text is undecided; remove the text if it equals a kept text of the batch."""
     copy = contest.previous_copy[row]
     while copy != NONE:
         if course.status[copy] == UNDECIDED:
@@ -224,7 +223,7 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
-    """Return whether it takes the depths in each group to tell whether an earlier text of the index is looked at."""
+    """Return whether it takes the depths in each group to know whether a text of the index is a candidate."""
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False
     n_newer = np.int64(0)
@@ -236,9 +235,9 @@ def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text is among the newest kept ones of a key that both share, by what is decided.
+    """Return whether the earlier text is among the newest kept texts of a shared key, by the decisions so far.
 
-    That is final if all texts before the later one are settled, and `needs_depths` is false.
+    The result is final if all texts before the later one are settled, and `needs_depths` is false.
     """
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if contest.is_sure[pair] or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
@@ -259,7 +258,7 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text of a pair is looked at even if all texts of the batch are kept."""
+    """Return whether the earlier text of a pair is a candidate even if all texts of the batch are kept."""
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if earlier == IN_INDEX and contest.depth_rows[pair] == NONE:
         return False
@@ -278,16 +277,16 @@ def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bo
 
 @njit(cache=True, nogil=True)
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
-    """Return bool[n_pairs]: all pairs but those that are passed over whatever else is decided.
+    """Return bool[n_pairs]: False for pairs that are skipped whatever else is decided.
 
-    The first sure one of these of each text stays, so that it is counted.
+    The first sure pair that is skipped stays True for each text, so that the skipping is counted.
 
     Parameters
     ----------
     later, distances, is_sure
-        Of the pairs with kept texts of an index, as `BatchPairs` and `Contest` have them.
+        As in `BatchPairs` and `Contest`, for the pairs with kept texts of an index.
     most_pairs
-        int64[n_texts]: as `Contest` has it.
+        int64[n_texts]: as in `Contest`.
     """
     stays, first = np.ones(len(later), np.bool_), 0
     while first < len(later):

@@ -1,4 +1,4 @@
-"""Looking texts up in rings of texts that share a key, and keeping the pairs within their limits."""
+"""Looking up texts in rings of texts that share a key, and selecting the pairs within their limits."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,15 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, SPREAD, power_of_two
 from hybriddup.kernels.search.key_groups import NO_GROUP
-from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, distance_within, may_be_within
+from hybriddup.kernels.search.pair_limits import (
+    LookUpCounts,
+    TextColumns,
+    distance_within,
+    first_pairs,
+    larger_pairs,
+    may_be_within,
+    new_pairs,
+)
 from hybriddup.kernels.search.rings import (
     FETCH_HEADS,
     FETCH_REST,
@@ -32,45 +40,35 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 FITTING_TOGETHER = 64
-"""So many texts of fitting lengths are waited for before the first fingerprint is read: all are fetched meanwhile."""
+"""Texts of fitting lengths that are collected before the first fingerprint is read, so that all are prefetched."""
 
 
-class Asked(NamedTuple):
-    """Texts that are looked up, and where."""
+class Queries(NamedTuple):
+    """Texts to look up, and the rings to search."""
 
     rows: Int64s
     """int64[n]."""
     starts: UInt32s
-    """uint32[n, m]: the starts of the rings that each looks into, `NO_GROUP` for none."""
+    """uint32[n, m]: the starts of the rings of each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: so many of the first texts of each ring are looked at; no rows = all of them."""
+    """int32[n, m]: number of texts of each ring that are compared, from the first on; no rows = all texts."""
 
-    def take(self, first: int, last: int) -> "Asked":
+    def take(self, first: int, last: int) -> "Queries":
         """Return some of them."""
-        return Asked._make(column[first:last] for column in self)
+        return Queries._make(column[first:last] for column in self)
 
 
 @njit(cache=True, nogil=True)
-def search_rings(
-    texts: TextColumns, shortest: Int32s, widest: int, asked: Asked, rings: Rings
-) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of some texts with those in the rings that they look into.
-
-    Parameters
-    ----------
-    shortest
-        int32[longest + 1]: the shortest text that one of each length may match.
-    widest
-        The largest Hamming limit.
-    """
-    rows, starts, ranks = asked.rows, asked.starts, asked.ranks
+def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
+    """Return the pairs of texts with the texts of the rings that they look into; ``widest`` is the largest limit."""
+    rows, starts, ranks = queries.rows, queries.starts, queries.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
     hits, slots = np.empty(1024, np.uint64), np.zeros(2048, np.uint64)
     n_look_ups, n_comparisons, largest = np.int64(0), np.int64(0), np.int64(0)
     for i in range(len(rows)):
         fetch_heads(starts, min(i + FETCH_HEADS, len(rows) - 1), rings)
         fetch_rest(starts, min(i + FETCH_REST, len(rows) - 1), rings)
-        wanted = what_is_wanted(texts, shortest, rows[i], widest, rings)
+        wanted = what_is_wanted(texts, rows[i], widest, rings)
         n_near, n_hits = np.int64(0), np.int64(0)
         for j in range(starts.shape[1]):
             if starts[i, j] == NO_GROUP:
@@ -106,11 +104,11 @@ def search_rings(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) -> int:
-    """Keep each text that was hit once, at its smallest depth, in the first ``n_hits`` of ``hits``; return how many.
+    """Keep each text of the first ``n_hits`` hits once, at its smallest depth; return the number of hits left.
 
-    ``slots`` uint64[n], n a power of two and at least twice ``n_hits``, is a hash table of places among the hits, each
-    under the number of the query that wrote it; ``query`` is another number for each call, 1 or more. Sorting the hits
-    instead makes a search half as long again.
+    ``slots`` uint64[n] is a hash table of indices into the hits, tagged with the number of the query so that it need
+    not be cleared; n is a power of two and at least ``2 * n_hits``. ``query``, 1 or more, differs from call to call.
+    With sorting instead, a search takes half as long again.
     """
     n, mask = np.int64(0), np.uint64(len(slots) - 1)
     for i in range(n_hits):
@@ -130,7 +128,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Keep the hits of a text that a few bytes do not rule out as its pairs, in order; return how many."""
+    """Keep the hits that lengths and sketches leave possible, in order; return their number."""
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
@@ -143,11 +141,11 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
 
 
 @njit(cache=True, nogil=True, inner=True)
-def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, rings: Rings) -> Wanted:
-    """Return what is looked for in rings for a text, within ``widest`` differing bits."""
+def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> Wanted:
+    """Return the fingerprint and the range of lengths to search for, with a limit of ``widest`` differing bits."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
-    least = class_of(rings, shortest[fact["length"]])
+    least = class_of(rings, texts.shortest[fact["length"]])
     first_word, second_word = two_words(texts.bits, row)
     return Wanted(first_word, second_word, np.uint64(widest), least, class_of(rings, longest) - least)
 
@@ -156,7 +154,7 @@ def what_is_wanted(texts: TextColumns, shortest: Int32s, row: int, widest: int, 
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Write the pairs of a text within its Hamming limits into ``found``, which has room; return how many there are."""
+    """Append the pairs of a text within the Hamming limits to ``found``, which has room; return their number."""
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)
         distance = distance_within(texts, other, row)
@@ -165,31 +163,3 @@ def keep_pairs(
             found.distances[n_pairs], found.depths[n_pairs] = distance, np.int64(hits[i] & LOW_HALF)
             n_pairs += 1
     return n_pairs
-
-
-@njit(cache=True, nogil=True)
-def new_pairs(n: int) -> NearPairs:
-    """Return room for some pairs."""
-    room = n + 1024
-    return NearPairs(
-        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
-    )
-
-
-@njit(cache=True, nogil=True)
-def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
-    """Return the first pairs with room for more."""
-    return NearPairs(
-        with_room_for(found.earlier, n_pairs, n_more),
-        with_room_for(found.later, n_pairs, n_more),
-        with_room_for(found.distances, n_pairs, n_more),
-        with_room_for(found.depths, n_pairs, n_more),
-    )
-
-
-@njit(cache=True, nogil=True)
-def first_pairs(found: NearPairs, n: int) -> NearPairs:
-    """Return the first pairs, without the room after them."""
-    return NearPairs(
-        found.earlier[:n].copy(), found.later[:n].copy(), found.distances[:n].copy(), found.depths[:n].copy()
-    )

@@ -1,7 +1,7 @@
-"""Grouping the block keys of many texts: equal keys get one number, so that a key is looked up without hashing it.
+"""A radix-partitioned group-by of the block keys of many texts: equal keys get one number, their group.
 
-The keys are dealt to parts by a hash, slice of texts by slice of texts, so that the table of one part stays in the
-cache. Numbers rise from part to part, and within a part from place to place of its table.
+Each slice of the texts deals its keys to parts by their hash, so that the hash table of a part fits into the cache.
+Numbers rise from part to part, and within a part with the place in its table.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
 
 NO_KEY = np.uint64(2**64 - 1)
-"""Stands where a text has no more keys."""
+"""Padding for texts with fewer keys than others."""
 NO_GROUP = np.uint32(2**32 - 1)
-"""Stands where a text has no key, or one that no other text has."""
+"""Instead of a group: there is no key, or no other text has it."""
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
-"""Another odd factor, for places within a part."""
+"""A second odd factor, for the places within a part."""
 PLACE_SHIFT = np.uint64(20)
 
 
@@ -27,7 +27,7 @@ class DealtKeys(NamedTuple):
     keys: UInts
     """uint32[n_keys] or uint64[n_keys]."""
     entries: UInt32s
-    """uint32[n_keys]: where each stood in the flattened array of keys, rising within a part."""
+    """uint32[n_keys]: index of each in the flattened array of keys, rising within a part."""
     bounds: Int64s
     """int64[n_parts + 1]: part ``p`` is ``bounds[p]`` to ``bounds[p + 1]``."""
 
@@ -41,10 +41,10 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> 
     keys
         uint64[n_texts, n_keys].
     part_bits
-        There are two to the power of it parts, 0 to 20.
+        There are ``1 << part_bits`` parts; 0 to 20.
     dealt, entries
-        uint64[n], or uint32[n] where all keys are that small, and uint32[n], n being ``n_texts * n_keys`` or more:
-        where the result is written.
+        uint64[n], or uint32[n] if all keys are that small, and uint32[n]: buffers for the result, with n at least
+        ``n_texts * n_keys``.
     """
     n_parts = 1 << part_bits
     flat, bounds = keys.ravel(), np.zeros(n_parts + 1, np.int64)
@@ -66,20 +66,20 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> 
 @njit(cache=True, nogil=True, inner=True)
 def part_of(key: np.uint64, part_bits: int) -> np.uint64:
     """Return the part of a key, 0 to ``2**part_bits - 1``."""
-    # in two shifts, because shifting by 64 is undefined
+    # two shifts, because a shift by 64 is undefined
     return (key * SPREAD) >> ONE >> np.uint64(63 - part_bits)
 
 
 @njit(cache=True, nogil=True)
 def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
-    """Return the number of each key of one part, and how many keys each number stands for.
+    """Return the number of each key of one part, and how often each number occurs.
 
     Parameters
     ----------
     keys
         uint32[n] or uint64[n].
     fewest
-        A key that stands there less often gets `NO_GROUP`; 1 or more.
+        A key that occurs less often gets `NO_GROUP`; 1 or more.
 
     Returns
     -------
@@ -112,13 +112,13 @@ def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def home_of(table: UInts, key: np.uint64) -> np.uint64:
-    """Return the place of a key in a table where no other stands in its way."""
+    """Return the place where probing for a key starts."""
     return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
-    """Return the place of a key in a table with room, or the free one (`NO_KEY`) where it would go."""
+    """Return the place of a key in a table with room, or the free place (`NO_KEY`) where it would be inserted."""
     mask, place = np.uint64(len(table) - 1), home_of(table, key)
     while table[place] != key and table[place] != NO_KEY:
         place = (place + ONE) & mask
@@ -127,17 +127,16 @@ def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> None:
-    """Write the groups of some texts to where their keys stood.
+    """Write the groups of texts to the places of their keys.
 
     Parameters
     ----------
     numbered
-        The keys of these texts, each replaced by its number, as `number_keys` returned it.
+        The keys of these texts, each replaced by its number from `number_keys`.
     first_groups
-        int64[n_parts + 1]: the group that number 0 of each part is.
+        int64[n_parts + 1]: the group of number 0 of each part.
     groups
-        uint32[n_texts, n_keys], changed in place: `NO_GROUP` where there is no number. ``numbered.entries`` may lie in
-        the same memory: they are copied before.
+        uint32[n_texts, n_keys], changed in place; it may share its memory with ``numbered.entries``.
     """
     entries, flat = numbered.entries.copy(), groups.ravel()
     flat[:] = NO_GROUP
@@ -150,12 +149,12 @@ def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> 
 
 @njit(cache=True, nogil=True)
 def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
-    """Return the groups of texts, uint32[n, m], one text after another, without `NO_GROUP`, and where each text ends.
+    """Return the groups of texts, uint32[n, m], as compressed rows without `NO_GROUP`.
 
     Returns
     -------
     listed, ends
-        uint32[n_listed]; uint32[n + 1]: text ``i`` has the groups from ``ends[i]`` to ``ends[i + 1]``.
+        uint32[n_listed], uint32[n + 1]: the groups of text ``i`` are ``listed[ends[i]:ends[i + 1]]``.
     """
     ends = np.zeros(len(groups) + 1, np.uint32)
     for i in range(len(groups)):
@@ -174,9 +173,9 @@ def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
 
 @njit(cache=True, nogil=True)
 def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) -> UInt32s:
-    """Return uint32[n, width]: the groups of some texts, ``rows`` int64[n], given all; then `NO_GROUP`.
+    """Return uint32[n, width]: the groups of the texts ``rows`` int64[n], padded with `NO_GROUP`.
 
-    No text has more than ``width``. ``listed`` and ``ends`` are as `list_groups` returns them.
+    No text has more than ``width`` groups. ``listed`` and ``ends`` are as returned by `list_groups`.
     """
     groups = np.full((len(rows), width), NO_GROUP, np.uint32)
     for i in range(len(rows)):
@@ -188,14 +187,14 @@ def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) ->
 
 @njit(cache=True, nogil=True)
 def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked: Bools) -> Bools:
-    """Give each group another number, in place, and return which texts have a marked one.
+    """Renumber the groups in place, and return bool[n]: which texts have a marked group.
 
     Parameters
     ----------
     listed, ends
-        As `list_groups` returned them.
+        As returned by `list_groups`.
     numbers, is_marked
-        uint32[n_groups], bool[n_groups]: by the number that a group has now.
+        uint32[n_groups], bool[n_groups]: the new number of each group, and whether it is marked.
     """
     has_marked = texts_in_marked(listed, ends, is_marked)
     for i in range(len(listed)):
@@ -205,7 +204,7 @@ def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked:
 
 @njit(cache=True, nogil=True)
 def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
-    """Return bool[n]: which texts have a marked group, given bool[n_groups] and what `list_groups` returned."""
+    """Return bool[n]: which texts have a marked group, given bool[n_groups] and the result of `list_groups`."""
     has_marked = np.zeros(len(ends) - 1, np.bool_)
     for text in range(len(has_marked)):
         for i in range(ends[text], ends[text + 1]):
@@ -215,9 +214,9 @@ def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
 
 @njit(cache=True, nogil=True)
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
-    """Note the group of each key in a table with room, so that `find_groups` finds it.
+    """Insert the group of each key into a table with room, for `find_groups`.
 
-    The table is `NO_KEY` at first, and ``numbers`` uint32[len(table)] `NO_GROUP`.
+    An empty table is all `NO_KEY`, with ``numbers`` uint32[len(table)] all `NO_GROUP`.
     """
     flat_keys, flat_groups = keys.ravel(), group_of.ravel()
     for entry in range(len(flat_keys)):
@@ -228,7 +227,7 @@ def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s
 
 @njit(cache=True, nogil=True)
 def find_groups(keys: UInt64s, table: UInt64s, numbers: UInt32s) -> UInt32s:
-    """Return uint32[n, m]: the group of each key, `NO_GROUP` where none of the texts has it."""
+    """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has it."""
     groups = np.full(keys.shape, NO_GROUP, np.uint32)
     flat_keys, flat_groups = keys.ravel(), groups.ravel()
     for entry in range(len(flat_keys)):

@@ -1,6 +1,6 @@
-"""The limits of pairs: lengths, the characters that the two must have in common, and Hamming distance.
+"""The limits of pairs: lengths, characters in common, and Hamming distance.
 
-The first two need 40 bytes a text and rule most pairs out.
+The first two take 40 bytes per text and rule out most pairs.
 """
 
 from typing import NamedTuple
@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, PairLimits, UInt64s
+from hybriddup.data.records import NO_SKETCHES, SKETCH_WORDS, Int32s, Int64s, NearPairs, PairLimits, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.popcount import differing_bits, popcount
 
 FACT = np.dtype(
@@ -22,8 +23,8 @@ FACT = np.dtype(
         ("sketch_3", np.uint64),
     ]
 )
-"""What rules most pairs of a text out: its length, the number of its limits, and the sketch of its characters.
-Together, so that asking about a text waits for memory once, or twice where a record lies in two lines of the cache."""
+"""Length, index of the limits, and sketch of the characters of a text. They are stored together, so that reading them
+costs one cache miss, or two if the record crosses a cache line."""
 LIMIT = np.dtype(
     [
         ("max_distance", np.int32),
@@ -32,46 +33,49 @@ LIMIT = np.dtype(
         ("common_of_longer", np.float32),
     ]
 )
-"""The limits of a pair whose shorter text is of one kind, as `hybriddup.data.records.PairLimits` has them."""
+"""The limits of pairs whose shorter text is of one kind, as in `hybriddup.data.records.PairLimits`."""
 Records = NDArray[np.void]
+Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 class LookUpCounts(NamedTuple):
-    """What looking up some texts took."""
+    """Counts of look-ups."""
 
     n_comparisons: int
     """Pairs of fingerprints whose distance was computed."""
     n_look_ups: int
     """Keys that were looked up."""
     largest: int
-    """The most texts that were read of a key."""
+    """Texts of one key, at most."""
 
 
 class TextColumns(NamedTuple):
-    """What is known of each text, by row."""
+    """Fingerprints and limits of texts, by row."""
 
     bits: UInt64s
     """uint64[n, words]."""
     facts: Records
     """FACT[n]."""
     limits: Records
-    """LIMIT[n_kinds]: in a run as many as there are lengths, which stay in the cache."""
+    """LIMIT[n_kinds]: in a run one for each length, so that they stay in the cache."""
+    shortest: Int32s
+    """int32[longest + 1]: by length, the length of the shortest text that a text may match; its own if none."""
 
     @property
     def lengths(self) -> Int32s:
-        """int32[n]: the lengths among the facts, which change with these."""
+        """int32[n]: the lengths, a view of the facts."""
         lengths: Int32s = self.facts["length"]
         return lengths
 
     @property
     def max_partner_lengths(self) -> Int32s:
-        """int32[n]: the longest partner of each text."""
+        """int32[n]: length of the longest partner of each text."""
         longest: Int32s = self.limits["max_partner_length"][self.facts["kind"]]
         return longest
 
     @property
     def max_distances(self) -> Int32s:
-        """int32[n]: the Hamming limit of each text; -1 where it may only be an exact repeat."""
+        """int32[n]: the Hamming limit of each text; -1 if it can only be an exact repeat."""
         limits: Int32s = self.limits["max_distance"][self.facts["kind"]]
         return limits
 
@@ -82,9 +86,9 @@ class TextColumns(NamedTuple):
 
     @property
     def sketches(self) -> UInt64s:
-        """uint64[n, SKETCH_WORDS]: the sketches among the facts, as `kernels.text.characters` makes them.
+        """uint64[n, SKETCH_WORDS]: the sketches, as made by `kernels.text.characters`, a view of the facts.
 
-        All zeros where characters are not asked.
+        All zeros if characters are not counted.
         """
         words = self.facts.view(np.uint64).reshape(len(self.facts), FACT.itemsize // 8)
         return words[:, -SKETCH_WORDS:]
@@ -92,22 +96,22 @@ class TextColumns(NamedTuple):
     def take(self, chosen: Int64s | slice) -> "TextColumns":
         """Return the chosen texts, in the order given."""
         if isinstance(chosen, slice):
-            return TextColumns(self.bits[chosen], self.facts[chosen], self.limits)
-        # of rows with several words, numpy's take copies three to six times as many a second as an index does
-        return TextColumns(self.bits.take(chosen, axis=0), self.facts.take(chosen), self.limits)
+            return self._replace(bits=self.bits[chosen], facts=self.facts[chosen])
+        # for rows of several words, numpy's take is three to six times as fast as an index
+        return self._replace(bits=self.bits.take(chosen, axis=0), facts=self.facts.take(chosen))
 
 
 def text_columns(
     bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES, kinds: Int64s | None = None
 ) -> TextColumns:
-    """Return what is known of texts.
+    """Return the columns of texts.
 
     Parameters
     ----------
     bits, sketches
-        uint64[n, words], and uint64[n, SKETCH_WORDS]; no rows = none.
+        uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        Some limits, and int64[n], which of them each text has, its length included; None = those in its row.
+        Lengths with their limits, and int64[n]: the row of each text among these; None = text ``i`` has row ``i``.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
@@ -115,7 +119,8 @@ def text_columns(
     of_kinds["max_distance"] = limits.max_hamming_distances
     of_kinds["max_partner_length"] = limits.max_partner_lengths
     of_kinds["common_of_shorter"], of_kinds["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
-    columns = TextColumns(bits, facts, of_kinds)
+    longest = limits.lengths.max(initial=0)
+    columns = TextColumns(bits, facts, of_kinds, shortest_partners(limits.lengths, limits.max_partner_lengths, longest))
     if len(sketches):
         columns.sketches[:] = sketches
     return columns
@@ -123,27 +128,16 @@ def text_columns(
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
-    """Return whether the lengths of two texts and the sketches of their characters leave a pair possible."""
+    """Return whether the lengths and sketches of two texts leave a pair possible."""
     a_is_shorter = texts.facts[a]["length"] < texts.facts[b]["length"]
     shorter, longer = texts.facts[a if a_is_shorter else b], texts.facts[b if a_is_shorter else a]
-    limit = texts.limits[shorter["kind"]]
-    lacking = np.int64(popcount(shorter["sketch_0"] & ~longer["sketch_0"]))
-    lacking += np.int64(popcount(shorter["sketch_1"] & ~longer["sketch_1"]))
-    lacking += np.int64(popcount(shorter["sketch_2"] & ~longer["sketch_2"]))
-    lacking += np.int64(popcount(shorter["sketch_3"] & ~longer["sketch_3"]))
-    return are_within(
-        np.int64(shorter["length"]),
-        np.int64(longer["length"]),
-        lacking,
-        np.int64(limit["max_partner_length"]),
-        limit["common_of_shorter"],
-        limit["common_of_longer"],
-    )
+    lacking = count_lacking(sketch_of(shorter), sketch_of(longer))
+    return are_within(shorter["length"], longer["length"], lacking, texts.limits[shorter["kind"]])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return how many bits of two texts differ, or -1 where that is more than the limit of the shorter one."""
+    """Return the Hamming distance of two texts, or -1 if it is above the limit of the shorter one."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
@@ -152,7 +146,7 @@ def distance_within(texts: TextColumns, a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the differing bits of pairs of rows, -1 where limits rule the pair out."""
+    """Return int64[n_pairs]: the Hamming distance of pairs of rows, -1 for pairs that the limits rule out."""
     distances = np.full(len(a), -1, np.int64)
     for pair in range(len(a)):
         if may_be_within(texts, a[pair], b[pair]):
@@ -161,24 +155,70 @@ def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def are_within(
-    shorter: int, longer: int, lacking: int, longest: int, of_shorter: np.float32, of_longer: np.float32
-) -> bool:
-    """Return whether two lengths, and the characters of the shorter text that the longer lacks, leave a pair possible.
+def are_within(shorter: int, longer: int, lacking: int, limit: np.void) -> bool:
+    """Return whether a pair is within the `LIMIT` of its shorter text, except for the Hamming distance.
 
-    ``longest`` is the longest partner of the shorter text; the shares are those of `PairLimits`.
+    The pair is given as the two lengths and the number of characters of the shorter text that the longer one lacks.
     """
-    return bool(longer <= longest and lacking <= shorter - least_common(shorter, longer, of_shorter, of_longer))
+    least = least_common(np.int64(shorter), np.int64(longer), limit["common_of_shorter"], limit["common_of_longer"])
+    return bool(longer <= limit["max_partner_length"] and lacking <= np.int64(shorter) - least)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def sketch_of(fact: np.void) -> Sketch:
+    """Return the words of the sketch in a `FACT`."""
+    return fact["sketch_0"], fact["sketch_1"], fact["sketch_2"], fact["sketch_3"]
+
+
+@njit(cache=True, nogil=True, inner=True)
+def count_lacking(sketch: Sketch, other: Sketch) -> int:
+    """Return a lower bound of the characters of one text that another text lacks, by their sketches.
+
+    A sketch of zeros, of a text whose characters are not counted, lacks nothing.
+    """
+    lacking = np.int64(popcount(sketch[0] & ~other[0]))
+    lacking += np.int64(popcount(sketch[1] & ~other[1]))
+    lacking += np.int64(popcount(sketch[2] & ~other[2]))
+    lacking += np.int64(popcount(sketch[3] & ~other[3]))
+    return lacking
 
 
 @njit(cache=True, nogil=True, inner=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
-    """Return a number that the characters in common of a pair within its limits are not below.
+    """Return a lower bound of the characters in common of a pair within its limits; the shares are of `PairLimits`.
 
     Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
     """
     slack = 1e-6 * (shorter + longer) + 1e-3
     return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack
+
+
+@njit(cache=True, nogil=True)
+def new_pairs(n: int) -> NearPairs:
+    """Return room for ``n`` pairs and some more."""
+    room = n + 1024
+    return NearPairs(
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
+    )
+
+
+@njit(cache=True, nogil=True)
+def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
+    """Return the first ``n_pairs`` pairs with room for ``n_more``."""
+    return NearPairs(
+        with_room_for(found.earlier, n_pairs, n_more),
+        with_room_for(found.later, n_pairs, n_more),
+        with_room_for(found.distances, n_pairs, n_more),
+        with_room_for(found.depths, n_pairs, n_more),
+    )
+
+
+@njit(cache=True, nogil=True)
+def first_pairs(found: NearPairs, n: int) -> NearPairs:
+    """Return the first ``n`` pairs, without the room after them."""
+    return NearPairs(
+        found.earlier[:n].copy(), found.later[:n].copy(), found.distances[:n].copy(), found.depths[:n].copy()
+    )
 
 
 CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
@@ -187,9 +227,9 @@ CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
 
 @njit(cache=True, nogil=True, inner=True)
 def length_class(length: int) -> int:
-    """Return a number from 0 to 255 that never falls with the length, and rises by one where this rises by a sixteenth.
+    """Return the class of a length, 0 to 255: never falling, with about sixteen classes from a length to its double.
 
-    Lengths below 32 have a class each, those from 31 * 2**14 on the last one.
+    Each length below 32 has its own class; lengths from 31 * 2**14 on have the last class.
     """
     doublings = np.int64(0)
     while length >> doublings >= 2 * CLASSES_OF_DOUBLING:
@@ -198,13 +238,13 @@ def length_class(length: int) -> int:
 
 
 def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
-    """Return int32[longest + 1]: the shortest text that one of each length may match; its own length where none may be.
+    """Return int32[longest + 1]: by length, the length of the shortest text that a text may match, its own if none.
 
     Parameters
     ----------
     lengths, reaches
-        int32[n], int32[n]: of the texts, up to ``longest``, and the longest partner of each. These need not rise with
-        the length where bands differ.
+        int32[n], int32[n]: lengths up to ``longest``, and the longest partner of each. These need not rise with the
+        length, because length bands differ.
     """
     farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
     np.maximum.at(farthest, lengths, reaches)

@@ -1,13 +1,13 @@
-"""Rings: the newest texts of each group of texts that share a key.
+"""Ring buffers, one for each group: the newest kept texts that share a key.
 
-A ring begins with two words of 32 bits: how many texts were added to it, and how many it has room for. A word a text
-follows: its row, and in the lowest bits the class of its length, as `pair_limits.length_class` tells it, or the highest
-bits of that where rows need more than 24. So a small ring lies in a line of the cache, or two. Lengths rule out half of
-the texts. The fingerprints of the others are fetched, and compared when some are there: with fingerprints in all rings,
-looking up Weibo posts takes a fifth longer.
+A ring is contiguous memory. It starts with two words of 32 bits: the number of texts that were added, and its capacity.
+Each text is one more word: its row, and in the lowest bits its `length_class`, or the highest bits of the class if rows
+need more than 24 bits. So a small ring takes one or two cache lines. Lengths rule out half of the texts. The
+fingerprints of the others are prefetched, and compared when some are there: with fingerprints in all rings, looking up
+Weibo posts takes a fifth longer.
 
-Large rings are *wide*: two columns of 64 bits follow, the first words of the fingerprints and the second words. Eight
-texts are compared at once there: without wide rings, looking up titles takes half as long again.
+Large rings are *wide*: two columns of 64 bits follow, the first and the second words of the fingerprints, and eight
+texts are compared at once. Without wide rings, looking up titles takes half as long again.
 """
 
 from typing import NamedTuple
@@ -22,21 +22,21 @@ from hybriddup.kernels.search.pair_limits import TextColumns, length_class
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 
 START_UNIT = 2
-"""Words from one possible start of a ring to the next, so that 32 bits name all starts in 32 GiB."""
+"""Alignment of rings, in words, so that starts of 32 bits can address 32 GiB."""
 HEAD_WORDS = 2
 MOST_NARROW = 128
-"""A ring with room for more texts is wide. With 64, runs need up to a twentieth more memory and are no faster."""
+"""A ring for more texts is wide. With 64, runs need up to 5 % more memory and are no faster."""
 WIDE = np.uint32(1 << 31)
-"""The bit of a wide ring, beside its room."""
+"""Flag of a wide ring, in the word of its capacity."""
 CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
-"""Texts ahead of which the heads and the rest of rings are fetched: memory takes that long to answer."""
+"""How many texts ahead the heads and the rest of rings are prefetched."""
 FETCHED_WITH_HEAD = 12
-"""Words after a head that the fetching of the head brings."""
+"""Words after a head that are prefetched with it."""
 LINE_WORDS = 16
-"""Words of a line of the cache."""
+"""Words in a cache line."""
 MOST_FETCHED = 64
-"""Texts of a ring that are fetched early; what follows is read in order."""
+"""Texts of a ring that are prefetched; the processor prefetches the rest itself, because it is read in order."""
 
 
 class Rings(NamedTuple):
@@ -46,44 +46,44 @@ class Rings(NamedTuple):
     fingerprints: UInt64s
     """uint32[2 * n], and the same memory as uint64[n]."""
     class_bits: np.uint64
-    """Bits of a word that tell the length of its text."""
+    """Bits of a word that hold the length class."""
 
 
 class Wanted(NamedTuple):
-    """What is looked for in rings: texts near a fingerprint, of lengths in a range."""
+    """A query to rings: texts near a fingerprint, with lengths in a range."""
 
     first_word: np.uint64
     second_word: np.uint64
     limit: np.uint64
-    """Differing bits, at most."""
+    """Largest number of differing bits."""
     shortest: np.uint64
     more: np.uint64
-    """The class of the shortest length; that of the longest is so much more."""
+    """Class of the shortest length, and what to add for the class of the longest length."""
 
 
 def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[Rings, UInt32s]:
-    """Return empty rings, and uint32[n]: the start of each, in units.
+    """Return empty rings, and uint32[n]: the start of each, in units of `START_UNIT`.
 
     Parameters
     ----------
     sizes
-        uint32[n]: how many texts will be added to each.
+        uint32[n]: number of texts that will be added to each.
     n_texts
         All rows are below it.
     most
-        A ring has room for so many of them at most; 0 = for all. Fewer than 2**31.
+        Largest capacity, below 2**31; 0 = no limit.
     most_narrow
-        A ring with room for more is wide.
+        A ring with a larger capacity is wide.
 
     Raises
     ------
     MemoryError
-        They would take 32 GiB or more, of which 32 bits do not name all starts.
+        The rings would take 32 GiB or more, which starts of 32 bits cannot address.
     """
     starts, n_units = find_starts(sizes, most, most_narrow)
     if n_units >= NO_GROUP:
         raise MemoryError("the kept texts, by key, would take 32 GiB or more")
-    memory = np.zeros(n_units + N_LANES, np.uint64)  # by numpy, which asks for large pages
+    memory = np.zeros(n_units + N_LANES, np.uint64)  # numpy allocates large pages
     class_bits = min(max(WORD_BITS - max(n_texts - 1, 0).bit_length(), 0), CLASS_BITS)
     rings = Rings(memory.view(np.uint32), memory, np.uint64(class_bits))
     write_heads(rings, starts, sizes, most, most_narrow)
@@ -92,7 +92,7 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
 
 @njit(cache=True, nogil=True)
 def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, int]:
-    """Return where each ring starts, and where the last one ends, in units."""
+    """Return the start of each ring and the end of the last one, in units."""
     starts, n_units = np.empty(len(sizes), np.uint32), np.int64(0)
     for ring in range(len(sizes)):
         starts[ring] = np.uint32(n_units)
@@ -103,7 +103,7 @@ def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, i
 
 @njit(cache=True, nogil=True)
 def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
-    """Write into the heads of empty rings how many texts these have room for, and which are wide."""
+    """Write the capacities of empty rings into their heads, with the flag of the wide ones."""
     for ring in range(len(starts)):
         room = room_for(sizes[ring], most)
         rings.words[place_of(starts[ring]) + 1] = np.uint32(room) | (WIDE if room > most_narrow else np.uint32(0))
@@ -111,85 +111,85 @@ def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_n
 
 @njit(cache=True, nogil=True, inner=True)
 def room_for(size: np.uint32, most: int) -> int:
-    """Return how many texts a ring has room for."""
+    """Return the capacity of a ring to which ``size`` texts will be added."""
     return min(np.int64(size), np.int64(most)) if most > 0 else np.int64(size)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of(start: np.uint32) -> int:
-    """Return the place of a ring's head among the words."""
+    """Return the index of a ring's head among the words."""
     return np.int64(start) * START_UNIT
 
 
 @njit(cache=True, nogil=True, inner=True)
 def first_fingerprint(head: int, room: int) -> int:
-    """Return the place, among the words of 64 bits, after the texts of a ring: that of its first fingerprint."""
+    """Return the index of a ring's first fingerprint among the words of 64 bits."""
     return (head + HEAD_WORDS + room + START_UNIT - 1) // START_UNIT
 
 
 @njit(cache=True, nogil=True, inner=True)
 def n_added(rings: Rings, head: int) -> int:
-    """Return how many texts were added to a ring."""
+    """Return the number of texts that were added to a ring."""
     return np.int64(rings.words[head])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def room_of(rings: Rings, head: int) -> int:
-    """Return how many texts a ring has room for."""
+    """Return the capacity of a ring."""
     return np.int64(rings.words[head + 1] & ~WIDE)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_wide(rings: Rings, head: int) -> bool:
-    """Return whether a ring has the fingerprints of its texts."""
+    """Return whether a ring has columns of fingerprints."""
     return bool(rings.words[head + 1] >= WIDE)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def class_of(rings: Rings, length: int) -> np.uint64:
-    """Return what the words of rings tell of a length; it never falls with the length."""
+    """Return the class of a length in the words of these rings."""
     return np.uint64(length_class(np.int64(length))) >> (np.uint64(CLASS_BITS) - rings.class_bits)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def class_mask(rings: Rings) -> np.uint64:
-    """Return the bits of a word that tell the length of its text."""
+    """Return the mask of the length class in a word."""
     return (ONE << rings.class_bits) - ONE
 
 
 @njit(cache=True, nogil=True, inner=True)
 def word_of(rings: Rings, texts: TextColumns, row: int) -> np.uint32:
-    """Return the word that stands for a text in rings."""
+    """Return the word of a text."""
     return np.uint32((np.uint64(row) << rings.class_bits) | class_of(rings, texts.facts[row]["length"]))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def row_of(rings: Rings, word: np.uint32) -> np.uint64:
-    """Return the row of the text that a word stands for."""
+    """Return the row of the text of a word."""
     return np.uint64(word) >> rings.class_bits
 
 
 @njit(cache=True, nogil=True, inner=True)
 def newest_of(n_kept: int, room: int) -> int:
-    """Return the place of the newest text among those of a ring, of which there is at least one."""
+    """Return the place of the newest text of a ring that is not empty."""
     return (n_kept - 1) % room if n_kept > room else n_kept - 1
 
 
 @njit(cache=True, nogil=True, inner=True)
 def depth_of(place: int, newest: int, size: int) -> int:
-    """Return how far from the newest a place of a ring with ``size`` texts is, 1 = the newest."""
+    """Return the depth of a place of a ring with ``size`` texts, 1 = the newest."""
     return newest - place + 1 if place <= newest else newest - place + size + 1
 
 
 @njit(cache=True, nogil=True, inner=True)
 def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
-    """Return the first two words of a fingerprint, the second 0 where there is one."""
+    """Return the first two words of a fingerprint; the second is 0 if it has one word."""
     return bits[row, 0], bits[row, 1] if bits.shape[1] > 1 else np.uint64(0)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, word: np.uint32) -> None:
-    """Add a text, given its word, to a ring with room for at least one; the oldest text of a full one makes room."""
+    """Add a text with its word to a ring of capacity 1 or more; it replaces the oldest text of a full ring."""
     head = place_of(start)
     n_kept, room = n_added(rings, head), room_of(rings, head)
     place = n_kept % room if n_kept >= room else n_kept
@@ -204,17 +204,17 @@ def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, wo
 def add_kept(
     texts: TextColumns, rows: Int64s, is_kept: Bools, probed: UInt32s, own: UInt32s, rings: Rings, most: int
 ) -> int:
-    """Add the kept ones of some texts to their rings, in order; return how many look-ups met a crowded group.
+    """Add the kept texts to their rings, in order; return the number of look-ups of crowded groups.
 
     Parameters
     ----------
     rows, is_kept
         int64[n], bool[n].
     probed, own
-        uint32[n, m], uint32[n, n_keys]: the starts of the rings that each text looked into, and of those that it is
+        uint32[n, m], uint32[n, n_keys]: the starts of the rings that each text looked into, and of the rings that it is
         added to; `NO_GROUP` for none.
     most
-        A group with more texts before a text is crowded for it; 0 = none is.
+        A group is crowded for a text if it has more texts before it; 0 = never.
     """
     n_crowded = np.int64(0)
     for i in range(len(rows)):
@@ -232,7 +232,7 @@ def add_kept(
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_heads(starts: UInt32s, i: int, rings: Rings) -> None:
-    """Fetch the heads of the rings of a text, and what lies beside them."""
+    """Prefetch the heads of the rings of a text, and the words after them."""
     for j in range(starts.shape[1]):
         if starts[i, j] != NO_GROUP:
             head = place_of(starts[i, j])
@@ -242,7 +242,7 @@ def fetch_heads(starts: UInt32s, i: int, rings: Rings) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
-    """Fetch what else is in the larger rings of a text; their heads were fetched before."""
+    """Prefetch the rest of the larger rings of a text, whose heads were prefetched before."""
     for j in range(starts.shape[1]):
         if starts[i, j] == NO_GROUP:
             continue
@@ -256,11 +256,11 @@ def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
 def note_fitting(
     rings: Rings, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
 ) -> int:
-    """Write the texts of a ring whose lengths are wanted into ``hits`` after ``n_hits``; return how many there are.
+    """Append the texts of a ring whose lengths are wanted to the first ``n_hits`` hits; return the new number.
 
-    A hit is the row of the text in the upper 32 bits, its depth in the lower: 1 for the place ``newest`` of the ring,
-    and one more for each place before it, the last coming before the first. There is room for ``size`` more. Their
-    fingerprints are fetched, for `keep_near`.
+    A hit is the row of the text in the upper 32 bits and its depth in the lower 32: 1 for the place ``newest``, and one
+    more for each place before it; the first place follows the last. ``hits`` has room for ``size`` more. The
+    fingerprints are prefetched for `keep_near`.
     """
     n, first = np.uint64(n_hits), np.uint64(head + HEAD_WORDS)
     depth = np.uint64(newest + 1)
@@ -278,7 +278,7 @@ def note_fitting(
 def note_if_fitting(
     rings: Rings, word: np.uint32, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64
 ) -> np.uint64:
-    """Write a text as hit ``n``; return the next number, which is the same where its length is not wanted."""
+    """Write a text as hit ``n``; return ``n + 1`` if its length is wanted, else ``n``."""
     hits[n] = (row_of(rings, word) << HALF) | depth
     of_length = np.uint64(word) & class_mask(rings)
     return n + np.uint64(of_length - wanted.shortest <= wanted.more)  # a shorter one wraps around
@@ -286,7 +286,7 @@ def note_if_fitting(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits: int) -> int:
-    """Keep the first ``n_near`` hits, and of the others those within the limit, in place; return how many there are."""
+    """Keep the first ``n_near`` hits and those after them that are within the limit; return their number."""
     n = np.uint64(n_near)
     for hit in range(np.uint64(n_near), np.uint64(n_hits)):
         first_word, second_word = two_words(bits, hits[hit] >> HALF)
@@ -298,7 +298,7 @@ def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
-    """Do what `note_fitting` does with the texts of a wide ring that are within the limit."""
+    """Append the texts of a wide ring that are within the limit, as `note_fitting` does."""
     room = room_of(rings, head)
     fingerprints = first_fingerprint(head, room)
     for first in range(0, size, N_LANES):
@@ -329,12 +329,12 @@ def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, h
 
 @njit(cache=True, nogil=True)
 def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings) -> Int64s:
-    """Return int64[n, m]: how far from the newest some texts stand in each of some rings, 1 = the newest; 0 = nowhere.
+    """Return int64[n, m]: the depth of earlier texts in the rings of later texts, 1 = the newest, 0 = not there.
 
     Parameters
     ----------
     rows, earlier
-        int64[n], int64[n]: whose rings, rising, and which text, of each row once.
+        int64[n], int64[n]: row of the later text, rising, and row of the earlier text; distinct pairs.
     starts
         uint32[n_rows, m]: the starts of the rings of each row, `NO_GROUP` for none.
     """
@@ -353,7 +353,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings
 
 @njit(cache=True, nogil=True)
 def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
-    """Return some texts as a hash table, and int64[n]: at the place of each in it, its place among the texts."""
+    """Return a hash table of ``texts[first:last]``, and int64[n]: by place in the table, the index in ``texts``."""
     n_places = power_of_two(2 * (last - first))
     table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
     for i in range(first, last):
@@ -364,7 +364,7 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
-    """Write the depths of the texts of a ring that stand in a table, each at its place."""
+    """Write the depths of those texts of a ring that are in a table, each at its place."""
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):

@@ -1,16 +1,16 @@
-"""Shingles of texts: the runs of a few characters from every place on, of which a text keeps those of smallest hash.
+"""Bottom-k sketches of texts: each text keeps the shingles (character n-grams) with the smallest hashes.
 
-A. Z. Broder, On the resemblance and containment of documents, 1997: of two texts that share a part of their shingles,
-about the same part of those with the smallest hashes is shared (the bottom sketch, section 4). Common shingles come
-after all others, whatever their hashes: what most texts have tells none of them apart.
+Two texts that share a part of their shingles share about the same part of the shingles with the smallest hashes
+(A. Z. Broder, On the resemblance and containment of documents, 1997, section 4). Common shingles come after all others,
+whatever their hashes, because they do not distinguish texts.
 
-A shingle is common if it is found in several *surroundings*, the characters before and after it. The number of texts
-does not count: a text may be posted a hundred times, each time with another end. If its shingles were common, its
-copies would have all of their keys from their ends, which differ. A text that consists of common shingles has a fixed
-part of its keys from these, see `MOSTLY_COMMON`.
+A shingle is common if it occurs in several *surroundings*, the characters before and after it. The number of texts does
+not count: a text may be posted a hundred times, each time with another end. If its shingles were common, its copies
+would have all of their keys from their ends, which differ. A text that consists of common shingles has a fixed part of
+its keys from these, see `MOSTLY_COMMON`.
 
-The hash of a run is that of R. M. Karp and M. O. Rabin (1987), a polynomial modulo 2**64 of its characters, finished by
-the mixer of MurmurHash3 (A. Appleby, public domain): it is made in the same time whatever the length of the run.
+The hash is the rolling hash of R. M. Karp and M. O. Rabin (1987), a polynomial of the characters modulo 2**64, finished
+by the mixer of MurmurHash3 (A. Appleby, public domain): its cost does not depend on the length of the shingle.
 """
 
 from typing import NamedTuple
@@ -23,66 +23,66 @@ from hybriddup.kernels.search.key_groups import NO_KEY
 from hybriddup.kernels.text.ngrams import is_dense_script
 
 NO_SHINGLE = np.uint32(2**32 - 1)
-"""Stands where a text has no more shingles."""
+"""Padding for texts with fewer shingles than others."""
 DENSE_UNITS, OTHER_UNITS = np.uint8(2), np.uint8(1)
-"""What a character counts: one of a dense script, such as Han, says as much as two letters or more."""
+"""Weight of a character: one of a dense script, such as Han, carries as much information as two letters or more."""
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF, ONE = np.uint64(33), np.uint64(1)
 COMMON = np.uint32(2**31)
-"""Common shingles are as large as this or larger, others smaller."""
+"""Flag of common shingles, so that they are larger than all others."""
 N_RANKED = np.uint64(32)
-"""Shingles that are sorted by counting, for each of them, how many are smaller: at once, for it is a constant."""
+"""Shingles that are sorted by rank, the number of smaller shingles; a constant, so that the loop is vectorized."""
 MOST_UNITS = 16
 SURROUNDING = 8
 """Characters before and after a shingle that are its surroundings, half as many in a dense script. With 16, copies of a
 text that differ in several places still lose their keys; with none, all copies do."""
 SEEN_BITS = np.uint64(26)
-"""Surroundings are counted in a Bloom filter of two to the power of it bits, with one hash."""
+"""Surroundings are counted with a Bloom filter of ``1 << SEEN_BITS`` bits and one hash."""
 MOSTLY_COMMON, COMMON_PART = 3, 4
 """If less than one in `MOSTLY_COMMON` shingles of a text is rare, one in `COMMON_PART` of its keys is common."""
 COMMON_BITS = 20
-"""Leading bits of a hash by which it is known to be common; others that have the same are taken for common, too."""
+"""Leading bits of a hash by which common shingles are recognized; other shingles with the same bits count as common."""
 WORDS_OF_COMMON = 1 << (COMMON_BITS - 5)
 
 
 class Room(NamedTuple):
-    """Room for what is known of one text, used for one after the other so that it stays in the cache."""
+    """Buffers for one text at a time, reused so that they stay in the cache."""
 
     prefixes: UInt64s
     """uint64[n + 1]: the hash of the first ``i`` characters, a polynomial modulo 2**64."""
     units: UInt8s
-    """uint8[n]: what each character counts."""
+    """uint8[n]: weight of each character."""
     ends: UInt64s
-    """uint64[n]: where the shingle ends that begins at each place."""
+    """uint64[n]: end of the shingle that starts at each place."""
     shingles: UInt32s
     """uint32[n]."""
     small: UInt32s
-    """uint32[n + 2 * N_RANKED]: some shingles, while they are sorted."""
+    """uint32[n + 2 * N_RANKED]: shingles that are being sorted."""
 
 
 @njit(cache=True, nogil=True)
 def bottom_shingles(
     code_points: UInt32s, offsets: Int64s, units: int, n_kept: int, n_dense: int, common: UInt32s
 ) -> UInt32s:
-    """Return uint32[n_texts, n_kept]: the first of each text's shingles, rising, each once.
+    """Return uint32[n_texts, n_kept]: the smallest distinct shingles of each text, rising.
 
-    A shingle is 31 bits of its hash, under a bit that is set if it is common. A text of mostly common shingles has a
-    few common ones first, and then the first of the others.
+    A shingle is 31 bits of its hash, below a bit that is set if it is common. A text of mostly common shingles has a
+    few common shingles first, then the smallest of the others.
 
-    If a text has fewer, smaller shingles of it follow, also rising, and then `NO_SHINGLE`: a short text that was edited
-    in its middle has few shingles in common with what it was.
+    If a text has too few, shorter shingles follow, also rising, and then `NO_SHINGLE`: a short text that was edited in
+    its middle has few long shingles in common with the original.
 
     Parameters
     ----------
     code_points, offsets
-        The texts, as `hybriddup.data.records.EncodedTexts`.
+        The texts, as in `hybriddup.data.records.EncodedTexts`.
     units
-        A shingle is as many characters as it takes to reach this, 2 to `MOST_UNITS`; see `DENSE_UNITS`.
+        A shingle ends at the first character where its weight reaches this; 2 to `MOST_UNITS`, see `DENSE_UNITS`.
     n_kept, n_dense
-        How many are kept of a text, and of one that is mostly in a dense script, 1 to ``n_kept``.
+        Number of shingles of a text, and of a text mostly in a dense script, 1 to ``n_kept``.
     common
-        uint32[WORDS_OF_COMMON]: a bit for each value of the leading bits of a hash, set where it is common.
+        uint32[WORDS_OF_COMMON]: a bit for each value of the leading bits of a hash, 1 = common.
     """
     kept = np.full((len(offsets) - 1, n_kept), NO_SHINGLE, np.uint32)
     powers, room = powers_of_base(), room_for_texts(offsets)
@@ -109,7 +109,7 @@ def keys_of_shingles(shingles: UInt32s) -> UInt64s:
 
 @njit(cache=True, nogil=True)
 def room_for_texts(offsets: Int64s) -> Room:
-    """Return room for the longest of some texts."""
+    """Return buffers for the longest of the texts."""
     longest = np.int64(1)
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -124,7 +124,7 @@ def room_for_texts(offsets: Int64s) -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -> int:
-    """Write the hashes of all beginnings of a text and what each character counts; return what all count together."""
+    """Write the hashes of all prefixes of a text and the weight of each character; return the sum of the weights."""
     hashed, n_units = np.uint64(0), np.int64(0)
     for i in range(np.uint64(n_characters)):
         code_point = code_points[np.uint64(first) + i]
@@ -137,7 +137,7 @@ def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -
 
 @njit(cache=True, nogil=True)
 def powers_of_base() -> UInt64s:
-    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: the powers of the base, from 0 on."""
+    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: the powers of the base, from the 0th on."""
     powers = np.ones(MOST_UNITS + 2 * SURROUNDING + 1, np.uint64)
     for i in range(MOST_UNITS + 2 * SURROUNDING):
         powers[i + 1] = powers[i] * BASE
@@ -148,7 +148,7 @@ def powers_of_base() -> UInt64s:
 def keep_shingles(
     room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
-    """Write the first shingles of the text in the room into ``kept``; return as `keep_smallest` does."""
+    """Write the smallest shingles of the text in ``room`` into ``kept``; return as `keep_smallest` does."""
     n_shingles, n_rare, n = hash_shingles(room, n_characters, units, powers), np.uint64(0), np.int64(n_before)
     for i in range(n_shingles):
         room.shingles[i] = after_others_if_common(room.shingles[i], common)
@@ -161,12 +161,12 @@ def keep_shingles(
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) -> np.uint64:
-    """Write the hash of each shingle of the text in the room, from each place on; return how many there are.
+    """Write the hashes of the shingles of the text in ``room``; return their number.
 
-    A text shorter than a shingle is one by itself.
+    A text shorter than a shingle is one shingle.
     """
     n = find_ends(room, n_characters, units)
-    for start in range(n):  # apart from finding the ends, so that several are hashed at once
+    for start in range(n):  # a loop without branches, so that several are hashed at once
         length = room.ends[start] - start
         hashed = room.prefixes[room.ends[start]] - room.prefixes[start] * powers[length]
         room.shingles[start] = np.uint32(mixed(hashed ^ length) >> np.uint64(32))
@@ -175,7 +175,7 @@ def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
-    """Write where each shingle of the text in the room ends; return how many there are."""
+    """Write the ends of the shingles of the text in ``room``; return their number."""
     end, n_units, n = np.uint64(0), np.int64(0), np.uint64(n_characters)
     for start in range(n):
         while n_units < units and end < n:
@@ -190,11 +190,11 @@ def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
-    """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return how many there are now.
+    """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return the new number.
 
-    Those that stand before are left out. Of most texts only the smallest shingles are sorted, some more than are wanted
-    and few enough to be ranked: that takes half the time of putting each shingle in its place. ``small`` is room to
-    work in, uint32[``n_shingles`` + 2 * `N_RANKED` or more].
+    Shingles that ``kept`` has before are left out. For most texts, the shingles below a limit are few enough to be
+    ranked, which takes half the time of inserting each shingle. ``small`` is a buffer of at least
+    ``len(shingles) + 2 * N_RANKED``.
     """
     limit, n_small = limit_of_small(shingles, len(kept)), np.uint64(0)
     for i in range(np.uint64(len(shingles))):
@@ -212,7 +212,7 @@ def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
-    """Write the smallest common shingles into ``kept``, rising, each once; return how many those are."""
+    """Write the smallest distinct common shingles into ``kept``, rising; return their number."""
     n = np.int64(0)
     for i in range(len(shingles) if len(kept) > 0 else 0):
         if shingles[i] >= COMMON:
@@ -222,7 +222,7 @@ def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
-    """Return below which half as many shingles again lie as are wanted, about; all where they are few."""
+    """Return a limit below which there are about 1.5 times the wanted number of shingles; if they are few, all."""
     if len(shingles) <= N_RANKED:
         return NO_SHINGLE
     n_rare = np.int64(1)
@@ -233,9 +233,9 @@ def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
-    """Write the smallest of at most `N_RANKED` shingles into ``kept``, rising, each once; return how many those are.
+    """Write the smallest distinct of up to `N_RANKED` shingles into ``kept``, rising; return their number.
 
-    ``small`` has room for twice `N_RANKED`. Equal ones have one rank, so that a gap follows them.
+    ``small`` has room for ``2 * N_RANKED``. Equal shingles have one rank, and a gap after it.
     """
     small[n_small:N_RANKED] = NO_SHINGLE
     small[N_RANKED : 2 * N_RANKED] = NO_SHINGLE
@@ -254,7 +254,7 @@ def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> int:
-    """Put a shingle in its place among the ``n`` first of ``kept`` if it is new; return how many these are now."""
+    """Insert a new shingle into the first ``n`` of ``kept``; return the new number."""
     if shingle == NO_SHINGLE or (n == len(kept) and shingle >= kept[n - 1]):
         return n
     place = n
@@ -271,7 +271,7 @@ def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> i
 
 @njit(cache=True, nogil=True, inner=True)
 def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
-    """Return 31 bits of a hash, under a bit that says whether it is common."""
+    """Return 31 bits of a hash, below a bit that is set if the shingle is common."""
     leading = hashed >> np.uint32(32 - COMMON_BITS)
     is_common = (common[leading >> np.uint32(5)] >> (leading & np.uint32(31))) & np.uint32(1)
     return np.uint32((hashed & (COMMON - np.uint32(1))) | (is_common << np.uint32(31)))
@@ -279,10 +279,10 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
 
 @njit(cache=True, nogil=True)
 def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, units: int) -> UInt32s:
-    """Return uint32[2**COMMON_BITS]: in how many surroundings there is a shingle with these leading bits of the hash.
+    """Return uint32[2**COMMON_BITS]: by leading bits of the hash, the number of surroundings of such shingles.
 
-    Within one scope, at most: ``scopes`` int64[n_texts] from 0 on, rising. Texts shorter than a shingle have none. Few
-    surroundings are not counted, because they fall on a bit of the filter that is set already.
+    It is the largest number within one scope; ``scopes`` int64[n_texts] rise from 0. Texts shorter than a shingle do
+    not count. A few surroundings are missed, because their bit of the filter is set already.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
     scope_of, seen = np.full(1 << COMMON_BITS, -1, np.int64), np.zeros(ONE << (SEEN_BITS - np.uint64(6)), np.uint64)
@@ -309,7 +309,7 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s) -> np.uint64:
-    """Return the hash of the shingle at a place of the text in the room and of what surrounds it."""
+    """Return the hash of a shingle of the text in ``room`` together with its surroundings."""
     reach = np.int64(SURROUNDING) // np.int64(room.units[start])
     first, last = max(start - reach, np.int64(0)), min(np.int64(room.ends[start]) + reach, np.int64(n_characters))
     return mixed((room.prefixes[last] - room.prefixes[first] * powers[last - first]) ^ np.uint64(last - first))
@@ -317,7 +317,7 @@ def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s
 
 @njit(cache=True, nogil=True)
 def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
-    """Return uint32[WORDS_OF_COMMON]: ``common`` for `bottom_shingles`, set for shingles in so many surroundings."""
+    """Return ``common`` for `bottom_shingles`: shingles with at least ``common_in`` surroundings are common."""
     common = np.zeros(WORDS_OF_COMMON, np.uint32)
     for leading in range(len(n_surroundings)):
         if n_surroundings[leading] >= common_in:
@@ -327,7 +327,7 @@ def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def mixed(word: np.uint64) -> np.uint64:
-    """Return a word of which every bit depends on every bit of the one given."""
+    """Return a mixed word, by a bijection in which every bit depends on every bit."""
     word = (word ^ (word >> HALF)) * FIRST_FACTOR
     word = (word ^ (word >> HALF)) * SECOND_FACTOR
     return word ^ (word >> HALF)

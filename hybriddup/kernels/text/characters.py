@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hybriddup.data.records import SKETCH_WORDS, Int32s, Int64s, UInt32s, UInt64s
+from hybriddup.data.records import Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import ONE, popcount
+from hybriddup.kernels.popcount import ONE
 
 SPREAD = np.uint32(2654435761)
 """Odd, and near 2**32 divided by the golden ratio: neighbours among the code points get classes far apart."""
@@ -52,15 +52,3 @@ def sketch_characters(code_points: UInt32s, offsets: Int64s, sketches: UInt64s) 
             n_before[of_point] += np.uint32(1)
         for i in range(offsets[text], offsets[text + 1]):
             n_before[np.uint32(code_points[i] * SPREAD) >> CLASS_SHIFT] = np.uint32(0)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def count_lacking(sketches: UInt64s, row: int, others: UInt64s, other_row: int) -> int:
-    """Return how many characters of one text another one lacks at least, told by their sketches.
-
-    Texts that were not sketched have all zeros, which lack nothing.
-    """
-    n = np.int64(0)
-    for word in range(SKETCH_WORDS):
-        n += np.int64(popcount(sketches[row, word] & ~others[other_row, word]))
-    return n

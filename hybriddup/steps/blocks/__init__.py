@@ -1,9 +1,9 @@
 """Block index: texts -> block keys. The start of stage 1: two texts without a key in common are never compared.
 
 **Two texts are a candidate pair when they share a key and their fingerprints are within the Hamming limit of the
-shorter one's length.** A block index says which keys a text has; what holds the keys is an index of
-`hybriddup.steps.candidates`. Of a crowded key only the newest `BlockIndex.max_bucket_size` kept texts are looked at, so
-that what is found depends on the order of the texts and on nothing else.
+shorter one's length.** A block index computes the keys of a text; an index of `hybriddup.steps.candidates` stores them.
+Only the newest `BlockIndex.max_bucket_size` kept texts of a crowded key are read, so that the result depends on the
+order of the texts alone.
 """
 
 from abc import ABC, abstractmethod
@@ -25,27 +25,27 @@ class BlockIndex(ABC):
     """
 
     max_bucket_size: int = 0
-    """Of a key so many of the newest kept texts before a text are looked at; 0 = all."""
+    """Number of the newest kept texts of a key that are read; 0 = all."""
     max_candidates: int = 0
-    """A candidate of a text is passed over if this many before it have no more differing bits; 0 = never."""
+    """A candidate of a text is skipped if this many earlier candidates have no larger distance; 0 = never."""
     is_complete: bool = False
     """Whether every two texts within the Hamming limits share a key."""
     probes_others: bool = False
     """Whether texts are looked up by other keys than their own, which `probes` returns."""
 
     reads_texts: bool = True
-    """Whether keys depend on the text; where not, the fingerprint alone tells them."""
+    """Whether keys depend on the text; False = on the fingerprint alone."""
     reads_words: bool = False
-    """Whether emoji, links and mentions are to be left out of texts that have words; set by those who use it."""
+    """Whether emoji, links and mentions are left out of texts that have words; set by the caller."""
     learns: bool = False
-    """Whether there is something for `learn` to learn."""
+    """Whether `learn` does anything."""
     n_keys: int | None = None
-    """Keys of a text, at most; None = that differs from text to text."""
+    """Largest number of keys of a text; None = it differs from batch to batch."""
     key_bits: int = 64
-    """No key but `NO_KEY` is as large as two to the power of it; 32 saves memory."""
+    """All keys but `NO_KEY` are below ``2**key_bits``; 32 saves memory."""
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:  # noqa: B027  (need not be written)
-        """Get ready for fingerprints of so many bits, and pairs within a distance; called once, before anything else.
+        """Prepare for fingerprints of ``bits`` bits and pairs within a distance; called once, before anything else.
 
         ``max_hamming_distance`` is the largest limit of any length band.
         """
@@ -61,7 +61,7 @@ class BlockIndex(ABC):
 
     @abstractmethod
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
-        """Return uint64[n, n_keys]: the keys of each text, none twice; `NO_KEY` fills up.
+        """Return uint64[n, n_keys]: the distinct keys of each text, padded with `NO_KEY`.
 
         Parameters
         ----------
@@ -72,29 +72,29 @@ class BlockIndex(ABC):
         """
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002  (only where `probes_others`)
-        """Return uint64[n, n_probes]: the keys that texts are looked up by; asked only where `probes_others` is true.
+        """Return uint64[n, n_probes]: the keys that texts are looked up by; called only if `probes_others`.
 
-        ``keys`` are their own, as `keys` returned them; ``bits`` their fingerprints.
+        ``keys`` are the results of `keys`, and ``bits`` the fingerprints.
         """
         return keys
 
     def describe(self) -> str:
-        """Return one line for people, such as ``blocks: 4 choose 1, 4 keys of 16 bits``."""
+        """Return a one-line description, such as ``blocks: 4 choose 1, 4 keys``."""
         return type(self).__name__.lower()
 
     def learn(self, texts: Sequence[str]) -> None:  # noqa: B027
-        """Learn from a sample of the texts, once, before any keys are asked for."""
+        """Learn from a sample of the texts; called once, before `keys`."""
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:  # noqa: ARG002  (most need no scopes)
         """Learn from a sample of texts that repeat one another only within a scope, int64[n] from 0 on."""
         self.learn(texts)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return what was learned as arrays by name, of numbers or strings; nothing where nothing is learned."""
+        """Return what was learned, as arrays of numbers or strings by name."""
         return {}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027
-        """Go on with what another instance with the same options learned."""
+        """Use what another instance with the same options learned, instead of `learn`."""
 
 
 def bucket_limit(default: int) -> Any:
@@ -108,23 +108,23 @@ def bucket_limit(default: int) -> Any:
 
 @dataclass
 class BlockReport:
-    """What stage 1 did: the counts behind the summary, so that no limit stays hidden."""
+    """Counts of stage 1, for the summary: they show every limit that applied."""
 
     shape: str = ""
-    """One line for people: which keys texts have."""
+    """Description of the block index, in one line."""
     exact: bool = False
-    """True where every pair within its Hamming limit is found."""
+    """Whether every pair within its Hamming limit is found."""
     n_look_ups: int = 0
     """Keys that were looked up."""
     n_comparisons: int = 0
     """Pairs of fingerprints whose Hamming distance was computed."""
     largest_bucket: int = 0
-    """Kept texts with one key, at most."""
+    """Largest number of kept texts with one key."""
     limits_hit: dict[str, int] = field(default_factory=dict)
-    """How often each limit, by its option's name, cut a search short."""
+    """How often each limit cut a search short, by the name of its option."""
 
     def add(self, n_comparisons: int, n_look_ups: int, largest_bucket: int) -> None:
-        """Count what looking some texts up took."""
+        """Add the counts of a look-up."""
         self.n_look_ups += n_look_ups
         self.n_comparisons += n_comparisons
         self.largest_bucket = max(self.largest_bucket, largest_bucket)
@@ -136,6 +136,6 @@ class BlockReport:
 
 
 def count_shared(earlier: UInt64s, later: UInt64s) -> int:
-    """Return how many keys two texts share: the own keys of the one, those that the other is looked up by."""
+    """Return how many keys two texts share: keys of the earlier one and probes of the later one."""
     shared = np.intersect1d(earlier, later)
     return int((shared != np.uint64(NO_KEY)).sum())

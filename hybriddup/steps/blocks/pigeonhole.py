@@ -16,7 +16,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 LARGEST_SEGMENT = 32
 """Bits of the largest segment of a key; see `BlockIndex.use_segments`."""
 MAX_KEYS = 1000
-"""Every text is looked up by every key, so that more cost more than comparing all texts."""
+"""Every text is looked up by every key, so that with more keys, comparing all texts is cheaper."""
 
 
 class KeyBits(NamedTuple):
@@ -27,10 +27,10 @@ class KeyBits(NamedTuple):
     flips: UInt64s
     """uint64[n_keys, words]: the bits that are flipped before."""
     mask_of: Int64s
-    """int64[n_keys]: the mask of each."""
+    """int64[n_keys]: the mask of each key."""
 
     def hash(self, bits: UInt64s) -> UInt64s:
-        """Return uint64[n, n_keys]: the keys of texts with these fingerprints."""
+        """Return uint64[n, n_keys]: the keys of fingerprints."""
         keys: UInt64s = hash_bits(bits, *self)
         return keys
 
@@ -38,8 +38,8 @@ class KeyBits(NamedTuple):
 class Blocks(BlockIndex):
     """One key for each choice of blocks; exact for distances up to ``n_blocks - n_key_blocks``.
 
-    Of ``n_blocks`` blocks, ``d`` differing bits touch at most ``d``. So when ``d <= n_blocks - n_key_blocks``, at least
-    ``n_key_blocks`` blocks are untouched, and a key made of these is shared (Manku, Jain and Das Sarma 2007).
+    ``d`` differing bits touch at most ``d`` blocks. So if ``d <= n_blocks - n_key_blocks``, at least ``n_key_blocks``
+    blocks are equal, and two texts share the key of these (Manku, Jain and Das Sarma 2007).
     """
 
     reads_texts = False
@@ -87,7 +87,7 @@ class Blocks(BlockIndex):
         self.chosen = chosen
         """Bit positions of each key."""
         self.radii = [0] * len(chosen)
-        """Within how many bits of its own key a text is looked up."""
+        """Number of bits that may differ from a text's own key, for each key."""
         self.n_keys = len(chosen)
         self._key_bits = own_key_bits(chosen, bits // 64)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
@@ -109,11 +109,11 @@ class Blocks(BlockIndex):
 
 
 class Probing(BlockIndex):
-    """Multi-index hashing: one key a block, and its neighbours looked up too (Norouzi, Punjani and Fleet 2012).
+    """Multi-index hashing: one key per block, looked up with its neighbors (Norouzi, Punjani and Fleet 2012).
 
-    Of ``d`` differing bits, some block has few; looking up every key within a radius of the text's own makes the index
-    exact at distances where plain blocks would need keys of a few bits. The radii are those of `block_radii`, the
-    larger ones for the wider blocks, whose buckets hold fewer texts.
+    Of ``d`` differing bits, some block has few. Looking up all keys within a radius of the text's own key makes the
+    index exact at distances where plain blocks would need keys of a few bits. `block_radii` returns the radii; wider
+    blocks, whose buckets hold fewer texts, have larger radii.
     """
 
     is_complete = True
@@ -179,7 +179,7 @@ class Probing(BlockIndex):
 
 
 def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
-    """Return the bit positions of each block: contiguous, together all bits, sizes differing by one at most."""
+    """Return the bit positions of contiguous blocks that cover all bits, with sizes that differ by at most one."""
     return [np.asarray(block, np.int64) for block in np.array_split(np.arange(bits), n_blocks)]
 
 
@@ -200,19 +200,19 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return the keys that have these bit positions, nothing flipped."""
+    """Return the keys of these bit positions, without flips."""
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return the keys of the blocks with up to so many bits of each flipped, a text's own among them."""
+    """Return the keys of the blocks with up to ``radius`` bits of each flipped, including the text's own keys."""
     flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
 
 def flips_of_block(block: Int64s, radius: int, words: int) -> UInt64s:
-    """Return uint64[n, words]: each choice of up to ``radius`` bits of a block, the smallest first."""
+    """Return uint64[n, words]: each choice of up to ``radius`` bits of a block, fewest bits first."""
     n_flipped = range(min(radius, len(block)) + 1)
     choices = [np.array(list(combinations(block.tolist(), n)), np.int64) for n in n_flipped]
     return np.concatenate([masks_of_bits(positions, words) for positions in choices])
@@ -235,7 +235,7 @@ def block_radii(n_blocks: int, distance: int) -> list[int]:
 
     A pair is missed when every block differs in more bits than its radius, so in ``sum(radius + 1)`` bits at least.
     For that to be ``distance + 1``, and no more, the first blocks are probed one bit farther than the others (Norouzi,
-    Punjani and Fleet 2012). Of more than ``distance + 1`` blocks only so many are needed.
+    Punjani and Fleet 2012). No more than ``distance + 1`` blocks are needed.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def block_radii(n_blocks: int, distance: int) -> list[int]:
 
 
 def show_range(least: int, most: int) -> str:
-    """Return the numbers from one to another, such as ``25-26``, or the one where they are the same."""
+    """Return a range such as ``25-26``, or one number if both are equal."""
     return str(most) if least == most else f"{least}-{most}"
 
 
@@ -263,5 +263,5 @@ class Scan(BlockIndex):
         return np.zeros((len(bits), 1), np.uint64)
 
     def describe(self) -> str:
-        """Return what is done."""
+        """Return a description."""
         return "scan: every pair compared"

@@ -1,8 +1,8 @@
-"""`shingles`: the runs of a few characters of a text, of which those of smallest hash are its keys.
+"""`shingles`: the keys of a text are its shingles (character n-grams) with the smallest hashes.
 
-Copies of a short text differ in so many bits of their fingerprints that exact keys of bits do not find them, but share
-most of their shingles, and so of those with the smallest hashes (see `hybriddup.kernels.search.shingles`). Which
-shingles are common, and come last, a sample of the texts shows.
+The fingerprints of copies of a short text differ in too many bits for exact keys of bits. But copies share most of
+their shingles, and so most shingles with the smallest hashes (see `hybriddup.kernels.search.shingles`). Common shingles
+come last; they are learned from a sample of the texts.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.posts.parts import words_of
 
 UNITS = 5
-"""A shingle is three characters of a dense script such as Han, or five letters."""
+"""Weight of a shingle: three characters of a dense script such as Han, or five letters."""
 LEARNED_FROM = 2048
-"""Characters of a text that are learned from, so that a few enormous ones take neither memory nor time."""
+"""Characters of a text that are learned from, so that a few huge texts take neither memory nor time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
-"""With limits that stand to 300,000 Weibo posts as this one and its double do to 5 million, a window finds 98.9 and
-99.5 % of the repeats that it finds without any."""
+"""A window of 300,000 Weibo posts, with limits that are as large in proportion as this one and its double for 5
+million, finds 98.9 % and 99.5 % of the repeats that it finds without limit."""
 
 
 class Shingles(BlockIndex):
-    """The first shingles of each text, common ones last. Finds nearly all repeats of short texts at any size."""
+    """The smallest shingles of each text, common ones last. Finds nearly all repeats of short texts at any size."""
 
     class Options(ComponentOptions):
         """Options of the index."""
@@ -87,7 +87,7 @@ class Shingles(BlockIndex):
         return words_of(texts) if self.reads_words else texts
 
     def describe(self) -> str:
-        """Return how many keys a text has."""
+        """Return the number of keys of a text."""
         return f"shingles: {self.options.n_shingles} of each text, {self.options.n_dense_shingles} of one in Han"
 
     def learn(self, texts: Sequence[str]) -> None:
@@ -95,7 +95,7 @@ class Shingles(BlockIndex):
         self.learn_within(texts, np.zeros(len(texts), np.int64))
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
-        """Learn which shingles are common within one scope: no other text is looked up there."""
+        """Learn which shingles are common within a scope, because texts are compared only within their scope."""
         order = np.argsort(scopes, kind="stable")
         encoded = encode_texts(self._read([texts[place][:LEARNED_FROM] for place in order.tolist()]))
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
@@ -105,12 +105,12 @@ class Shingles(BlockIndex):
         return {COMMON: self._common}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
-        """Go on with common shingles that were learned before.
+        """Use common shingles that were learned before.
 
         Raises
         ------
         ConfigError
-            They are of another version.
+            They were learned by another version.
         """
         common = learned.get(COMMON)
         if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:

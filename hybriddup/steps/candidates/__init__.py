@@ -1,8 +1,8 @@
-"""Candidates: block keys -> candidate pairs. What holds the keys of the kept texts is an index: two are built in.
+"""Candidates: block keys -> candidate pairs, by an index of the kept texts. There are two indexes.
 
-`run_index.RunIndex` knows all texts of a run beforehand and lays them out by key. That of a live window takes in and
-forgets texts all the time. Both answer alike: which kept texts share a key with a text and are within its limits, and
-how far from the newest each stands in the keys that they share.
+`run_index.RunIndex` knows all texts of a run in advance and lays them out by key. The index of a live window adds and
+forgets texts all the time. Both find the kept texts that share a key with a text and are within its limits, and the
+depth of each in the shared keys.
 """
 
 from __future__ import annotations
@@ -13,38 +13,37 @@ from typing import Protocol
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, NearPairs, UInts
-from hybriddup.kernels.search.group_search import Asked, search_rings
-from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, shortest_partners
+from hybriddup.data.records import Bools, Float64s, Int64s, NearPairs, UInts
+from hybriddup.kernels.search.group_search import Queries, search_rings
+from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns
 from hybriddup.kernels.search.rings import Rings
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
-FEWEST_A_SLICE = 64
-"""Texts to look up that are worth a thread."""
+FEWEST_PER_SLICE = 64
+"""Smallest number of texts to look up in a thread of their own."""
 FEWEST_DEPTHS = 1024
-"""Pairs whose depths are worth a thread."""
+"""Smallest number of pairs whose depths are found in a thread of their own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Batch:
-    """Texts that are decided together, in order."""
+    """Texts in order, with their keys: they are looked up in an index, decided together, or added to an index."""
 
     positions: Int64s
-    """int64[n], rising: places in the order of deciding."""
+    """int64[n], rising: positions in the order of deciding."""
     keys: UInts
     probes: UInts
-    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them; or uint32, what
-    stands for them in the index, with `hybriddup.kernels.search.key_groups.NO_GROUP` for `NO_KEY`."""
+    """uint64[n, n_keys], uint64[n, n_probes]: as returned by a `hybriddup.steps.blocks.BlockIndex`. In a run uint32,
+    the groups of the keys, with `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
     columns: TextColumns
     text_numbers: Int64s
-    """int64[n]: equal where the texts are equal; for a run, the rows of the texts among all distinct ones."""
+    """int64[n]: equal for equal texts; in a run, the rows of the texts among all distinct texts."""
     times: Float64s | None = None
     oldest: Float64s | None = None
-    """float64[n]: a text matches earlier ones whose time is after its own oldest one; None = whatever their times."""
+    """float64[n]: a text matches earlier texts whose time is after its own oldest; None = whatever their times."""
     may_be_crowded: Bools | None = None
-    """bool[n]: which texts are looked up by a key that more than ``max_bucket_size`` texts may have by then; None = all
-    of them."""
+    """bool[n]: whether one of the probes may belong to more than ``max_bucket_size`` texts by then; None = all may."""
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -69,18 +68,18 @@ class Index(Protocol):
     """The kept texts of a run or a window, by key."""
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a batch with kept texts, of each key the newest ``max_bucket_size``."""
+        """Return the pairs of a batch with kept texts, among the newest ``max_bucket_size`` of each key."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: which number the earlier text has in each key that the later is looked up by.
+        """Return int64[n, n_probes]: the depth of the earlier text in each probe of the later one. Rarely called.
 
-        ``rows`` rise. 1 is the newest; 0 where it is not among the newest ``max_bucket_size``. Seldom asked.
+        ``rows`` rise. 1 is the newest; 0 = not among the newest ``max_bucket_size``.
         """
         ...
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Take in the kept ones of a batch that was decided, and count the look-ups that met a crowded key."""
+        """Add the kept texts of a decided batch, and count the look-ups of crowded keys."""
         ...
 
 
@@ -91,38 +90,24 @@ def join_near(parts: Sequence[NearPairs]) -> NearPairs:
     return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
-@dataclass(frozen=True)
-class SearchedTexts:
-    """What a search goes by: of the texts that stand in rings, and of those that are looked up."""
+def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
+    """Return the pairs of texts with the texts of rings, and add the counts to the report.
 
-    columns: TextColumns
-    shortest: Int32s
-    """int32[longest + 1]: by length, the shortest text that is within the limits of length; its own where none is."""
+    ``earlier`` is a row of the columns, ``later`` a row of the queries.
+    """
+    widest = columns.widest
 
-    @classmethod
-    def of(cls, columns: TextColumns) -> SearchedTexts:
-        """Return texts ready to be searched."""
-        longest = columns.lengths.max(initial=0)
-        return cls(columns, shortest_partners(columns.lengths, columns.max_partner_lengths, longest))
+    def search(first: int, last: int) -> tuple[NearPairs, LookUpCounts]:
+        near: NearPairs
+        near, counts = search_rings(columns, widest, queries.take(first, last), rings)
+        return near._replace(later=near.later + first), counts
 
-    def near(self, asked: Asked, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
-        """Return the pairs of the texts asked about; ``earlier`` is a row of the columns, ``later`` a place in these.
-
-        What that takes is added to the report.
-        """
-        widest = self.columns.widest
-
-        def search(first: int, last: int) -> tuple[NearPairs, LookUpCounts]:
-            near: NearPairs
-            near, counts = search_rings(self.columns, self.shortest, widest, asked.take(first, last), rings)
-            return near._replace(later=near.later + first), counts
-
-        parts = map_slices(search, len(asked.rows), workers, FEWEST_A_SLICE)
-        for _, counts in parts:
-            report.add(*counts)
-        return join_near([near for near, _ in parts])
+    parts = map_slices(search, len(queries.rows), workers, FEWEST_PER_SLICE)
+    for _, counts in parts:
+        report.add(*counts)
+    return join_near([near for near, _ in parts])
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the depths of pairs, given what finds those of a slice of them."""
+    """Return int64[n_pairs, n_keys]: the depths of pairs, by a function that finds those of a slice."""
     return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

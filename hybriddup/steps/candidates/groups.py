@@ -1,4 +1,4 @@
-"""Equal keys of many texts get one number: their *group*. Numbers need no hashing when they are looked up."""
+"""Groups: equal keys of many texts get one number, so that a look-up needs no hashing."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from hybriddup.kernels.search.rings import Rings, make_rings
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.parallel import map_threads
 
-TEXTS_A_SLICE = 2**15
-"""Texts whose keys are dealt at a time: all keys together, before they are numbered, take 8 or 12 bytes each."""
-TEXTS_A_BATCH = 4096
-"""Texts whose keys are made at a time where it is known how many there are: what that takes stays in the cache."""
-FEWEST_A_SLICE = 512
-"""Texts whose keys are worth a thread."""
-KEYS_A_PART = 2**15
-"""About so many keys are numbered at a time: their table stays in the cache, and calls take less than the work."""
+TEXTS_PER_SLICE = 2**15
+"""Texts whose keys are dealt to parts together."""
+TEXTS_PER_BATCH = 4096
+"""Texts whose keys are made together if the number of keys is fixed, so that the buffers stay in the cache."""
+FEWEST_PER_SLICE = 512
+"""Smallest number of texts whose keys are made in a thread of their own."""
+KEYS_PER_PART = 2**15
+"""Approximate number of keys of a part: few enough for its table to fit into the cache."""
 MOST_PART_BITS = 14
 MIXER = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number of many bits: numbers multiplied by it differ in their high bits too, by which keys are dealt out."""
+"""An odd number: products with it differ in their high bits too, which select the part of a key."""
 
 
 @dataclass(frozen=True)
 class KeyTable:
-    """The group of each key, for texts that are looked up by other keys than their own."""
+    """A hash map from key to group, for texts that are looked up by other keys than their own."""
 
     keys: UInt64s
     numbers: UInt32s
-    """As `hybriddup.kernels.search.key_groups.note_keys` fills them."""
+    """As filled by `hybriddup.kernels.search.key_groups.note_keys`."""
 
     def groups(self, keys: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the group of each key, `NO_GROUP` where no text has it."""
+        """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has it."""
         groups: UInt32s = find_groups(keys, self.keys, self.numbers)
         return groups
 
@@ -59,28 +59,35 @@ class Groups:
 
     own: UInt32s
     ends: UInt32s
-    """Those of each text, as `hybriddup.kernels.search.key_groups.list_groups` returns them."""
+    """The groups of each text, as returned by `hybriddup.kernels.search.key_groups.list_groups`."""
     sizes: UInt32s
-    """uint32[n_groups]: texts in each; of none once rings are laid out."""
+    """uint32[n_groups]: texts in each group; empty after `lay_out`."""
     table: KeyTable | None = None
     """None = texts are looked up by their own keys."""
     scopes: Int64s | None = None
-    """int64[n]: of each text; texts of several scopes share no key. None = all are of one."""
+    """int64[n]: scope of each text; texts of different scopes share no key. None = there is one scope."""
 
     def of(self, numbers: Int64s) -> UInt32s:
-        """Return uint32[n, m]: the groups of some texts, `NO_GROUP` after those of each."""
+        """Return uint32[n, m]: the groups of some texts, padded with `NO_GROUP`."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
 
+    def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
+        """Return uint32[n, m]: the groups that some texts look into, given the texts and their fingerprints."""
+        if self.table is None:
+            return self.of(numbers)
+        scopes = None if self.scopes is None else self.scopes[numbers]
+        return self.table.groups(within_scopes(index.probes(index.keys(texts, bits), bits), scopes))
+
     def with_common_keys(self, common_in: int) -> Bools:
-        """Return bool[n]: which texts have a key that ``common_in`` texts or more have; before rings are laid out."""
+        """Return bool[n]: which texts have a key of ``common_in`` or more texts; not after `lay_out`."""
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
-        """Return empty rings, one a group, and bool[n]: which texts have a group of more than ``most`` texts.
+        """Return an empty ring for each group, and bool[n]: which texts have a group of more than ``most`` texts.
 
-        No ring has room for more of them. From now on each group is numbered by the start of its ring, in place, since
-        the groups of all texts are large.
+        A ring has room for up to ``most`` texts. Groups are renumbered in place, because they take much memory: the
+        number of a group is now the start of its ring.
         """
         n_texts, sizes = len(self.ends) - 1, self.sizes
         rings, starts = make_rings(sizes, n_texts, most)
@@ -96,39 +103,6 @@ class Groups:
         return int(np.diff(self.ends).max(initial=0))
 
 
-class KeyRoom:
-    """Memory for the keys of all texts, in one piece where it is known how many there are.
-
-    What is freed in many pieces stays with the process; one that is this large goes back to the system.
-    """
-
-    def __init__(self, n_texts: int, n_keys: int | None, key_bits: int) -> None:
-        self._n_keys = n_keys
-        self._entries = np.empty((n_texts, n_keys or 0), np.uint32)
-        self._keys: UInts = np.empty_like(self._entries)
-        if key_bits > 32:
-            self._keys = np.empty(self._keys.shape, np.uint64)
-
-    def of(self, first: int, shape: tuple[int, ...]) -> tuple[UInts, UInt32s]:
-        """Return room for ``shape`` keys of the texts from ``first`` on, and for as many uint32."""
-        if shape[1] != self._n_keys:
-            return np.empty_like(self._keys, shape=shape), np.empty(shape, np.uint32)
-        texts = slice(first, first + shape[0])
-        return self._keys[texts], self._entries[texts]
-
-    def forget_keys(self) -> None:
-        """Let go of the keys, which take as much memory as what is made of the groups next."""
-        self._keys = self._keys[:0].copy()
-
-    def joined(self, groups: list[UInt32s]) -> UInt32s:
-        """Return the groups of all texts in one array, given those of each slice, which stand where its entries did."""
-        if all(rows.shape[1] == self._n_keys for rows in groups):
-            return self._entries
-        widest = max(rows.shape[1] for rows in groups)
-        wide = (np.pad(rows, [(0, 0), (0, widest - rows.shape[1])], constant_values=NO_GROUP) for rows in groups)
-        return np.concatenate(list(wide))
-
-
 def group_texts(
     index: BlockIndex,
     texts: Sequence[str],
@@ -137,13 +111,12 @@ def group_texts(
     workers: int,
     scopes: Int64s | None = None,
     *,
-    texts_a_slice: int = TEXTS_A_SLICE,
+    texts_per_slice: int = TEXTS_PER_SLICE,
 ) -> Groups:
     """Return the groups of texts with fingerprints ``bits`` uint64[n, words].
 
-    A key that no other text has gets no group, unless texts are looked up by other keys than their own. ``is_near``
-    bool[n] says which texts are to be compared; the others have no keys. Texts of several ``scopes``, int64[n], share
-    no key.
+    A key that only one text has gets no group, unless texts are looked up by other keys than their own. Only the texts
+    with ``is_near`` bool[n] have keys. Texts of different ``scopes``, int64[n], share no key.
     """
 
     def keys_of_batch(first: int, last: int) -> UInt64s:
@@ -155,8 +128,8 @@ def group_texts(
         if index.n_keys is None:
             return keys_of_batch(first, last)
         keys = np.full((last - first, index.n_keys), NO_KEY, np.uint64)
-        for start in range(first, last, TEXTS_A_BATCH):
-            some = keys_of_batch(start, min(start + TEXTS_A_BATCH, last))
+        for start in range(first, last, TEXTS_PER_BATCH):
+            some = keys_of_batch(start, min(start + TEXTS_PER_BATCH, last))
             keys[start - first : start - first + len(some), : some.shape[1]] = some
         return keys
 
@@ -167,7 +140,7 @@ def group_texts(
         is_probed=index.probes_others,
         n_keys=index.n_keys,
         key_bits=64 if scopes is not None else index.key_bits,
-        texts_a_slice=min(texts_a_slice, max(len(texts) // (2 * workers), FEWEST_A_SLICE)),
+        texts_per_slice=min(texts_per_slice, max(len(texts) // (2 * workers), FEWEST_PER_SLICE)),
     )
     return replace(groups, scopes=scopes)
 
@@ -180,47 +153,62 @@ def group_keys(
     is_probed: bool,
     n_keys: int | None = None,
     key_bits: int = 64,
-    texts_a_slice: int = TEXTS_A_SLICE,
+    texts_per_slice: int = TEXTS_PER_SLICE,
 ) -> Groups:
-    """Return the groups of texts, given what returns the keys of some that follow one another.
+    """Return the groups of texts, by a function that returns the keys of a slice.
 
     Parameters
     ----------
     keys_of
-        Returns uint64[n, m], the keys of the texts from the first number on and below the second; several threads ask
-        it, and where texts are probed it is asked twice.
+        Returns uint64[n, m], the keys of the texts from the first number to before the second. It is called in several
+        threads, and twice for each slice if ``is_probed``.
     is_probed
-        Whether texts are looked up by other keys than their own. If not, a key that no other text has gets no group.
+        Whether texts are looked up by other keys than their own. If not, a key that only one text has gets no group.
     n_keys, key_bits
-        As many keys as ``keys_of`` returns of each text, None = not the same number each time; none but `NO_KEY` is as
-        large as two to the power of ``key_bits``.
+        Number of keys of each text, None = it differs; all keys but `NO_KEY` are below ``2**key_bits``.
     """
-    room = KeyRoom(n_texts, n_keys, key_bits)
-    bounds = [(first, min(first + texts_a_slice, n_texts)) for first in range(0, n_texts, texts_a_slice)]
-    part_bits = min(max((8 * n_texts // KEYS_A_PART).bit_length(), 1), MOST_PART_BITS)
+    bounds = [(first, min(first + texts_per_slice, n_texts)) for first in range(0, n_texts, texts_per_slice)]
+    part_bits = min(max((8 * n_texts // KEYS_PER_PART).bit_length(), 1), MOST_PART_BITS)
+    if n_keys is None:
+        keys_of, n_keys = with_one_width(keys_of, bounds, workers)
+    # one large piece goes back to the system when it is freed; many small pieces would stay with the process
+    own = np.empty((n_texts, n_keys), np.uint32)
+    room: UInts = np.empty(own.shape, np.uint32 if key_bits <= 32 else np.uint64)
 
     def deal_slice(some: tuple[int, int]) -> tuple[DealtKeys, UInt32s]:
-        keys = keys_of(*some)
-        dealt, entries = room.of(some[0], keys.shape)
-        return deal_keys(keys, part_bits, dealt.ravel(), entries.ravel()), entries
+        groups = own[slice(*some)]
+        return deal_keys(keys_of(*some), part_bits, room[slice(*some)].ravel(), groups.ravel()), groups
 
     dealt = list(map_threads(deal_slice, bounds, workers))
     sizes = number_all(dealt, workers, fewest=1 if is_probed else 2)
-    own = room.joined([groups for _, groups in dealt])
     dealt.clear()
-    room.forget_keys()
+    room = room[:0].copy()  # freed before the next step needs as much memory
     if not is_probed:
         return Groups(*list_groups(own), sizes)
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
-        keys = keys_of(*some)
-        note_keys(keys, np.ascontiguousarray(own[slice(*some), : keys.shape[1]]), table.keys, table.numbers)
+        note_keys(keys_of(*some), own[slice(*some)], table.keys, table.numbers)
     return Groups(*list_groups(own), sizes, table)
 
 
+def with_one_width(
+    keys_of: Callable[[int, int], UInt64s], bounds: Sequence[tuple[int, int]], workers: int
+) -> tuple[Callable[[int, int], UInt64s], int]:
+    """Return a function that returns the keys of the slices with one number of keys for all texts, and this number."""
+    made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
+    n_keys = max((keys.shape[1] for keys in made), default=0)
+    pads = ([(0, 0), (0, n_keys - keys.shape[1])] for keys in made)
+    padded = [np.pad(keys, pad, constant_values=np.uint64(NO_KEY)) for keys, pad in zip(made, pads, strict=True)]
+    keys_from = {first: keys for (first, _), keys in zip(bounds, padded, strict=True)}
+    return lambda first, _: keys_from[first], n_keys
+
+
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
-    """Return keys uint64[n, m] such that texts of several scopes, int64[n] from 0, share none, but once in 2**64."""
+    """Return keys uint64[n, m] that are mixed with the scopes int64[n] of their texts.
+
+    Keys of different scopes are equal with probability 2**-64.
+    """
     if scopes is None:
         return keys
 
@@ -233,10 +221,10 @@ def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
 
 
 def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: int) -> UInt32s:
-    """Number the keys of all texts; return uint32[n_groups], the texts of each group.
+    """Number the keys of all texts, and return uint32[n_groups]: the texts of each group.
 
-    ``dealt`` has the keys of each slice of the texts, which are changed in place, and uint32[n_texts, n_keys], where
-    their groups are written. Keys of fewer than ``fewest`` texts get no group.
+    ``dealt`` has the keys of each slice, which are changed in place, and uint32[n_texts, n_keys] for their groups. Keys
+    of fewer than ``fewest`` texts get no group.
     """
 
     def number_part(part: int) -> UInt32s:

@@ -1,8 +1,7 @@
-"""The index of a run: all texts are known beforehand, so that each key has its places before the first is looked up.
+"""The index of a run: all texts are known in advance, so that memory for each key is laid out before the first look-up.
 
-A group has room for as many kept texts as there can be, at most for the newest ``max_bucket_size``, which stand there
-in a ring with their fingerprints: a look-up reads contiguous memory, and nothing is hashed, moved or allocated while
-texts are decided.
+Each group has a ring with room for all of its texts, or for the newest ``max_bucket_size``. A look-up reads contiguous
+memory, and nothing is hashed, moved or allocated while texts are decided.
 """
 
 from __future__ import annotations
@@ -13,59 +12,64 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Int32s, Int64s, NearPairs
 from hybriddup.kernels.search.decide import NONE
-from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.group_search import Queries
+from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.kernels.search.rings import add_kept, depths_in_rings
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import Batch, SearchedTexts, find_depths
-from hybriddup.steps.candidates.groups import Groups, within_scopes
+from hybriddup.steps.candidates import Batch, find_depths, search_texts
+from hybriddup.steps.candidates.groups import Groups
 
 
 class RunIndex:
-    """The kept texts of a run, by group. Each distinct text is known once, however often it comes, and kept once.
+    """The kept texts of a run, by group. Each distinct text is stored once, however often it occurs.
 
-    ``index`` made the keys, and ``groups`` are those of all distinct texts, of which ``known`` and ``texts`` tell. They
-    are handed over: each is numbered by the start of its ring from now on. ``text_numbers`` int32[n] says which of the
-    texts stands at each position of the order of deciding.
+    Parameters
+    ----------
+    index
+        Made the keys.
+    groups
+        Of all distinct texts; `Groups.lay_out` is called.
+    columns, texts
+        The distinct texts.
+    text_numbers
+        int32[n]: the distinct text at each position of the order of deciding.
     """
 
     def __init__(
         self,
         index: BlockIndex,
         groups: Groups,
-        known: SearchedTexts,
+        columns: TextColumns,
         texts: Sequence[str],
         text_numbers: Int32s,
         workers: int,
     ) -> None:
         is_limited = index.max_bucket_size > 0 or index.max_candidates > 0
         self.report = BlockReport(shape=index.describe(), exact=index.is_complete and not is_limited)
-        self._index, self._groups, self._known = index, groups, known
+        self._index, self._groups, self._columns = index, groups, columns
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
-        columns = known.columns
         self._rings, self._is_crowded = groups.lay_out(index.max_bucket_size or len(columns.bits))
         self.kept_at: Int32s = np.full(len(columns.bits), NONE, np.int32)
-        """int32[n_texts]: the position at which each text was kept, `NONE` where it was not."""
+        """int32[n_texts]: the position at which each text was kept, `NONE` if it was not."""
 
     def batch(self, positions: Int64s) -> Batch:
-        """Return the texts at these positions as a batch, its keys being the rings."""
+        """Return the texts at these positions as a batch; its keys are the starts of rings."""
         numbers = self._text_numbers[positions].astype(np.int64)
-        columns = self._known.columns.take(numbers)
-        keys, table = self._groups.of(numbers), self._groups.table
-        if table is None:
+        columns = self._columns.take(numbers)
+        keys = self._groups.of(numbers)
+        if self._groups.table is None:
             return Batch(positions, keys, keys, columns, numbers, may_be_crowded=self._is_crowded[numbers])
-        made = self._index.keys([self._texts[number] for number in numbers.tolist()], columns.bits)
-        scopes = None if self._groups.scopes is None else self._groups.scopes[numbers]
-        probes = table.groups(within_scopes(self._index.probes(made, columns.bits), scopes))
-        return Batch(positions, keys, probes, columns, numbers)
+        texts = [self._texts[number] for number in numbers.tolist()]
+        return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a batch with kept texts, of each key the newest ones."""
-        asked = Asked(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
-        near = self._known.near(asked, self._rings, self._workers, self.report)
+        """Return the pairs of a batch with the newest kept texts of each key."""
+        queries = Queries(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
+        near = search_texts(self._columns, queries, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: which number from the newest the earlier text has in each group, 0 = none."""
+        """Return int64[n, n_probes]: the depth of the earlier text in each group, 0 = not there."""
         numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 
         def find(first: int, last: int) -> Int64s:
@@ -75,15 +79,15 @@ class RunIndex:
         return find_depths(find, len(rows), starts.shape[1], self._workers)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Take in the kept ones of a batch, and count the look-ups that met a crowded group."""
+        """Add the kept texts of a batch, and count the look-ups of crowded groups."""
         numbers, most = batch.text_numbers, self._index.max_bucket_size
-        n_crowded = add_kept(self._known.columns, numbers, is_kept, batch.probes, batch.keys, self._rings, most)
+        n_crowded = add_kept(self._columns, numbers, is_kept, batch.probes, batch.keys, self._rings, most)
         self.kept_at[numbers[is_kept]] = batch.positions[is_kept]
         self.report.hit("max_bucket_size", n_crowded)
 
 
 def by_pair(near: NearPairs) -> NearPairs:
-    """Return pairs by later text, then by earlier one. Those of a text that a copy was kept of may be out of order."""
+    """Return pairs sorted by later text, then by earlier text; they may be out of order where a later copy was kept."""
     falls = np.flatnonzero((near.earlier[1:] < near.earlier[:-1]) & (near.later[1:] == near.later[:-1]))
     if not len(falls):
         return near

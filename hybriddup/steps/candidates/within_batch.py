@@ -1,4 +1,4 @@
-"""The pairs among the texts of one batch: those that share a key, as if each had been added before the next came."""
+"""The pairs among the texts of one batch that share a key, as if each text were added before the next is looked up."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s
 from hybriddup.kernels.search.batch_groups import (
     count_before,
     count_keys,
-    fill_rings,
     number_batch,
     number_shared,
 )
 from hybriddup.kernels.search.decide import NONE
-from hybriddup.kernels.search.group_search import Asked
+from hybriddup.kernels.search.group_search import Queries
 from hybriddup.kernels.search.key_groups import NO_GROUP
-from hybriddup.kernels.search.rings import make_rings
+from hybriddup.kernels.search.rings import add_kept, make_rings
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import Batch, SearchedTexts, join_near
+from hybriddup.steps.candidates import Batch, join_near, search_texts
 
 FEW_COMPARISONS = 64
-"""Where texts of a batch share keys with no more of it on average, all are compared with each other beforehand. Of a
-batch with more, many repeat what was kept before; these need not be compared."""
+"""If the texts of a batch share keys with at most this many others on average, all are compared in advance. In other
+batches, many texts repeat texts of the index and need not be compared."""
 
 
 @dataclass(frozen=True)
@@ -32,26 +31,26 @@ class WithinBatch:
 
     batch: Batch
     numbers: UInt32s
-    """uint32[n, m]: of the keys, and of the probes after them where these differ; `NO_GROUP` for what stands once."""
+    """uint32[n, m]: numbers of the keys, then of the probes if these differ; `NO_GROUP` for keys that occur once."""
     own: UInt32s
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, n_probes]: those of the keys and of the probes."""
+    """uint32[n, n_keys], uint32[n, n_probes]: numbers of the keys and of the probes."""
     sizes: UInt32s
     """uint32[n_groups]: texts of each group."""
     before: Int32s
-    """int32[n, n_probes]: texts before each with a key that it is looked up by."""
+    """int32[n, n_probes]: number of earlier texts with each probe."""
     places: Int32s
-    """int32[n, n_keys]: texts before each with a key of its own."""
+    """int32[n, n_keys]: number of earlier texts with each key."""
     most: Int64s
-    """int64[n]: texts before each with a key that it is looked up by, at most."""
+    """int64[n]: the largest of ``before`` for each text."""
     n_comparisons: int
-    """What `pairs` takes for all of them; with ``found``, for all that they were taken from."""
+    """Comparisons that `pairs` needs for all texts; with ``found``, for all texts that these were taken from."""
     found: tuple[NearPairs, BlockReport] | None = None
-    """The pairs among all of them and what finding these took, where they were found beforehand."""
+    """The pairs among all texts, if they were found in advance, and the counts of finding them."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
-        """Return the texts of a batch, given the numbers of their keys and how many of these there are."""
+        """Return the texts of a batch by key, given the numbers of their keys."""
         own, probed = own_and_probed(batch, numbers)
         sizes = count_keys(own, n_groups)[:n_groups]
         return cls(batch, numbers, own, probed, sizes, *count_before(own, probed, n_groups))
@@ -66,7 +65,7 @@ class WithinBatch:
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
     def _take_with_pairs(self, rows: Int64s, near: NearPairs, report: BlockReport) -> WithinBatch:
-        """Return some of the texts and what is known of these; their groups stay as they are."""
+        """Return some of the texts with their pairs; groups and counts stay the same."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
@@ -84,13 +83,13 @@ class WithinBatch:
 
     @property
     def n_groups(self) -> int:
-        """How many keys several texts share."""
+        """Number of keys that several texts share."""
         return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Return the pairs of some texts of the batch with those before them; ``earlier`` is a row of it, too.
+        """Return the pairs of some texts of the batch with earlier texts of the batch, both as rows.
 
-        What finding them took is added to the report, beforehand or now.
+        Adds the counts of finding them to the report.
         """
         if not self.n_groups:
             return join_near([])
@@ -106,20 +105,23 @@ class WithinBatch:
         columns = self.batch.columns
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes, len(columns.bits))
-        looked_into, ranks = fill_rings(columns, self.own, self.probed, sizes, starts, rings)
-        asked = Asked(rows, looked_into[rows], ranks[rows])
-        near = SearchedTexts.of(columns).near(asked, rings, workers, report)
+        starts = np.append(np.where(sizes > 0, starts, NO_GROUP), NO_GROUP)
+        places, own = np.arange(len(columns.bits)), starts.take(self.own, mode="clip")
+        add_kept(columns, places, np.ones(len(places), np.bool_), own, own, rings, 0)
+        ranks = self.before[rows]
+        probed = np.where(ranks > 0, starts.take(self.probed[rows], mode="clip"), NO_GROUP)
+        near = search_texts(columns, Queries(rows, probed, ranks), rings, workers, report)
         return near._replace(later=rows[near.later])
 
     def with_pairs(self, workers: int) -> WithinBatch:
-        """Return the same with the pairs among all of the texts, where that takes little."""
+        """Return the same texts with all pairs among them, unless that takes too many comparisons."""
         if self.n_comparisons > FEW_COMPARISONS * len(self.batch):
             return self
         report = BlockReport()
         return replace(self, found=(self._compare(np.arange(len(self.batch)), report, workers), report))
 
     def _sizes_for(self, rows: Int64s) -> UInt32s:
-        """Return the sizes of the groups that some texts look into, 0 for the others."""
+        """Return the sizes of the groups that some texts look into, and 0 for the others."""
         is_wanted = np.zeros(self.n_groups, np.bool_)
         probed = self.probed[rows]
         is_wanted[probed[probed != NO_GROUP]] = True
@@ -127,7 +129,7 @@ class WithinBatch:
 
 
 def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:
-    """Return the numbers of the keys of a batch, and those of its probes, given both side by side if they differ."""
+    """Return the numbers of the keys and of the probes of a batch; ``numbers`` has both in one row if they differ."""
     if batch.probes is batch.keys:
         return numbers, numbers
     own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))

@@ -1,9 +1,8 @@
 """Decide: texts in order -> kept or removed, the keeper of each removed text. The rule of README, "What went, and why".
 
-A text is removed when it equals an earlier kept text, or when an earlier kept text is among its candidates and the
-verifier accepts the pair. Its keeper is the earliest of these, an equal one first. Of a crowded key only the newest
-kept texts are candidates. Candidates are verified from the earliest on, and one is passed over if `max_candidates`
-before it have no more differing bits. So what is decided is a function of the order alone, however the texts are cut
-into batches and whatever index holds the kept ones. Kept texts of the index come before those of the batch: what the
-batch brings never changes what they decided.
+A text is removed if it equals an earlier kept text, or if an earlier kept text is a candidate and the verifier accepts
+the pair. Its keeper is the equal text, or else the earliest such candidate. Only the newest kept texts of a crowded key
+are candidates. Candidates are verified from the earliest on, and a candidate is skipped if `max_candidates` earlier
+ones have no larger distance. So the decisions are a function of the order alone: batches and indexes do not change
+them. All texts of the index come before the texts of the batch, so that the batch cannot change decisions by the index.
 """

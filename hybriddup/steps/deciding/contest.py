@@ -1,4 +1,4 @@
-"""A batch while it is being decided: pairs are verified when it is their turn, until every text is decided."""
+"""A batch that is being decided: pairs are verified in rounds, until every text is decided."""
 
 from __future__ import annotations
 
@@ -26,41 +26,40 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""Of as many candidates as `most_candidates` returns for a text, if these are as long as the text."""
+"""`most_candidates` allows a text at most this many characters of candidates, if these are as long as the text."""
 CHARACTERS_OF_LONG = 20_000
-"""The same for a text that is compared in sections; the number is 1 at least."""
+"""The same for a text that is compared in sections; one candidate is always allowed."""
 
 FEW_IN_TURN, TEXTS_AHEAD = 64, 64
-"""When fewer pairs are left to verify at a time, texts wait for one another. Of the next texts, this many, all possible
-candidates are verified then: each turn takes a millisecond, however few its pairs."""
+"""If a round has fewer than `FEW_IN_TURN` pairs, texts wait for one another. Then all possible candidates of the next
+`TEXTS_AHEAD` texts are verified, too: a round takes at least a millisecond, however few its pairs."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
-"""Returns bool[n_pairs], which pairs the verifiers accept, and these."""
+"""Returns bool[n_pairs], which pairs the verifiers accept, and the accepted pairs."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is looked at of much that there is."""
+    """Limits of candidates, and sizes of rounds."""
 
     max_bucket_size: int
-    """Of a key so many of the newest kept texts; 0 = all."""
+    """Number of the newest kept texts of a key that are candidates; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
-    """Returns, for texts of these lengths, how many candidates before another one, with no more differing bits, let it
-    be passed over."""
+    """Returns for texts of these lengths: a candidate is skipped if this many earlier ones have no larger distance."""
     first_in_turn: int = 4
-    """So many pairs of a text are verified before the first match is looked for; four times as many each time after. A
-    copy of a template matches many texts, and one is enough."""
+    """Pairs of a text that are verified in the first round; each later round has four times as many. A copy of a
+    template matches many texts, and one match is enough."""
     most_in_turn: int = 256
-    """But no more than so many at a time."""
+    """Largest number of pairs of a text in a round."""
     asked_together: int = 512
-    """Texts that the depths of their pairs are asked for together."""
+    """Number of texts whose depths are looked up together."""
 
 
 class BatchContest:
     """Texts of a batch, and some of their pairs.
 
-    ``is_sure`` bool[n_pairs] says which pairs are candidates whatever is kept of the batch. ``grouped`` is the batch by
-    key if these are all its pairs; None = there are more to come, so that a text without a sure match is not decided.
+    ``is_sure`` bool[n_pairs]: whether the earlier text is a candidate whatever is kept of the batch. ``grouped`` is the
+    batch by key if these are all its pairs; None = more pairs follow, and texts without a sure match stay undecided.
     """
 
     def __init__(
@@ -111,36 +110,36 @@ class BatchContest:
 
     @property
     def status(self) -> Int8s:
-        """int8[n]: what is known of each text, as `hybriddup.kernels.search.decide` numbers it."""
+        """int8[n]: state of each text, as defined in `hybriddup.kernels.search.decide`."""
         return self._course.status
 
     @property
     def deciding(self) -> Int64s:
-        """int64[n]: the pair that removed a text, or the row of the kept text that it equals."""
+        """int64[n]: the pair that removed a text, or the row of the equal kept text."""
         return self._course.deciding
 
     @property
     def n_cut(self) -> int:
-        """Kept texts of which candidates were passed over; a removed one has lost nothing by that."""
+        """Number of kept texts with skipped candidates; for removed texts, skipping makes no difference."""
         return int(self._course.is_cut.sum())
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Decide all texts that these pairs can decide."""
-        wanted, n_at_a_time, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
+        wanted, n_per_round, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
         if self._is_last:
             has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
             self._find_depths(np.flatnonzero(has_many[self.pairs.later]))
         while True:
-            n = decide_in_order(self._contest, self._course, self._depths, n_at_a_time, n_ahead, self._is_last, wanted)
+            n = decide_in_order(self._contest, self._course, self._depths, n_per_round, n_ahead, self._is_last, wanted)
             if n:
                 self._verify(np.sort(wanted[:n]), verify, evidence)
-                n_at_a_time = min(4 * n_at_a_time, self._most_in_turn)
+                n_per_round = min(4 * n_per_round, self._most_in_turn)
                 n_ahead = TEXTS_AHEAD if self._is_last and n < FEW_IN_TURN else n_ahead
             elif not self._is_last or not self._find_depths(self._next_pairs()):
                 return
 
     def _verify(self, chosen: Int64s, verify: Verify, evidence: Evidence) -> None:
-        """Verify some pairs, and note what came out."""
+        """Verify pairs, and store the verdicts."""
         pairs = self.pairs
         later = self.batch.positions[pairs.later[chosen]]
         matches, accepted = verify(CandidatePairs(pairs.earlier[chosen], later, pairs.distances[chosen]))
@@ -148,12 +147,12 @@ class BatchContest:
         pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
 
     def _next_pairs(self) -> Int64s:
-        """Return the pairs of the next texts that are not settled."""
+        """Return the pairs of the next unsettled texts."""
         head = int(self._course.n_settled[0])
         return np.arange(*self._contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
 
     def _find_depths(self, some: Int64s) -> bool:
-        """Look up the depths of those of some pairs that are not sure; return whether there are any."""
+        """Look up the depths of pairs that are not sure; return whether there are such pairs."""
         contest, pairs = self._contest, self.pairs
         is_unsure = (pairs.earlier_rows[some] == IN_INDEX) & ~contest.is_sure[some]
         chosen = some[is_unsure & (contest.depth_rows[some] == NONE)]
@@ -165,7 +164,7 @@ class BatchContest:
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
-        """Return the pairs of some texts, their later text counted among these; refused ones are candidates, too."""
+        """Return the pairs of some texts, whose rows are renumbered; refused pairs are included, as candidates."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         pairs = self.pairs.take(row_of[self.pairs.later] != NONE)
@@ -179,7 +178,7 @@ class BatchContest:
 
 
 def previous_copies(text_numbers: Int64s) -> Int64s:
-    """Return int64[n]: the row of the last equal text before each, `NONE` where there is none."""
+    """Return int64[n]: the row of the last equal text before each, `NONE` if there is none."""
     order = np.argsort(text_numbers, kind="stable")
     previous = np.full(len(text_numbers), NONE)
     in_order = text_numbers[order]
@@ -189,13 +188,12 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
 
 
 def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
-    """Return int64[n]: for texts of these lengths, how many candidates let a later one be passed over; 0 = no number.
+    """Return int64[n], for texts of these lengths: a candidate is skipped if this many have no larger distance.
 
-    Texts can be made that are near one another by their fingerprints and match none of the others; each would then be
-    compared with all before it. A candidate is passed over if ``most`` before it have no more differing bits. Of ``n``
-    candidates that come in any order, some ``most * (1 + ln(n / most))`` are verified then, the ``most`` nearest of all
-    among them. The number is smaller if the text is long, since the work for a pair grows with its length, first with
-    the square of it.
+    Texts can be crafted that are near one another by their fingerprints without a match; each would be compared with
+    all earlier ones. Of ``n`` candidates in random order, some ``most * (1 + ln(n / most))`` are verified, among them
+    the ``most`` nearest. The number is smaller for long texts, because verifying takes longer, up to the square of the
+    length. ``most`` = 0 means no limit.
     """
     if not most:
         return np.full(len(lengths), ALL)

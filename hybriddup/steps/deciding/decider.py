@@ -1,7 +1,7 @@
-"""Deciding batch after batch.
+"""Deciding batch by batch.
 
-A batch is looked up in the index first, and what surely repeats a kept text leaves. The others are then compared with
-each other.
+A batch is looked up in the index first, which removes the texts that surely repeat a kept text. The others are then
+compared with each other.
 """
 
 from __future__ import annotations
@@ -19,51 +19,51 @@ from hybriddup.steps.deciding.contest import BatchContest, Limits, Verify, previ
 from hybriddup.steps.deciding.pairs import BatchPairs, Evidence, join_batch_pairs, join_pairs
 
 LOOKED_UP_TOGETHER = 2**11
-"""Texts that are looked up in the index at a time."""
+"""Number of texts that are looked up in the index in one call."""
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What was decided of some texts, by their order."""
+    """The decisions about some texts, in their order."""
 
     kept: Bools
     """bool[n]."""
     exact: Int64s
-    """int64[n]: the position of the kept text that a removed one equals, -1 = it was not removed for that."""
+    """int64[n]: the position of the equal kept text, -1 if the text was not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """One pair for each text that was removed as a near repeat: ``later`` for ``earlier``; sorted by ``later``."""
+    """The pair of each text that was removed as a near repeat, sorted by ``later``."""
     accepted: CandidatePairs
-    """Every pair that was verified and accepted on the way, in no order."""
+    """All accepted pairs, in no order."""
     n_verified: int
-    """Pairs that the verifiers were asked about."""
+    """Number of pairs that were verified."""
     n_comparisons: int
-    """About how many times texts of the batch were compared with each other."""
+    """Approximate number of comparisons among the texts of the batch."""
 
 
 @dataclass(frozen=True)
 class Decider:
-    """Decides texts against the kept ones of an index, and adds what is kept."""
+    """Decides texts against the kept texts of an index, and adds the kept ones to it."""
 
     index: Index
     verify: Verify
     limits: Limits
     report: BlockReport
-    """Where limits are counted."""
+    """Counts how often limits apply."""
     workers: int = 1
     fewest_texts: int = 128
-    """So few texts are compared with each other whatever that takes."""
+    """Up to this many texts are compared with each other, however many comparisons that takes."""
     most_comparisons: int = 512
-    """Where texts of a batch would be compared with more of it on average, fewer should be decided at a time: of texts
-    that are all alike most then leave before they meet."""
+    """If the texts of a batch have more comparisons on average, a smaller batch should be decided: of many similar
+    texts, most are then removed by the index before they are compared with each other."""
 
     def decide(self, batch: Batch) -> Decisions:
-        """Return the decisions about a batch, at least one text, none of which equals a kept one of the index."""
+        """Return the decisions about a batch of at least one text, none of which equals a kept text of the index."""
         decisions = self._decide(group_batch(batch), may_refuse=False)
         assert decisions is not None  # noqa: S101  (it may not refuse)
         return decisions
 
     def decide_unless_crowded(self, grouped: WithinBatch) -> Decisions | None:
-        """Return what `decide` does, or None where too many texts share keys: decide fewer at a time."""
+        """Return the decisions as `decide` does, or None if too many texts share keys: decide a smaller batch."""
         return self._decide(grouped, may_refuse=True)
 
     def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
@@ -83,7 +83,7 @@ class Decider:
     def _decide_by_index(self, batch: Batch, most_with_key: Int64s, evidence: Evidence) -> BatchContest:
         """Decide the texts that a sure match with the index removes.
 
-        They are looked up some at a time, as far more pairs may be found than can be verified.
+        The look-up is in parts, because it may find far more pairs than are verified.
         """
         found, most = [BatchPairs.of_index(join_near([]))], self.limits.most_pairs(batch.columns.lengths)
         for start in range(0, len(batch), LOOKED_UP_TOGETHER):
@@ -100,7 +100,7 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: so many texts of a batch stand before each and have a key of it that may become crowded."""
+        """Return int64[n]: the largest number of earlier texts of the batch with a key that may become crowded."""
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
         crowded = grouped.batch.may_be_crowded
@@ -111,13 +111,13 @@ class Decider:
         return grouped.found is None and n > self.fewest_texts and grouped.n_comparisons > self.most_comparisons * n
 
     def has_room_for_more(self, decisions: Decisions) -> bool:
-        """Return whether twice as many texts like these would not be crowded."""
+        """Return whether a batch of twice as many such texts would not be crowded."""
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
 
     def _finish(
         self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence, n_comparisons: int
     ) -> Decisions:
-        """Return the decisions, and add what is kept."""
+        """Return the decisions, and add the kept texts to the index."""
         batch, status = first.batch, first.status.copy()
         status[rest] = last.status
         is_copy, kept = status == EXACT, status == KEPT
@@ -131,9 +131,10 @@ class Decider:
 
 
 def reaches_farther_than_copies(batch: Batch) -> Bools:
-    """Return bool[n]: which texts reach farther back in time than an equal one before them.
+    """Return bool[n]: which texts match older texts than an earlier equal text does.
 
-    What they match need not remove that one, and then they repeat it first of all: all pairs must be known.
+    A match that is too old for the earlier equal text does not remove that one, which is then the keeper. So such texts
+    cannot be decided by the index alone.
     """
     if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)

@@ -1,4 +1,4 @@
-"""The pairs by which a batch is decided, and what verifying them showed."""
+"""The pairs by which a batch is decided, and their verdicts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)
 NARROW = {np.dtype(np.int64): np.dtype(np.uint32), np.dtype(np.int32): np.dtype(np.int16)}
-"""What is wide enough for positions, which pair codes hold in 32 bits, and for distances, verifiers and bands."""
+"""Narrow types for positions, which are below 2**32 because of pair codes, and for distances, verifiers and bands."""
 Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
 
 
 @dataclass(frozen=True)
 class BatchPairs:
-    """Pairs whose later text is of one batch, by later text, then from the earliest on."""
+    """Pairs whose later text is of one batch, sorted by later text, then by earlier text."""
 
     earlier: Int64s
     """int64[n_pairs]: positions."""
@@ -31,7 +31,7 @@ class BatchPairs:
     distances: Int32s
     """int32[n_pairs]: differing bits."""
     depths: Int64s
-    """int64[n_pairs]: as `hybriddup.data.records.NearPairs` has them."""
+    """int64[n_pairs]: as in `hybriddup.data.records.NearPairs`."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`, changed while the batch is decided."""
 
@@ -48,7 +48,7 @@ class BatchPairs:
 
     @classmethod
     def within(cls, batch: Batch, near: NearPairs) -> BatchPairs:
-        """Return the pairs among the texts of a batch, without those of equal texts and of times too far apart."""
+        """Return the pairs among the texts of a batch, without equal texts and without times too far apart."""
         chosen = batch.text_numbers[near.earlier] != batch.text_numbers[near.later]
         if batch.times is not None and batch.oldest is not None:
             chosen &= batch.times[near.earlier] > batch.oldest[near.later]
@@ -57,10 +57,9 @@ class BatchPairs:
         return cls(batch.positions[near.earlier], near.earlier, near.later, near.distances, near.depths, verdicts)
 
     def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
-        """Return bool[n_pairs]: whether the earlier text is looked at, whatever is kept of the batch meanwhile.
+        """Return bool[n_pairs]: whether the earlier text is a candidate whatever is kept of the batch before the later.
 
-        ``most_with_key`` int64[n] says how many texts of the batch before each have a key that it is looked up by, at
-        most.
+        ``most_with_key`` int64[n]: the largest number of earlier texts of the batch with one of the text's probes.
         """
         if not max_bucket_size:
             return np.ones(len(self), np.bool_)
@@ -74,26 +73,26 @@ class BatchPairs:
 
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
-    """Return the pairs of both, by later text; kept texts of the index are earlier than all of the batch."""
+    """Return the pairs of both, sorted by later text; the texts of the index are earlier than those of the batch."""
     joined = join_pairs([of_index, within])
     return joined.take(np.argsort(joined.later, kind="stable"))
 
 
 class Evidence:
-    """The pairs that were accepted while a batch was decided, by position."""
+    """The accepted pairs of a batch, by position."""
 
     def __init__(self) -> None:
         self.n_verified = 0
-        """Pairs that the verifiers were asked about."""
+        """Number of verified pairs."""
         self._accepted = [no_verified_pairs()]
 
     def note(self, accepted: VerifiedPairs, n_verified: int) -> None:
-        """Note the accepted ones of some pairs that were verified."""
+        """Add the accepted pairs of ``n_verified`` verified pairs."""
         self.n_verified += n_verified
         self._accepted.append(accepted)
 
     def of(self, codes: UInt64s) -> VerifiedPairs:
-        """Return the pairs with these codes, each of which was accepted, sorted by later text."""
+        """Return the accepted pairs with these codes, sorted by later text; every code must be there."""
         accepted = join_pairs(self._accepted)
         ours = pair_codes(accepted.earlier, accepted.later)
         order = np.argsort(ours)
@@ -106,10 +105,10 @@ class Evidence:
 
 
 class GrowingPairs(Generic[Pairs]):
-    """Pairs one after another in one piece of memory, with room for so many at first, which doubles when it is full.
+    """A growing array of pairs, with narrow types; its capacity doubles when it is full.
 
-    Room that is not used takes no memory, and numbers take half as many bits as in other steps. Kept as parts, and then
-    joined, pairs would take up to three times as much: what many small parts leave behind stays with the process.
+    Unused capacity takes no memory. A list of parts that are joined at the end would take up to three times as much,
+    because many small freed pieces stay with the process.
     """
 
     def __init__(self, none: Pairs, room: int) -> None:
@@ -119,7 +118,7 @@ class GrowingPairs(Generic[Pairs]):
         self._records = np.empty(room, [(name, NARROW.get(type_, type_)) for name, type_ in self._types.items()])
 
     def add(self, pairs: Pairs) -> None:
-        """Put more pairs after those that are there."""
+        """Append pairs."""
         first, self._n = self._n, self._n + len(pairs)
         if self._n > len(self._records):
             larger = np.empty(max(2 * len(self._records), self._n), self._records.dtype)
@@ -129,12 +128,12 @@ class GrowingPairs(Generic[Pairs]):
             self._records[name][first : self._n] = getattr(pairs, name)
 
     def all(self) -> Pairs:
-        """Return all of them."""
+        """Return all pairs."""
         return self._kind(*(self._records[name][: self._n].astype(type_) for name, type_ in self._types.items()))
 
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
-    """Return uint64[n_pairs]: later number in the upper 32 bits, earlier one in the lower; they rise like pairs."""
+    """Return uint64[n_pairs]: the later number in the upper 32 bits, the earlier in the lower; they sort like pairs."""
     codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
     return codes
 

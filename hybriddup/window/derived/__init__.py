@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s, UInt64s
+from hybriddup.steps.candidates import Batch
 from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts
 from hybriddup.window.derived.kept_records import RecordForm
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.hash_table import HashTable
-from hybriddup.window.index import LiveIndex, LiveTexts
+from hybriddup.window.index import LiveIndex
 from hybriddup.window.preparing import PreparedTexts, TextsAt, key_as_sent
 from hybriddup.window.stores import WindowStore
 
@@ -73,7 +74,7 @@ class DerivedState:
             found[row] = others[~self.kept.are_deleted(others)].max(initial=-1)
         return found
 
-    def add(self, columns: KeptColumns, looked_up: LiveTexts | None = None, is_kept: Bools | None = None) -> None:
+    def add(self, columns: KeptColumns, looked_up: Batch | None = None, is_kept: Bools | None = None) -> None:
         """Make kept posts findable, and count look-ups of crowded keys by the texts that were looked up, if any were.
 
         ``is_kept`` tells which of these are the kept posts.
@@ -81,13 +82,13 @@ class DerivedState:
         self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes)
         if looked_up is None or is_kept is None:
-            looked_up, is_kept = columns.texts, np.ones(len(columns.texts.prints), np.bool_)
+            looked_up, is_kept = columns.texts, np.ones(len(columns.texts), np.bool_)
         self.index.add(looked_up, is_kept)
 
     def delete(self, prepared: PreparedTexts) -> None:
         """Find a kept post no more, of which this is the text."""
         self.kept.delete(prepared.positions)
-        self.index.remove(prepared.live)
+        self.index.remove(prepared.batch)
 
     def forget(self, watermark: float, first: int = 0) -> int:
         """Forget kept posts that match no more, and those before the position ``first``; return how many."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
+from hybriddup.steps.candidates import Batch
 from hybriddup.window.event_time import PostTimes
-from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
@@ -188,12 +188,12 @@ class KeptColumns(NamedTuple):
     """float64[n]: when each was decided."""
     hashes: UInt64s
     """uint64[n]: of what each must be equal in to be an exact repeat."""
-    texts: LiveTexts
+    texts: Batch
     """Those that could have near repeats; their positions tell which they are."""
 
     def take(self, chosen: Bools) -> KeptColumns:
         """Return some of the posts, bool[n]."""
-        texts = self.texts.take(chosen[np.searchsorted(self.positions, self.texts.prints.positions)])
+        texts = self.texts.take(np.flatnonzero(chosen[np.searchsorted(self.positions, self.texts.positions)]))
         return KeptColumns(
             self.positions[chosen], self.times[chosen], self.watermarks[chosen], self.hashes[chosen], texts
         )
@@ -206,5 +206,5 @@ def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptCo
         times.times[kept],
         times.watermarks[kept],
         prepared.hashes[kept],
-        prepared.live.take(kept[prepared.places]),
+        prepared.batch.take(np.flatnonzero(kept & prepared.searchable)),
     )

@@ -15,12 +15,13 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Fingerprints, UInt64s
+from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, UInt64s
+from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.steps.blocks import BlockIndex
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.options import to_plain
 from hybriddup.window.derived.kept_posts import KeptColumns
-from hybriddup.window.index import LiveTexts
 from hybriddup.window.preparing import Steps
 from hybriddup.window.stores import Derived
 
@@ -78,12 +79,12 @@ class RecordForm:
         records = np.zeros(len(columns.positions), self.dtype)
         records["position"], records["hash"] = columns.positions, columns.hashes
         records["time"], records["watermark"] = columns.times, columns.watermarks
-        prints, sketches, keys = columns.texts.prints, columns.texts.sketches, columns.texts.keys
-        rows = np.searchsorted(columns.positions, prints.positions)
+        texts, keys = columns.texts.columns, columns.texts.keys
+        rows = np.searchsorted(columns.positions, columns.texts.positions)
         records["length"] = NOT_FINDABLE
-        records["length"][rows], records["bits"][rows] = prints.limits.lengths, prints.bits
-        if sketches is not None:
-            records["sketch"][rows] = sketches
+        records["length"][rows], records["bits"][rows] = texts.lengths, texts.bits
+        if self.dtype["sketch"].itemsize:
+            records["sketch"][rows] = texts.sketches
         if self.dtype["keys"].itemsize:
             records["keys"] = NO_KEY & np.iinfo(self.dtype["keys"].base).max
             records["keys"][rows, : keys.shape[1]] = keys  # the low bits of NO_KEY are those that stand for no key
@@ -93,13 +94,11 @@ class RecordForm:
         """Return the kept posts of records."""
         records: Records = np.frombuffer(packed, self.dtype)
         findable = records[records["length"] != NOT_FINDABLE]
-        prints = Fingerprints(
-            column(findable, "position"),
-            column(findable, "bits"),
-            self.bands.limits_of(column(findable, "length")),
-        )
-        sketches = column(findable, "sketch") if self.dtype["sketch"].itemsize else None
-        texts = LiveTexts(prints, sketches, *self.keys_and_probes(findable, prints.bits))
+        found, bits = column(findable, "position"), column(findable, "bits")
+        sketches = column(findable, "sketch") if self.dtype["sketch"].itemsize else NO_SKETCHES
+        limits, kinds = self.bands.limits_by_length(column(findable, "length"))
+        of_texts = text_columns(bits, limits, sketches, kinds)
+        texts = Batch(found, *self.keys_and_probes(findable, bits), of_texts, found)  # no batch: none need be equal
         positions, times, watermarks = (column(records, name) for name in ("position", "time", "watermark"))
         return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
 

@@ -7,34 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Fingerprints, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.live.texts import LaterTexts
 from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.steps.candidates import join_near
+from hybriddup.steps.candidates import Batch, join_near
 from hybriddup.steps.parallel import map_slices
-from hybriddup.window.index.text_ring import Scanned, TextRing, as_later
+from hybriddup.window.index.text_ring import Scanned, TextRing
 
 WORTHWHILE = 64
 """Texts to look up that are worth a thread."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LiveTexts:
-    """Some texts, in order, with what an index goes by."""
-
-    prints: Fingerprints
-    sketches: UInt64s | None
-    """uint64[n, SKETCH_WORDS], as `hybriddup.kernels.text.characters.sketch_characters` writes them; None = none."""
-    keys: UInt64s
-    probes: UInt64s
-    """uint64[n, n_keys], uint64[n, n_probes]: as a `hybriddup.steps.blocks.BlockIndex` makes them."""
-
-    def take(self, chosen: Int64s | Bools | slice) -> LiveTexts:
-        """Return some of the texts."""
-        sketches, keys = None if self.sketches is None else self.sketches[chosen], self.keys[chosen]
-        probes = keys if self.probes is self.keys else self.probes[chosen]
-        return LiveTexts(self.prints.take(chosen), sketches, keys, probes)
 
 
 @dataclass(frozen=True)
@@ -75,27 +57,26 @@ class LiveIndex(ABC):
         """Whether sketches of the characters are kept of each text."""
         return self._ring.sketched
 
-    def look_up(self, texts: LiveTexts) -> NearPairs:
-        """Return the pairs of these texts with such as were added and not forgotten; ``later`` is a row of them.
+    def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
+        """Return the pairs of these texts with live texts that share a key and are within the limits.
 
-        Two texts are a pair when they share a key, of which the newest ``max_bucket_size`` texts are looked at, and are
-        within the limits of the shorter one. Where both have sketches, they may have as many characters in common as
-        they need.
+        Of a key, the newest ``max_bucket_size`` texts are read. ``later`` is a row of ``texts``. If the index has
+        sketches and ``counts_characters``, pairs need enough characters in common.
         """
-        if not len(texts.prints) or not self._ring.n_texts:
+        if not len(texts) or not self._ring.n_texts:
             return join_near([])
-        later, probes, n = as_later(texts.prints, texts.sketches), texts.probes, len(texts.prints)
+        reports: list[LookUpCounts] = []
 
         def find(first: int, last: int) -> NearPairs:
             part = slice(first, last)
-            some = later if last - first == n else LaterTexts._make(column[part] for column in later)
-            near, counts = self._find(probes[part], some)
-            parts.append(counts)
+            later = LaterTexts(texts.positions[part], texts.columns.take(part), counts_characters)
+            near, counts = self._find(texts.probes[part], later)
+            reports.append(counts)
             return near._replace(later=near.later + first)
 
-        parts: list[LookUpCounts] = []
+        n = len(texts)
         found = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
-        for counts in parts:
+        for counts in reports:
             self.report.add(*counts)
         return found[0] if len(found) == 1 else join_near(found)
 
@@ -103,7 +84,7 @@ class LiveIndex(ABC):
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
         """Return the pairs of the later texts, and what that took."""
 
-    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
+    def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: which number from the newest an earlier text has in each key of a later one.
 
         ``rows`` int64[n] are those of the later texts, ``earlier`` int64[n] positions. It is 0 where the earlier text
@@ -111,28 +92,27 @@ class LiveIndex(ABC):
         """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
-    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+    def add(self, texts: Batch, is_kept: Bools) -> None:
         """Make the kept ones of these texts findable, and count the look-ups of all that met a crowded key.
 
         Positions rise from call to call.
         """
-        kept = texts.take(is_kept)
-        if len(kept.prints):
-            self._ring.append(kept.prints, kept.sketches)
+        if is_kept.any():
+            self._ring.append(texts.take(np.flatnonzero(is_kept)))
 
-    def remove(self, texts: LiveTexts) -> None:  # noqa: B027  where every text is looked at, none takes another's room
+    def remove(self, texts: Batch) -> None:  # noqa: B027  where every text is looked at, none takes another's room
         """Have some texts that were added take up no room among the newest of their keys.
 
         Pairs with them may still be returned: whoever asks leaves them out.
         """
 
-    def scan_from(self, position: int, n_texts: int, later: Fingerprints, sketches: UInt64s | None = None) -> Scanned:
+    def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
         """Compare these with every text from a position on, up to about so many, and return all the pairs.
 
         That is the truth by which the index is audited: every text looked at, a part at a time. ``later`` may be of
         positions that were added; their pairs are with earlier texts only.
         """
-        return self._ring.scan_from(position, n_texts, as_later(later, sketches))
+        return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 
     def forget_before(self, position: int) -> None:
         """Find texts before this position no more; a smaller position than one given before changes nothing.

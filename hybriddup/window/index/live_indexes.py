@@ -13,8 +13,8 @@ from hybriddup.kernels.live.texts import LaterTexts
 from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
-from hybriddup.steps.candidates import find_depths
-from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize
+from hybriddup.steps.candidates import Batch, find_depths
+from hybriddup.window.index import LiveIndex, WindowSize
 from hybriddup.window.index.posting_lists import PostingLists
 
 WIDTHS = (64, 128)
@@ -65,7 +65,7 @@ class LiveLists(LiveIndex):
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
         return self._lists.look_up(probes, later, self._ring)
 
-    def depths(self, texts: LiveTexts, rows: Int64s, earlier: Int64s) -> Int64s:
+    def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Ask the lists."""
         numbers = self._ring.numbers_of(earlier)
 
@@ -74,22 +74,21 @@ class LiveLists(LiveIndex):
 
         return find_depths(find, len(rows), texts.probes.shape[1], self._workers)
 
-    def remove(self, texts: LiveTexts) -> None:
+    def remove(self, texts: Batch) -> None:
         """Take texts out of the lists of their keys."""
-        numbers = self._ring.numbers_at(texts.prints.positions)
+        numbers = self._ring.numbers_at(texts.positions)
         for keys, number in zip(texts.keys, numbers.tolist(), strict=True):
             if number >= 0:
                 self._lists.remove(keys, number, self._ring.first)
 
-    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+    def add(self, texts: Batch, is_kept: Bools) -> None:
         """Make the kept ones findable, and count the look-ups of all that met a crowded key."""
-        kept = texts.take(is_kept)
         numbers = np.zeros(0, np.int64)
-        if len(kept.prints):
-            numbers = self._ring.append(kept.prints, kept.sketches)
+        if is_kept.any():
+            numbers = self._ring.append(texts.take(np.flatnonzero(is_kept)))
         # a text that is not kept has looked things up when the next kept one had not come
         coming = np.append(numbers, self._ring.next)[np.cumsum(is_kept) - is_kept]
-        lengths = texts.prints.limits.lengths
+        lengths = np.ascontiguousarray(texts.columns.lengths)
         if texts.probes is texts.keys or not self._lists.max_bucket_size:
             n_crowded = self._lists.add(texts.keys, coming, lengths, is_kept, self._ring.first)
         else:
@@ -132,21 +131,18 @@ class LiveTables(LiveIndex):
         """Bytes in use."""
         return self._ring.n_bytes + self._segments.entries.nbytes + self._segments.starts.nbytes
 
-    def add(self, texts: LiveTexts, is_kept: Bools) -> None:
+    def add(self, texts: Batch, is_kept: Bools) -> None:
         """Make the kept ones findable."""
         ring, before = self._ring, self._ring.next
         super().add(texts, is_kept)
         if ring.span + self._largest > len(self._segments.entries) // self._n_tables:  # what they have room for
             self._segments, before = self._make_segments(2 * ring.span), 0
         if before // self._smallest < ring.next // self._smallest:
-            build_segments(self._segments, self._keys, ring.columns.bits, ring.live, before)
+            build_segments(self._segments, self._keys, ring.live, before)
 
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         """Find pairs by the bits of the fingerprints, which are what the probes were made of."""
-        ring, table = self._ring, self._ring.table
-        found: tuple[NearPairs, LookUpCounts] = look_up(
-            self._segments, self._keys, ring.columns, table.rows, ring.live, later, table.partners
-        )
+        found: tuple[NearPairs, LookUpCounts] = look_up(self._segments, self._keys, self._ring.live, later)
         return found
 
     @property

@@ -131,10 +131,7 @@ class PostingLists:
 
     def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
         """Return the pairs of later texts and live ones with a common key; see `hybriddup.kernels.live.look_ups`."""
-        table = ring.table
-        found: tuple[NearPairs, LookUpCounts] = look_up(
-            self._postings, self._checked(keys), ring.columns, table.rows, ring.live, later, table.partners
-        )
+        found: tuple[NearPairs, LookUpCounts] = look_up(self._postings, self._checked(keys), ring.live, later)
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:

@@ -6,23 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import (
-    NO_SKETCHES,
-    SKETCH_WORDS,
-    CandidatePairs,
-    Fingerprints,
-    Int64s,
-    NearPairs,
-    PairLimits,
-    UInt64s,
-)
+from hybriddup.data.records import SKETCH_WORDS, CandidatePairs, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.errors import WindowError
-from hybriddup.kernels.live.reads import LiveNumbers, find_near_anywhere
+from hybriddup.kernels.live.reads import find_near_anywhere
 from hybriddup.kernels.live.texts import (
     BLOCK_BITS,
     IN_BLOCK,
     LaterTexts,
-    Partners,
+    Ring,
     RingColumns,
     first_from,
     number_texts,
@@ -30,7 +21,8 @@ from hybriddup.kernels.live.texts import (
     select_in_ring,
     write_texts,
 )
-from hybriddup.kernels.search.pair_limits import shortest_partners
+from hybriddup.kernels.search.pair_limits import LIMIT, Records, TextColumns, shortest_partners
+from hybriddup.steps.candidates import Batch
 from hybriddup.steps.parallel import map_slices
 
 SPARE = 256
@@ -56,30 +48,25 @@ class Scanned(NamedTuple):
 
 
 class LengthTable:
-    """The lengths that have come up, each with its number and its limits."""
+    """The lengths of the texts, each with its number and its limits."""
 
     def __init__(self) -> None:
         self.number_of: dict[int, int] = {}
-        self.rows = PairLimits._make(
-            np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.float32, np.float32)
-        )
-        self.partners = find_partners(self.rows)
-        """Which texts a later one may match, by its length."""
+        self.lengths: Int32s = np.zeros(0, np.int32)
+        self.limits: Records = np.zeros(0, LIMIT)
+        """int32[n], LIMIT[n]: by number."""
+        self.partners = find_partners(self.lengths, self.limits)
 
-    def numbers(self, limits: PairLimits) -> Int64s:
-        """Return int64[n]: the number of each text's length, new ones for new lengths."""
-        lengths = limits.lengths.tolist()
-        new = [row for row, length in enumerate(lengths) if length not in self.number_of]
+    def numbers(self, texts: TextColumns) -> Int64s:
+        """Return int64[n]: the number of each text's length, new numbers for new lengths."""
+        lengths = texts.lengths.tolist()
+        new = {length: row for row, length in enumerate(lengths) if length not in self.number_of}
         if new:
-            self._learn(limits, {lengths[row]: row for row in new})
+            self.number_of |= {length: len(self.number_of) + place for place, length in enumerate(new)}
+            self.lengths = np.append(self.lengths, np.array(list(new), np.int32))
+            self.limits = np.append(self.limits, texts.limits[texts.facts["kind"][list(new.values())]])
+            self.partners = find_partners(self.lengths, self.limits)
         return np.fromiter(map(self.number_of.__getitem__, lengths), np.int64, len(lengths))
-
-    def _learn(self, limits: PairLimits, row_of: dict[int, int]) -> None:
-        for length in row_of:
-            self.number_of[length] = len(self.number_of)
-        columns = zip(self.rows, limits.take(np.array(list(row_of.values()), np.int64)), strict=True)
-        self.rows = PairLimits._make(np.concatenate(parts) for parts in columns)
-        self.partners = find_partners(self.rows)
 
 
 class TextRing:
@@ -112,33 +99,27 @@ class TextRing:
         return self.next - self.first
 
     @property
-    def live(self) -> LiveNumbers:
-        """Which numbers are live, and where their texts are, as the kernels take it."""
-        return LiveNumbers(np.uint64(self.next), np.uint64(self.span), np.uint64(self._slot(self.first)))
+    def live(self) -> Ring:
+        """The live texts, as the kernels take them."""
+        of_lengths = self.table.lengths, self.table.limits, *self.table.partners
+        first_slot = np.uint64(self._slot(self.first))
+        return Ring(self.columns, *of_lengths, np.uint64(self.next), np.uint64(self.span), first_slot)
 
     @property
     def n_bytes(self) -> int:
         """Bytes in use: memory that was never written to takes none."""
         a_slot = sum(column.nbytes for column in self.columns) / self.capacity
-        return int(a_slot * self._touched) + sum(row.nbytes for row in self.table.rows)
+        return int(a_slot * self._touched) + self.table.lengths.nbytes + self.table.limits.nbytes
 
-    def append(self, prints: Fingerprints, sketches: UInt64s | None) -> Int64s:
-        """Take in texts, at least one, whose positions rise, and return int64[n]: their numbers, rising."""
+    def append(self, texts: Batch) -> Int64s:
+        """Add texts, at least one, and return int64[n]: their numbers, rising."""
+        positions = texts.positions
         anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
-        numbers, anchors = number_texts(prints.positions, self.next, anchor)
-        length_numbers = self.table.numbers(prints.limits)
+        numbers, anchors = number_texts(positions, self.next, anchor)
+        length_numbers = self.table.numbers(texts.columns)
         self._make_room(int(numbers[-1]) + 1)
-        write_texts(
-            self.columns,
-            numbers,
-            anchors,
-            self.next,
-            self._turn,
-            prints.positions,
-            prints.bits,
-            length_numbers,
-            NO_SKETCHES if sketches is None else sketches,
-        )
+        place = self.next, self._turn
+        write_texts(self.columns, numbers, anchors, *place, positions, texts.columns, length_numbers)
         self._advance(int(numbers[-1]) + 1)
         self.n_texts += len(numbers)
         return numbers
@@ -153,20 +134,18 @@ class TextRing:
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
         """Return the pairs within their limits with the texts of these numbers, and 1 as the depth of each."""
-        bits, partners, place = self.columns.bits, self.table.partners, first - self.first
-        near = [np.zeros(0, np.uint64)]
-        n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.bits), 1), 1)
+        ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
+        n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
         for start, stop in self._runs(first, last):
 
             def find(begin: int, end: int, start: int = start, place: int = place) -> UInt64s:
-                return find_near_anywhere(bits, start + begin, start + end, place + begin, later, partners)
+                found: UInt64s = find_near_anywhere(ring, start + begin, start + end, place + begin, later)
+                return found
 
             near += map_slices(find, stop - start, workers, n_worthwhile)
             place += stop - start
-        # each part has its pairs by later text; together they have to be put in order
-        found = np.sort(np.concatenate(near))
-        depths = np.ones(len(found), np.int32)
-        pairs: NearPairs = select_in_ring(found, depths, self.columns, self._slot(self.first), self.table.rows, later)
+        found = np.sort(np.concatenate(near))  # each part is sorted by later text
+        pairs: NearPairs = select_in_ring(found, np.ones(len(found), np.int32), ring, later)
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
@@ -243,14 +222,14 @@ class TextRing:
         self._turn, self._touched = start, n
 
 
-def find_partners(limits: PairLimits) -> Partners:
-    """Return which of the texts with these limits a later text may match, for each length up to `LONGEST_TOLD`."""
-    lengths, reaches = (column.clip(max=LONGEST_TOLD) for column in (limits.lengths, limits.max_partner_lengths))
+def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
+    """Return ``max_distances`` and ``shortest`` of a `Ring` with these lengths, for lengths up to `LONGEST_TOLD`."""
+    lengths, reaches = lengths.clip(max=LONGEST_TOLD), limits["max_partner_length"].clip(max=LONGEST_TOLD)
     shortest = shortest_partners(lengths, reaches, LONGEST_TOLD)
     of_lengths = np.full(len(shortest), -1, np.int32)
-    np.maximum.at(of_lengths, lengths, limits.max_hamming_distances)
+    np.maximum.at(of_lengths, lengths, limits["max_distance"])
     from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
-    return Partners(from_length[shortest], shortest)
+    return from_length[shortest], shortest
 
 
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
@@ -280,8 +259,3 @@ def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -
 def round_up(n_texts: int) -> int:
     """Return the next whole number of blocks, at least one."""
     return max(-(-n_texts // IN_BLOCK), 1) * IN_BLOCK
-
-
-def as_later(prints: Fingerprints, sketches: UInt64s | None) -> LaterTexts:
-    """Return texts as the kernels take them."""
-    return LaterTexts(prints.positions, prints.bits, *prints.limits, NO_SKETCHES if sketches is None else sketches)

@@ -23,7 +23,6 @@ from hybriddup.data.records import (
 )
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
-from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_keys
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Verify
@@ -87,7 +86,7 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
     columns = columns_of(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.limits["max_distance"][only_count] = 0, NEAR_NONE  # each text has own limits
-    return RunIndex(index, groups, SearchedTexts.of(columns), compared, numbers.astype(np.int32), 1)
+    return RunIndex(index, groups, columns, compared, numbers.astype(np.int32), 1)
 
 
 def known_texts(table: pa.Table) -> list[str]:

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.live.reads import LiveNumbers
 from hybriddup.kernels.live.segments import (
     PLACE_MASK,
     BucketKeys,
@@ -16,6 +15,7 @@ from hybriddup.kernels.live.segments import (
     list_segments,
     tag_of,
 )
+from hybriddup.window.index.text_ring import TextRing
 from tests.builders import make_prints, words_of
 
 SMALLEST, LARGEST, N_LARGEST = 4, 32, 5
@@ -51,14 +51,20 @@ def test_segments_follow_one_another_and_share_no_room(first: int, span: int) ->
 @given(st.integers(0, 2**32), st.integers(0, 500), st.lists(st.integers(1, 40), max_size=12))
 def test_the_buckets_of_segments_hold_the_live_texts(seed: int, first: int, sizes: list[int]) -> None:
     """Whatever comes at a time, each entry has the place and the tag of a text with the bits of its bucket."""
-    rng, segments, number, capacity = np.random.default_rng(seed), empty_segments(), first, 128
-    ring = rng.integers(0, 2**64, (capacity, 2), np.uint64)
+    rng, segments, number, empty = (
+        np.random.default_rng(seed),
+        empty_segments(),
+        first,
+        TextRing(128, 64, sketched=False),
+    )
+    capacity, ring = empty.capacity, empty.columns.bits
     for size in sizes:
         before, number = number, number + size
         first = max(first, number - 100)
-        live = LiveNumbers(np.uint64(number), np.uint64(number - first), np.uint64(first % capacity))
+        numbered = (np.uint64(number), np.uint64(number - first), np.uint64(first % capacity))
+        live = empty.live._replace(**dict(zip(("next_number", "span", "first_slot"), numbered, strict=True)))
         ring[np.arange(before, number) % capacity] = rng.integers(0, 2**64, (size, 2), np.uint64)
-        build_segments(segments, KEYS, ring, live, before)
+        build_segments(segments, KEYS, live, before)
 
         numbers, rows, places = list_segments(segments, first, number, 2)
         for start, end, row, place in zip(numbers, numbers[1:], rows, places, strict=False):

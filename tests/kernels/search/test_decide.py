@@ -65,13 +65,13 @@ def make_course(contest: Contest) -> Course:
 
 
 def settle(
-    contest: Contest, course: Course, matches: set[Pair], *, n_at_a_time: int = 4, is_last: bool = True
+    contest: Contest, course: Course, matches: set[Pair], *, n_per_round: int = 4, is_last: bool = True
 ) -> list[Pair]:
     """Decide, and return the pairs that were asked for, in order."""
     later = np.repeat(np.arange(len(course.status)), np.diff(contest.offsets))
     wanted, asked = np.empty(len(later), np.int64), list[Pair]()
     depths = np.zeros((0, 0), np.int64)
-    while n := decide_in_order(contest, course, depths, n_at_a_time, 0, is_last, wanted):
+    while n := decide_in_order(contest, course, depths, n_per_round, 0, is_last, wanted):
         for pair in wanted[:n].tolist():
             assert contest.verdicts[pair] == OPEN
             asked.append((int(contest.earlier[pair]), int(later[pair])))
@@ -80,11 +80,11 @@ def settle(
 
 
 @given(pair_sets, pair_sets, st.sampled_from([1, 2, 4]))
-def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n_at_a_time: int) -> None:
+def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n_per_round: int) -> None:
     """A text goes where an earlier kept text matches it, the earliest one is its keeper, and no pair is asked twice."""
     contest, matches = make_contest(list(pairs), N_TEXTS), pairs - refused
     course = make_course(contest)
-    asked = settle(contest, course, matches, n_at_a_time=n_at_a_time)
+    asked = settle(contest, course, matches, n_per_round=n_per_round)
     expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
     assert np.flatnonzero(course.status == KEPT).tolist() == expected.kept
     near = np.flatnonzero(course.status == NEAR)

@@ -12,11 +12,10 @@ from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32
 from hybriddup.kernels.search.batch_groups import (
     count_before,
     count_keys,
-    fill_rings,
     number_batch,
     number_shared,
 )
-from hybriddup.kernels.search.group_search import Asked, search_rings
+from hybriddup.kernels.search.group_search import Queries, search_rings
 from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, text_columns
 from hybriddup.kernels.search.rings import (
@@ -29,7 +28,6 @@ from hybriddup.kernels.search.rings import (
     row_of,
     word_of,
 )
-from hybriddup.steps.candidates import SearchedTexts
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
 
@@ -75,18 +73,12 @@ def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
     return np.append(starts, NO_GROUP)[np.minimum(groups, N_GROUPS)]
 
 
-def what_is_known(texts: TextColumns) -> tuple[TextColumns, Int32s, int]:
-    """What a search needs to know of texts."""
-    known = SearchedTexts.of(texts)
-    return known.columns, known.shortest, known.columns.widest
-
-
 def search(
     texts: TextColumns, rows: Int64s, starts: UInt32s, rings: Rings, ranks: Int32s = ALL
 ) -> tuple[NearPairs, LookUpCounts]:
     """What is found within the widest limit of any text, the later text by its row."""
     near: NearPairs
-    near, counts = search_rings(*what_is_known(texts), Asked(rows, starts, ranks), rings)
+    near, counts = search_rings(texts, texts.widest, Queries(rows, starts, ranks), rings)
     return near._replace(later=rows[near.later]), counts
 
 
@@ -230,12 +222,8 @@ def test_no_texts_are_no_special_case() -> None:
     """Nothing to look up, and nothing to find."""
     texts = make_texts(np.random.default_rng(0), 1).take(slice(0, 0))
     nothing, no_groups = np.zeros(0, np.int64), np.zeros((0, 2), np.uint32)
-    rings, starts = empty_rings(1)
+    rings, _ = empty_rings(1)
     assert as_pairs(search(texts, nothing, no_groups, rings)[0]) == []
-    sizes = count_keys(no_groups, 0)[:-1]
-    rings, starts = make_rings(sizes, N_TEXTS)
-    looked_into, ranks = fill_rings(texts, no_groups, no_groups, sizes, starts, rings)
-    assert as_pairs(search(texts, nothing, looked_into, rings, ranks)[0]) == []
 
 
 @given(seed=seeds, width=st.sampled_from([np.uint32, np.uint64]))

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import SKETCH_WORDS, encode_texts
-from hybriddup.kernels.text.characters import count_lacking, sketch_characters
+from hybriddup.kernels.search.pair_limits import count_lacking
+from hybriddup.kernels.text.characters import sketch_characters
 from tests import reference
 
 few_letters = st.text(alphabet="ab好\ud800\0", max_size=10)
@@ -28,7 +29,7 @@ def sketches_of(texts: list[str]) -> np.ndarray:
 def lacks(a: str, b: str) -> int:
     """The bound on the characters of the first text that the second one lacks."""
     sketches = sketches_of([a, b])
-    return int(count_lacking(sketches, 0, sketches, 1))
+    return int(count_lacking(*map(tuple, sketches)))
 
 
 def n_bits(text: str) -> int:
@@ -74,5 +75,5 @@ def test_characters_and_their_occurrences_are_spread_over_the_bits() -> None:
 
 def test_nothing_is_lacking_where_nothing_was_sketched() -> None:
     """Sketches that are all 0 refuse no pair."""
-    nothing = np.zeros((2, SKETCH_WORDS), np.uint64)
-    assert int(count_lacking(nothing, 0, sketches_of(["ab"]), 0)) == 0
+    nothing = np.zeros(SKETCH_WORDS, np.uint64)
+    assert int(count_lacking(tuple(nothing), tuple(sketches_of(["ab"])[0]))) == 0

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybriddup.config import load_settings
-from hybriddup.data.records import Fingerprints
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks import BlockIndex, count_shared
 from hybriddup.steps.blocks.pigeonhole import (
@@ -24,7 +23,7 @@ from hybriddup.steps.blocks.pigeonhole import (
     own_key_bits,
     probed_key_bits,
 )
-from tests.builders import clustered_numbers, make_limits, make_prints
+from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints
 from tests.steps.block_runs import clustered_prints, find_pairs, look_up_all, make_run_index, plain_pairs
 
 MAX_NEIGHBOURS = 2000

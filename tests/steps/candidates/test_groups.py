@@ -38,20 +38,20 @@ def group(
     probes_others: bool = False,
     n_keys: int | None = None,
     key_bits: int = 64,
-    texts_a_slice: int = 2**15,
+    texts_per_slice: int = 2**15,
     workers: int = 1,
 ) -> Groups:
     texts, bits = ["".join(map(str, keys)) for keys in lists], np.zeros((len(lists), 1), np.uint64)
     index = Digits(probes_others=probes_others, n_keys=n_keys, key_bits=key_bits)
     is_near = np.array([len(keys) != 3 for keys in lists], np.bool_)
-    return group_texts(index, texts, bits, is_near, workers, texts_a_slice=texts_a_slice)
+    return group_texts(index, texts, bits, is_near, workers, texts_per_slice=texts_per_slice)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("n_keys", "key_bits"), [(None, 64), (None, 32), (4, 64), (6, 32)])
-@given(lists=lists_of_keys, probes_others=st.booleans(), texts_a_slice=st.sampled_from([1, 3, 100]))
+@given(lists=lists_of_keys, probes_others=st.booleans(), texts_per_slice=st.sampled_from([1, 3, 100]))
 def test_equal_keys_are_one_group(
-    n_keys: int | None, key_bits: int, workers: int, lists: list[list[int]], probes_others: bool, texts_a_slice: int
+    n_keys: int | None, key_bits: int, workers: int, lists: list[list[int]], probes_others: bool, texts_per_slice: int
 ) -> None:
     """With its size; texts that are not compared have none, nor has a key that no other text has or looks up."""
     groups = group(
@@ -59,7 +59,7 @@ def test_equal_keys_are_one_group(
         probes_others=probes_others,
         n_keys=n_keys,
         key_bits=key_bits,
-        texts_a_slice=texts_a_slice,
+        texts_per_slice=texts_per_slice,
         workers=workers,
     )
     near = [keys if len(keys) != 3 else [] for keys in lists]

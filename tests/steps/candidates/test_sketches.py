@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Fingerprints
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Scan
+from tests.builders import Fingerprints
 from tests.steps.block_runs import SHORT, Triple, find_pairs, in_common_enough, plain_pairs, prints_of_texts
 from tests.steps.blocks.test_exact import make_blocks, make_probing
 

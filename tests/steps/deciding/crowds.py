@@ -12,7 +12,6 @@ from hybriddup.data.records import NO_KEY, Bools, CandidatePairs, Int64s, PairLi
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.steps.blocks import BlockIndex, BlockReport
-from hybriddup.steps.candidates import SearchedTexts
 from hybriddup.steps.candidates.groups import group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.deciding.contest import Limits
@@ -159,17 +158,17 @@ def decide_by_rule(crowd: Crowd) -> reference.RuleOutcome:
 
 
 def decide_by_package(
-    crowd: Crowd, texts_a_batch: int = 2**14, workers: int = 1, asked_together: int = 128, **fields: int
+    crowd: Crowd, texts_per_batch: int = 2**14, workers: int = 1, asked_together: int = 128, **fields: int
 ) -> tuple[RunDecisions, BlockReport]:
     """Return what the package says, and its report."""
     index, equal = ListedKeys(crowd), crowd.equal()
     names = crowd.names[equal.distinct]
     texts, columns, is_near = list(map(str, names.tolist())), crowd.columns().take(names), crowd.is_near[names]
     groups = group_texts(index, texts, columns.bits, is_near, workers)
-    held = RunIndex(index, groups, SearchedTexts.of(columns), texts, equal.text_numbers, workers)
+    held = RunIndex(index, groups, columns, texts, equal.text_numbers, workers)
     limits = Limits(crowd.max_bucket_size, lambda lengths: crowd.most_pairs[lengths], asked_together=asked_together)
     decider = Decider(held, crowd.verify, limits, held.report, workers, **fields)
-    return decide_all(decider, held, is_near, equal, texts_a_batch=texts_a_batch).all(), held.report
+    return decide_all(decider, held, is_near, equal, texts_per_batch=texts_per_batch).all(), held.report
 
 
 def as_outcome(decisions: RunDecisions, report: BlockReport) -> reference.RuleOutcome:
