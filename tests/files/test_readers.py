@@ -517,27 +517,25 @@ def test_without_pyarrow_the_error_says_what_to_install(read: Read, monkeypatch:
         read(ParquetReader(), b"PAR1", "posts.parquet")
 
 
-# Batches of lines, which are read at once where all are plain, and one by one where some are not
+# Batches of 512 lines, which are read at once where all are plain, and one by one where some are not
+N_LINES = 1100
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize("place", [0, 1, 511, 512, 1023, N_LINES])
 @pytest.mark.parametrize(
     "line", [b"\n", b"{\n", b"[]\n", b'{"text": 1}\n', b'{"txt": "b"}\n', b'{"text": "b", "id": 1e300}\n', b"\xff\n"]
 )
-def test_an_unusual_line_changes_nothing_but_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int, line: bytes
-) -> None:
+def test_an_unusual_line_changes_nothing_but_itself(tmp_path: Path, place: int, line: bytes) -> None:
     """Wherever it stands in a batch, its neighbours have the texts, ids, rows and lines that they have without it."""
-    monkeypatch.setattr("hybriddup.files.jsonl.BATCH_LINES", 2)
-    lines = [b'{"text": "%d", "id": %d}\n' % (i, i) for i in range(5)]
+    lines = [b'{"text": "%d", "id": %d}\n' % (i, i) for i in range(N_LINES)]
     path = tmp_path / "posts.jsonl"
     path.write_bytes(b"".join([*lines[:place], line, *lines[place:]]))
     batches = list(JsonlReader().read(open_source(str(path)), Fields()))
     is_row, is_text = not line.isspace(), b"1e300" in line
-    numbers = [i for i in range(6 if is_row else 5) if is_text or not is_row or i != place]
+    numbers = [i for i in range(N_LINES + is_row) if is_text or not is_row or i != place]
     assert [row for batch in batches for row in batch.rows.tolist()] == numbers
     own = [one for batch in batches for one in zip(batch.texts, batch.ids, strict=True) if one[0] != "b"]
-    assert own == [(str(i), i) for i in range(5)]
+    assert own == [(str(i), i) for i in range(N_LINES)]
     assert [bad.line for batch in batches for bad in batch.bad] == ([] if is_text or not is_row else [place + 1])
 
 
