@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     processes = getattr(config.option, "tx", None)
     if processes and worker is None and not config.option.collectonly:
         fill_caches([f"gw{number}" for number in range(len(processes))])
-        if hasattr(os, "pidfd_open"):
+        if hasattr(os, "pidfd_open") and "NUMBA_DISABLE_JIT" not in os.environ:
             os.environ[ADDRESS] = start_server(str(COMPILED))
 
 

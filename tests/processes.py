@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -29,11 +30,24 @@ def python() -> list[str]:
     return [sys.executable, "-I", "-S", str(WARM / "launcher.py"), address]
 
 
+@cache
+def python_program() -> str:
+    """Return the path of a program that takes the place of ``sys.executable``, for code that starts that itself."""
+    folder = TemporaryDirectory(prefix="warm-")
+    atexit.register(folder.cleanup)
+    program = Path(folder.name) / "python"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(python())} "$@"\n', "utf-8")
+    program.chmod(0o755)
+    return str(program)
+
+
 def start_server(cache_of_kernels: str | None) -> str:
     """Start a warm process that ends with this one; return its address."""
     folder = TemporaryDirectory(prefix="warm-")
     address = f"{folder.name}/socket"
-    environment = {"OPENBLAS_NUM_THREADS": "1"} | ({"NUMBA_CACHE_DIR": cache_of_kernels} if cache_of_kernels else {})
+    environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "12345"}
+    if cache_of_kernels:
+        environment["NUMBA_CACHE_DIR"] = cache_of_kernels
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.warm.server", address],
         cwd=ROOT,

@@ -31,6 +31,7 @@ from hybriddup.files.jsonl import JsonlReader
 from hybriddup.files.lines import LinesReader
 from hybriddup.files.parquet import ParquetReader
 from hybriddup.files.sources import Source, open_source
+from tests.processes import python
 
 Read = Callable[..., RecordBatch]
 
@@ -405,7 +406,7 @@ def test_a_device_without_an_end_is_refused(name: str) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)); open_source(sys.argv[1])"
     )
     with Path("/dev/zero").open("rb") as zero:
-        ran = subprocess.run([sys.executable, "-c", program, name], stdin=zero, capture_output=True, text=True)
+        ran = subprocess.run([*python(), "-c", program, name], stdin=zero, capture_output=True, text=True)
     named = "standard input" if name == "-" else name
     assert ran.stderr.endswith(f"{named} is a device, not a file of posts; name a file or a pipe.\n")
 
@@ -417,7 +418,7 @@ def test_devices_that_end_are_read(name: str) -> None:
     program = (
         "import sys; from hybriddup.files.sources import open_source; print(open_source(sys.argv[1]).open().read())"
     )
-    ran = subprocess.run([sys.executable, "-c", program, name], input=b"a\n", capture_output=True, check=True)
+    ran = subprocess.run([*python(), "-c", program, name], input=b"a\n", capture_output=True, check=True)
     assert ran.stdout.strip() == (b"b''" if name == "/dev/null" else rb"b'a\n'")
 
 

@@ -19,6 +19,7 @@ from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY
 from tests.builders import EVERY, examples
 from tests.posts import load_sample
+from tests.processes import python
 from tests.steps.slow_normalizer import normalize_slowly
 
 PLAIN_PIECES = """
@@ -226,6 +227,6 @@ OPTIONS = [
 def test_a_long_adversarial_text_is_finished(part: int, chosen: MicroblogOptions) -> None:
     """400,000 characters made to trip a rule end soon: in quadratic time each text would take an hour, or minutes."""
     program = PROGRAM.format(units=ADVERSARIAL[part::2])
-    arguments = [sys.executable, "-c", program, chosen.model_dump_json()]
+    arguments = [*python(), "-c", program, chosen.model_dump_json()]
     finished = subprocess.run(arguments, capture_output=True, text=True, timeout=120, check=False)
     assert finished.stdout == "done\n", finished.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from hybriddup.steps.tokenizers.jieba import MAX_RUN, Jieba, JiebaOptions
 from hybriddup.steps.tokenizers.meaning import is_word, meaningful_characters
 from hybriddup.steps.tokenizers.words import Words, words_among_parts
 from tests.builders import EVERY, examples
+from tests.processes import python
 
 
 @pytest.fixture(scope="module")
@@ -160,5 +160,5 @@ print("done")
 )
 def test_one_very_long_post_is_finished(program: str) -> None:
     """A text made to trip the tokenizer ends at all: in quadratic time each would take an hour, or minutes."""
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=250, check=False)
+    finished = subprocess.run([*python(), "-c", program], capture_output=True, text=True, timeout=250, check=False)
     assert finished.stdout == "done\n", finished.stderr
