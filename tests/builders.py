@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
+from hypothesis import settings
 
 import hybriddup
 from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int64s, PairLimits, UInt64s
@@ -105,6 +107,15 @@ def make_pairs(pairs: Sequence[tuple[int, int]], distances: Sequence[int] | int 
     rows = np.array(listed, np.int64).reshape(len(listed), 2)
     counts = np.broadcast_to(np.array(distances, np.int32), (len(listed),)).copy()
     return CandidatePairs(rows[:, 0].copy(), rows[:, 1].copy(), counts)
+
+
+EVERY = [13, pytest.param(1, marks=pytest.mark.slow)]
+"""Steps over things of which there are too many to try each in a quick run."""
+
+
+def examples(n: int) -> settings:
+    """Return settings to try ``n`` examples with --hypothesis-profile thorough, and otherwise a share of them."""
+    return settings(max_examples=max(min(n, 10), n * settings.default.max_examples // 100), deadline=None)
 
 
 def plugin_of(register: Callable[[Any], None]) -> ModuleType:

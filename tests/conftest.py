@@ -1,6 +1,6 @@
 """What all tests share.
 
-Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. It tries 25 examples; with
+Hypothesis has no deadlines, because the first call of a kernel compiles or loads it. It tries 15 examples; with
 --hypothesis-profile thorough, as in .ci/run, 100. The tests are shared out among processes (pytest-xdist), unless
 single files are named. What only an ordinary user can notice is skipped for root.
 """
@@ -22,8 +22,9 @@ import pytest
 from hypothesis import settings
 
 from hybriddup.steps.parallel import available_workers
+from tests.processes import ADDRESS, start_server
 
-settings.register_profile("hybriddup", deadline=None, max_examples=25)
+settings.register_profile("hybriddup", deadline=None, max_examples=15)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("hybriddup")
 if hasattr(signal, "SIGHUP"):
@@ -56,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
     processes = getattr(config.option, "tx", None)
     if processes and worker is None and not config.option.collectonly:
         fill_caches([f"gw{number}" for number in range(len(processes))])
+        if hasattr(os, "pidfd_open") and "NUMBA_DISABLE_JIT" not in os.environ:
+            os.environ[ADDRESS] = start_server(str(COMPILED))
 
 
 def fill_caches(names: list[str]) -> None:

@@ -45,11 +45,10 @@ def by_window(posts: list[str], config: dict[str, Any], batch: int) -> tuple[Dec
         return removed, window.stats().limits_hit
 
 
-@pytest.mark.parametrize("batch", [1, 7, 256, 4096])
 @pytest.mark.parametrize("settings", [{}, CROWDED, GUARDED], ids=["as shipped", "crowded", "guarded"])
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
-    sample: str, settings: dict[str, Any], batch: int, tmp_path: Path
+    sample: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     """Evidence and limits included, whatever the batches."""
     posts, path = texts_of(sample), tmp_path / "recipe.npz"
@@ -59,5 +58,6 @@ def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
     removed, limits = by_run(posts, config)
 
     assert len(removed) > 20
-    assert by_window(posts, config, batch) == (removed, limits)
+    for batch in (1, 7, 256, 4096):
+        assert by_window(posts, config, batch) == (removed, limits)
     assert (sum(limits.values()) > 0) == (settings is CROWDED)

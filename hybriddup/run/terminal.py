@@ -56,6 +56,9 @@ def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
 class PlainLines(Progress):
     """One line for each long step when it ends; for logs."""
 
+    def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
+        self._least_seconds = least_seconds
+
     def start(self, step: str, total: int | None, unit: str) -> None:
         """Begin a step."""
         self._step, self._unit, self._total = step, unit, total
@@ -70,7 +73,7 @@ class PlainLines(Progress):
         """Print the step with its count and time, unless it was fast or failed."""
         seconds = perf_counter() - self._began
         is_failing = sys.exc_info()[0] is not None  # the caller ends the step while an exception passes through
-        if seconds < LEAST_SECONDS or is_failing:
+        if seconds < self._least_seconds or is_failing:
             return
         n = self._n or self._total or 0
         say(f"{self._step}: {n:,} {self._unit} in {seconds:.2f} s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,11 @@ def test_base_without_enough_text_is_an_error(shape: str, capsys: pytest.Capture
         main([shape, "--posts", "5", "--base", str(base), "-o", str(tmp_path / "out.jsonl")])
     assert "needs at least 10 different texts of 40 to 140 characters; it has 0" in capsys.readouterr().err
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_readme_names_every_file_and_no_other() -> None:
+    here = Path(__file__).parent
+    text = (here / "README.md").read_text("utf-8")
+    modules = {path.stem for path in here.glob("*.py") if not path.stem.startswith("test_")}
+    assert [name for name in modules if f"{name}.py" not in text] == []
+    assert set(re.findall(r"tests\.benchmarks\.(\w+)", text)) <= modules

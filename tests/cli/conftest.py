@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
 from tests.cli.support import ROOT, Ran, Run, Start
+from tests.processes import python
 
 
 @pytest.fixture
@@ -33,8 +34,9 @@ def start(tmp_path: Path) -> Start:
     """Return a function that starts the command line as a process, in a new directory."""
 
     def popen(*arguments: str, stdin: int = subprocess.DEVNULL, **environment: str) -> subprocess.Popen[bytes]:
+        interpreter = [sys.executable] if "NUMBA_CACHE_DIR" in environment else python()
         return subprocess.Popen(
-            [sys.executable, "-m", "hybriddup", *arguments],
+            [*interpreter, "-m", "hybriddup", *arguments],
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
             stdin=stdin,

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.processes import python
+
 ROOT = Path(__file__).parents[2]
 
 REPEATED = "你妈妈喊你回家吃饭哦，回家罗回家罗"
@@ -88,7 +90,7 @@ def run_at_terminal(*arguments: str, columns: int, directory: Path | None = None
     pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": str(columns)}
-    command = [sys.executable, "-m", "hybriddup", *arguments]
+    command = [*python(), "-m", "hybriddup", *arguments]
     process = subprocess.Popen(command, cwd=directory, env=environment, stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
     chunks = []

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config.read import parse_yaml, read_config
 from hybriddup.errors import ConfigError
+from tests.builders import examples
 
 
 def error_of(text: str) -> str:
@@ -133,7 +134,7 @@ def test_directory_is_an_error(tmp_path: Path) -> None:
         read_config(tmp_path)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.text(alphabet="ab:{}[]&*!-#\n \t'\"|>?%@,<0.~\x00\ud800", max_size=40))
 def test_any_text_is_a_mapping_or_an_error_of_ours(text: str) -> None:
     """No text makes the reader fail in another way."""

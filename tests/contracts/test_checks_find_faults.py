@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hybriddup.data.records import Bools, CandidatePairs, Float32s, Float64s, Int32s, Tokens, UInt64s, tokens_from_lists
+from hybriddup.data.records import Bools, CandidatePairs, Float32s, Float64s, Tokens, UInt64s, tokens_from_lists
 from hybriddup.files.formats import Fields, RecordBatch
 from hybriddup.files.lines import LinesReader, LinesWriter
 from hybriddup.files.sources import Source
@@ -42,69 +42,60 @@ def without_nul(text: str) -> str:
     return text
 
 
-class BatchNormalizer:
+def order_by_hash(text: str) -> list[str]:
+    return sorted(set(text), key=hash)
+
+
+def constant_hash(token: str, bits: int) -> int:
+    return 1
+
+
+def python_hash(token: str, bits: int) -> int:
+    return abs(hash(token)) % (1 << bits)
+
+
+def letters_in_order(text: str) -> set[int]:
+    return set(map(ord, text))
+
+
+def prefix_score(a: str, b: str) -> float:
+    return sum(x == y for x, y in zip(a, b, strict=False)) / len(a) if a != b else 1.0
+
+
+def half_of_itself(a: str, b: str) -> float:
+    return 0.5
+
+
+def broken(base: type, **members: Any) -> type:
+    """A component that differs from another one in some methods and attributes."""
+    return type(f"Broken{base.__name__}", (base,), members)
+
+
+class Normalizer:
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         return list(texts)
 
 
-class SortingNormalizer(BatchNormalizer):
-    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        return sorted(texts)
-
-
-class SkippingNormalizer(BatchNormalizer):
-    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        return [text for text in texts if text]
-
-
-class ChangingNormalizer(BatchNormalizer):
-    def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        if isinstance(texts, list):
-            texts.reverse()
-        return list(texts)
-
-
-class UnpicklableNormalizer(BatchNormalizer):
+class Unpicklable(Normalizer):
     def __init__(self) -> None:
         self.file = io.TextIOWrapper(io.BytesIO())
         self.generator = (number for number in range(3))
 
 
-def order_by_hash(text: str) -> list[str]:
-    return sorted(set(text), key=hash)
+def reverse_what_is_given(self: Any, texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, list):
+        texts.reverse()
+    return list(texts)
 
 
-class HashingTokenizer:
-    """Has the order of tokens depend on PYTHONHASHSEED."""
-
+class Tokenizer:
     holds_interpreter = True
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        return tokens_from_lists([order_by_hash(text) for text in texts])
+        return tokens_from_lists(list(map(list, texts)))
 
 
-class SilentTokenizer(HashingTokenizer):
-    holds_interpreter = None  # type: ignore[assignment]
-
-
-class BatchDependentTokenizer:
-    holds_interpreter = True
-
-    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        return tokens_from_lists([[*text, str(len(texts))] for text in texts])
-
-
-class ForgetfulRecipe:
-    holds_interpreter = True
-
-    def recipe(self) -> dict[str, Any]:
-        return {"calls": next(CALLS)}
-
-    def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        return tokens_from_lists([list(text) for text in texts])
-
-
-class FirstSeen:
+class Weighter:
     """Weighs by what it has seen before, which no fit allows for."""
 
     needs_fit = False
@@ -120,52 +111,6 @@ class FirstSeen:
         return np.full(len(tokens.starts), min(self.n_seen, 999), np.float32)
 
 
-class HalfPrecision(FirstSeen):
-    def weigh_batch(self, tokens: Tokens) -> Float32s:
-        return np.ones(len(tokens.starts), np.float16)
-
-
-def constant_hash(token: str, bits: int) -> int:
-    return 1
-
-
-def python_hash(token: str, bits: int) -> int:
-    return abs(hash(token)) % (1 << bits)
-
-
-class MissingSome(Scan):
-    """Gives texts of an odd word another key, and claims to be complete."""
-
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        return bits[:, :1] % np.uint64(2)
-
-
-class KeyTwice(Scan):
-    n_keys = 2
-
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
-        return np.repeat(super().keys(texts, bits), 2, axis=1)
-
-
-class BatchDependent(Scan):
-    """Numbers the texts of a batch."""
-
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        return np.arange(len(texts), dtype=np.uint64)[:, None]
-
-
-class OneKeyOnly(Scan):
-    """Gives its keys in a single column that is no column."""
-
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
-        return super().keys(texts, bits)[:, 0]
-
-
-class Wordy(Scan):
-    def describe(self) -> str:
-        return "all\nof them"
-
-
 class Forgetful(Scan):
     """Makes its keys of what it learned, and does not tell."""
 
@@ -179,57 +124,9 @@ class Forgetful(Scan):
         return super().keys(texts, bits) + np.uint64(self.n_learned)
 
 
-class LearnsObjects(Scan):
-    def learned(self) -> Mapping[str, NDArray[Any]]:
-        return {"texts": np.array([None])}
-
-
-def letters_in_order(text: str) -> set[int]:
-    return set(map(ord, text))
-
-
-def prefix_score(a: str, b: str) -> float:
-    return sum(x == y for x, y in zip(a, b, strict=False)) / len(a) if a != b else 1.0
-
-
-def half_of_itself(a: str, b: str) -> float:
-    return 0.5
-
-
-class Exclusive(Edit):
-    """Refuses what is exactly on the threshold."""
-
-    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        scores = super().score_pairs(pairs, thresholds)
-        return np.where((scores == thresholds) & (scores < 1.0), 0.0, scores)
-
-
-class TightBound(Lcs):
-    def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
-        return lengths.copy()
-
-
-class AsksTooMuch(Edit):
-    """Would have common characters make up the whole score's share of the longer text."""
-
-    def least_in_common(self, threshold: float) -> LeastInCommon:
-        return LeastInCommon(of_longer=threshold)
-
-
-class AsksForAllOfTheShorter(Lcs):
-    def least_in_common(self, threshold: float) -> LeastInCommon:
-        return LeastInCommon(of_shorter=float(threshold > 0.0))
-
-
-class AsksOfOneOnly(Edit):
-    def least_in_common(self, threshold: float) -> tuple[float]:  # type: ignore[override]
-        return (threshold,)
-
-
-class BatchScores(Edit):
-    def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        scores = super().score_pairs(pairs, thresholds)
-        return scores if len(pairs) > 1 else scores / 2
+def refuse_at_the_threshold(self: Edit, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+    scores = Edit.score_pairs(self, pairs, thresholds)
+    return np.where((scores == thresholds) & (scores < 1.0), 0.0, scores)
 
 
 class WorkerScores(Edit):
@@ -241,28 +138,9 @@ class WorkerScores(Edit):
         return super().score_pairs(pairs, thresholds) * (1.0 if self.workers == 1 else 0.9)
 
 
-class LearnsAnew(Cosine):
-    def renew(self, context: VerifierContext) -> None:
-        self.prepare(context)
-
-
 class KeepsNothing(Cosine):
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._frequencies = InverseDocumentFrequencies()
-
-
-class KeepsAnObject(Cosine):
-    def learned(self) -> dict[str, Any]:
-        return {"frequencies": self._frequencies}
-
-
-class KeepsAndNeverUses(Edit):
-    def learned(self) -> dict[str, Any]:
-        return {}
-
-
-class Nameless(LinesReader):
-    extensions = "txt"  # type: ignore[assignment]
 
 
 class Skipping(LinesReader):
@@ -282,11 +160,6 @@ class Strict(LinesReader):
         with source.open() as stream:
             stream.read().decode()
         yield from super().read(source, fields)
-
-
-class Inverted(LinesWriter):
-    def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
-        super().write(sources, target, ~keep)
 
 
 class Careless(LinesWriter):
@@ -313,69 +186,126 @@ def write_lines(component: Any) -> None:
     check_writer(component, reader=LinesReader, content=CONTENT)
 
 
-@pytest.mark.parametrize(
-    ("check", "component", "clause"),
-    [
-        (check_normalizer, shuffled, "a batch gives the same results as its texts one by one"),
-        (check_normalizer, without_nul, "a batch of any texts is handled, including nasty ones"),
-        (check_normalizer, str.split, "a batch of any texts is handled, including nasty ones"),
-        (check_normalizer, SortingNormalizer, "a batch gives the same results as its texts one by one"),
-        (check_normalizer, SkippingNormalizer, "a batch of any texts is handled, including nasty ones"),
-        (check_normalizer, ChangingNormalizer, "the batch it is given is not changed"),
-        (check_normalizer, UnpicklableNormalizer, "it can be pickled"),
-        (check_normalizer, 7, "it can be registered"),
-        (check_tokenizer, str.upper, "a batch of any texts is handled, including nasty ones"),
-        (check_tokenizer, set, "it can be registered"),
-        (check_tokenizer, order_by_hash, "the same texts give the same answers in another process"),
-        (check_tokenizer, HashingTokenizer, "the same texts give the same answers in another process"),
-        (check_tokenizer, SilentTokenizer, "holds_interpreter is True or False"),
-        (check_tokenizer, BatchDependentTokenizer, "a batch gives the same results as its texts one by one"),
-        (check_tokenizer, ForgetfulRecipe, "recipe() returns the same each time"),
-        (check_weighter, len, "tokens of any texts are weighed"),
-        (check_weighter, FirstSeen, "a batch gives the same results as its texts one by one"),
-        (check_weighter, HalfPrecision, "tokens of any texts are weighed"),
-        (check_hasher, constant_hash, "different tokens give different words at 64 bits"),
-        (check_hasher, python_hash, "equal tokens give equal words in another process"),
-        (check_block_index, MissingSome, "is_complete means that every two texts within 3 of 64 bits share a key"),
-        (check_block_index, KeyTwice, "no text has a key twice"),
-        (check_block_index, BatchDependent, "the keys of a text depend only on the text and its fingerprint"),
+BY_ITSELF = "a batch gives the same results as its texts one by one"
+NASTY = "a batch of any texts is handled, including nasty ones"
+OTHER_PROCESS = "the same texts give the same answers in another process"
+SHAPE = "keys() returns uint64[n, n_keys], for all kinds of texts and for an empty batch"
+BOUND = "least_in_common rules out no pair that reaches the threshold"
+FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
+    check_normalizer: [
+        (shuffled, BY_ITSELF),
+        (without_nul, NASTY),
+        (str.split, NASTY),
+        (broken(Normalizer, normalize_batch=lambda _, texts: sorted(texts)), BY_ITSELF),
+        (broken(Normalizer, normalize_batch=lambda _, texts: [text for text in texts if text]), NASTY),
+        (broken(Normalizer, normalize_batch=reverse_what_is_given), "the batch it is given is not changed"),
+        (Unpicklable, "it can be pickled"),
+        (7, "it can be registered"),
+    ],
+    check_tokenizer: [
+        (str.upper, NASTY),
+        (set, "it can be registered"),
+        (order_by_hash, OTHER_PROCESS),
         (
-            check_block_index,
-            OneKeyOnly,
-            "keys() returns uint64[n, n_keys], for all kinds of texts and for an empty batch",
+            broken(Tokenizer, tokenize_batch=lambda _, texts: tokens_from_lists(list(map(order_by_hash, texts)))),
+            OTHER_PROCESS,
+        ),
+        (broken(Tokenizer, holds_interpreter=None), "holds_interpreter is True or False"),
+        (
+            broken(
+                Tokenizer, tokenize_batch=lambda _, texts: tokens_from_lists([[*t, str(len(texts))] for t in texts])
+            ),
+            BY_ITSELF,
+        ),
+        (broken(Tokenizer, recipe=lambda _: {"calls": next(CALLS)}), "recipe() returns the same each time"),
+    ],
+    check_weighter: [
+        (len, "tokens of any texts are weighed"),
+        (Weighter, BY_ITSELF),
+        (
+            broken(Weighter, weigh_batch=lambda _, tokens: np.ones(len(tokens.starts), np.float16)),
+            "tokens of any texts are weighed",
+        ),
+    ],
+    check_hasher: [
+        (constant_hash, "different tokens give different words at 64 bits"),
+        (python_hash, "equal tokens give equal words in another process"),
+    ],
+    check_block_index: [
+        (
+            broken(Scan, keys=lambda *given: given[2][:, :1] % np.uint64(2)),
+            "is_complete means that every two texts within 3 of 64 bits share a key",
         ),
         (
-            check_block_index,
-            letters_in_order,
-            "keys() returns uint64[n, n_keys], for all kinds of texts and for an empty batch",
+            broken(Scan, n_keys=2, keys=lambda self, *given: np.repeat(Scan.keys(self, *given), 2, axis=1)),
+            "no text has a key twice",
         ),
-        (check_block_index, Wordy, "describe() returns one line"),
-        (check_block_index, Forgetful, "with what another instance learned, the keys are the same"),
-        (check_block_index, LearnsObjects, "learned() returns arrays of numbers or strings"),
-        (check_verifier, prefix_score, "a score is symmetric in the two texts"),
-        (check_verifier, half_of_itself, "identical texts score 1.0"),
-        (check_verifier, Exclusive, "a score at or above its threshold is exact, any other is below it"),
-        (check_verifier, TightBound, "max_partner_lengths is never below the length of a text"),
-        (check_verifier, AsksTooMuch, "least_in_common rules out no pair that reaches the threshold"),
-        (check_verifier, AsksForAllOfTheShorter, "least_in_common rules out no pair that reaches the threshold"),
-        (check_verifier, AsksOfOneOnly, "least_in_common returns two shares for any threshold"),
-        (check_verifier, BatchScores, "a pair's score does not depend on the batch"),
-        (check_verifier, WorkerScores, "the same pairs score the same with any number of workers"),
-        (check_verifier, LearnsAnew, "renew takes other texts and keeps the learned data"),
-        (check_verifier, KeepsNothing, "use_learned makes another instance score like the one that learned"),
-        (check_verifier, KeepsAnObject, "learned returns arrays of numbers or strings by name"),
         (
-            check_verifier,
-            KeepsAndNeverUses,
+            broken(Scan, keys=lambda *given: np.arange(len(given[1]), dtype=np.uint64)[:, None]),
+            "the keys of a text depend only on the text and its fingerprint",
+        ),
+        (broken(Scan, keys=lambda self, *given: Scan.keys(self, *given)[:, 0]), SHAPE),
+        (letters_in_order, SHAPE),
+        (broken(Scan, describe=lambda _: "all\nof them"), "describe() returns one line"),
+        (Forgetful, "with what another instance learned, the keys are the same"),
+        (
+            broken(Scan, learned=lambda _: {"texts": np.array([None])}),
+            "learned() returns arrays of numbers or strings",
+        ),
+    ],
+    check_verifier: [
+        (prefix_score, "a score is symmetric in the two texts"),
+        (half_of_itself, "identical texts score 1.0"),
+        (
+            broken(Edit, score_pairs=refuse_at_the_threshold),
+            "a score at or above its threshold is exact, any other is below it",
+        ),
+        (
+            broken(Lcs, max_partner_lengths=lambda *given: given[1].copy()),
+            "max_partner_lengths is never below the length of a text",
+        ),
+        (broken(Edit, least_in_common=lambda _, threshold: LeastInCommon(of_longer=threshold)), BOUND),
+        (broken(Lcs, least_in_common=lambda _, threshold: LeastInCommon(of_shorter=float(threshold > 0.0))), BOUND),
+        (
+            broken(Edit, least_in_common=lambda _, threshold: (threshold,)),
+            "least_in_common returns two shares for any threshold",
+        ),
+        (
+            broken(Edit, score_pairs=lambda self, *given: Edit.score_pairs(self, *given) / (2 - (len(given[0]) > 1))),
+            "a pair's score does not depend on the batch",
+        ),
+        (WorkerScores, "the same pairs score the same with any number of workers"),
+        (broken(Cosine, renew=Cosine.prepare), "renew takes other texts and keeps the learned data"),
+        (KeepsNothing, "use_learned makes another instance score like the one that learned"),
+        (
+            broken(Cosine, learned=lambda _: {"frequencies": object()}),
+            "learned returns arrays of numbers or strings by name",
+        ),
+        (
+            broken(Edit, learned=lambda _: {}),
             "renew alone is allowed; learned and use_learned need each other and renew",
         ),
-        (read_lines, Nameless, "extensions is a tuple of file name endings"),
-        (read_lines, Skipping, "end counts the rows so far"),
-        (read_lines, Strict, "a damaged file gives bad rows or an InputError"),
-        (write_lines, Inverted, "the kept records are written in order"),
-        (write_lines, Careless, "a source with another number of rows than were read is an InputError"),
-        (write_lines, Closing, "the target is left open"),
     ],
+    read_lines: [
+        (broken(LinesReader, extensions="txt"), "extensions is a tuple of file name endings"),
+        (Skipping, "end counts the rows so far"),
+        (Strict, "a damaged file gives bad rows or an InputError"),
+    ],
+    write_lines: [
+        (
+            broken(
+                LinesWriter, write=lambda self, sources, target, keep: LinesWriter.write(self, sources, target, ~keep)
+            ),
+            "the kept records are written in order",
+        ),
+        (Careless, "a source with another number of rows than were read is an InputError"),
+        (Closing, "the target is left open"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("check", "component", "clause"), [(check, *fault) for check, faults in FAULTS.items() for fault in faults]
 )
 def test_broken_component_fails_at_its_clause(check: Callable[[Any], None], component: Any, clause: str) -> None:
     """The error begins with the clause and names the component."""

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import ROOT, block_with
+from tests.processes import python
 
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
 SAMPLES = ROOT / "tests" / "samples"
@@ -47,9 +48,10 @@ def make_shell(workspace: Path) -> Shell:
     """Return a function that runs a line in bash, where `hybriddup` and `python` are those of this environment."""
     programs = workspace.parent / "bin"
     programs.mkdir()
-    for name, arguments in (("hybriddup", ["-P", "-m", "hybriddup"]), ("python", [])):  # -P: as when it is installed
+    hybriddup = [*python(), "-P", "-m", "hybriddup"]  # -P: as when it is installed
+    for name, command in (("hybriddup", hybriddup), ("python", [sys.executable])):
         program = programs / name
-        program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *arguments])} "$@"\n', "utf-8")
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', "utf-8")
         program.chmod(0o755)
     path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}

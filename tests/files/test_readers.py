@@ -31,6 +31,7 @@ from hybriddup.files.jsonl import JsonlReader
 from hybriddup.files.lines import LinesReader
 from hybriddup.files.parquet import ParquetReader
 from hybriddup.files.sources import Source, open_source
+from tests.processes import python
 
 Read = Callable[..., RecordBatch]
 
@@ -405,7 +406,7 @@ def test_a_device_without_an_end_is_refused(name: str) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)); open_source(sys.argv[1])"
     )
     with Path("/dev/zero").open("rb") as zero:
-        ran = subprocess.run([sys.executable, "-c", program, name], stdin=zero, capture_output=True, text=True)
+        ran = subprocess.run([*python(), "-c", program, name], stdin=zero, capture_output=True, text=True)
     named = "standard input" if name == "-" else name
     assert ran.stderr.endswith(f"{named} is a device, not a file of posts; name a file or a pipe.\n")
 
@@ -417,7 +418,7 @@ def test_devices_that_end_are_read(name: str) -> None:
     program = (
         "import sys; from hybriddup.files.sources import open_source; print(open_source(sys.argv[1]).open().read())"
     )
-    ran = subprocess.run([sys.executable, "-c", program, name], input=b"a\n", capture_output=True, check=True)
+    ran = subprocess.run([*python(), "-c", program, name], input=b"a\n", capture_output=True, check=True)
     assert ran.stdout.strip() == (b"b''" if name == "/dev/null" else rb"b'a\n'")
 
 
@@ -517,27 +518,25 @@ def test_without_pyarrow_the_error_says_what_to_install(read: Read, monkeypatch:
         read(ParquetReader(), b"PAR1", "posts.parquet")
 
 
-# Batches of lines, which are read at once where all are plain, and one by one where some are not
+# Batches of 512 lines, which are read at once where all are plain, and one by one where some are not
+N_LINES = 1100
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize("place", [0, 1, 511, 512, 1023, N_LINES])
 @pytest.mark.parametrize(
     "line", [b"\n", b"{\n", b"[]\n", b'{"text": 1}\n', b'{"txt": "b"}\n', b'{"text": "b", "id": 1e300}\n', b"\xff\n"]
 )
-def test_an_unusual_line_changes_nothing_but_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int, line: bytes
-) -> None:
+def test_an_unusual_line_changes_nothing_but_itself(tmp_path: Path, place: int, line: bytes) -> None:
     """Wherever it stands in a batch, its neighbours have the texts, ids, rows and lines that they have without it."""
-    monkeypatch.setattr("hybriddup.files.jsonl.BATCH_LINES", 2)
-    lines = [b'{"text": "%d", "id": %d}\n' % (i, i) for i in range(5)]
+    lines = [b'{"text": "%d", "id": %d}\n' % (i, i) for i in range(N_LINES)]
     path = tmp_path / "posts.jsonl"
     path.write_bytes(b"".join([*lines[:place], line, *lines[place:]]))
     batches = list(JsonlReader().read(open_source(str(path)), Fields()))
     is_row, is_text = not line.isspace(), b"1e300" in line
-    numbers = [i for i in range(6 if is_row else 5) if is_text or not is_row or i != place]
+    numbers = [i for i in range(N_LINES + is_row) if is_text or not is_row or i != place]
     assert [row for batch in batches for row in batch.rows.tolist()] == numbers
     own = [one for batch in batches for one in zip(batch.texts, batch.ids, strict=True) if one[0] != "b"]
-    assert own == [(str(i), i) for i in range(5)]
+    assert own == [(str(i), i) for i in range(N_LINES)]
     assert [bad.line for batch in batches for bad in batch.bad] == ([] if is_text or not is_row else [place + 1])
 
 

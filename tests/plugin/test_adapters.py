@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import NO_KEY, CandidatePairs, tokens_from_lists
 from hybriddup.errors import InputError, PluginError
 from hybriddup.plugin.registered import Owner
 from hybriddup.plugin.registry import Registry
+from tests.builders import examples
 
 LABEL = "(plugin 'noise' of hybriddup-noise 2.0)"
 
@@ -154,7 +155,7 @@ def test_weighter_function_weighs_each_token_of_each_text() -> None:
     assert (weights.dtype, weights.tolist()) == (np.float32, [3.0, 4.0, 1.0])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(number=st.integers(0, 2**192 - 1), words=st.just(3))
 def test_hash_of_a_function_is_spread_over_words_lowest_first(number: int, words: int) -> None:
     """The words put together again are the number."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
 import hybriddup
+from tests.builders import examples
 
 EDIT = {
     "normalizer": {"use": "none"},
@@ -68,7 +69,7 @@ def test_the_new_posts_of_a_run_over_both_are_decided_alike(blocks: str, keep: s
     assert result.summary.blocks.n_look_ups <= both.summary.blocks.n_look_ups
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(short_texts, max_size=8), st.lists(short_texts, max_size=8))
 def test_every_old_post_is_a_keeper(old: list[str], new: list[str]) -> None:
     """Also one that repeats another: by the plain rule, over all pairs."""

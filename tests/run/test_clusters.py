@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Removed
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
 from tests import reference
+from tests.builders import examples
 
 
 def result_of(n_rows: int, keepers: dict[int, int], verified: list[tuple[int, int]]) -> Result:
@@ -59,7 +60,7 @@ def test_exact_repeats_are_linked_without_a_verified_pair() -> None:
 
 
 @given(decided())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
     """Each removed row stands once, behind its own keeper."""
     clusters = result.clusters()
@@ -71,7 +72,7 @@ def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
 
 
 @given(decided())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_connected_clusters_equal_their_plain_twin(result: Result) -> None:
     """Walking from row to row finds the same components; their kept rows rise, then their removed ones."""
     edges = [*result.verified_rows.tolist(), *((removed.row, removed.keeper_row) for removed in result.removed)]

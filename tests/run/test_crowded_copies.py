@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config import load_settings
@@ -19,7 +19,7 @@ from hybriddup.run.components import Components
 from hybriddup.run.pipeline import run
 from hybriddup.steps.blocks import BlockIndex
 from tests import reference
-from tests.builders import numbers_of
+from tests.builders import examples, numbers_of
 
 LIMIT = 60
 
@@ -103,7 +103,7 @@ def expected_outcome(posts: list[str], index: type[BlockIndex], session: tuple[S
 
 
 @pytest.mark.parametrize("base", [Letters, NextLetters])
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32), most=st.sampled_from([(1, 0), (3, 0), (0, 1), (0, 2), (2, 2), (0, 0)]))
 def test_run_decides_copies_by_the_rule(base: type[BlockIndex], seed: int, most: tuple[int, int]) -> None:
     """Whatever the limits: a copy of a removed text may stay where what removed it is no longer looked at."""

@@ -6,7 +6,6 @@ import json
 import random
 import signal
 import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from hybriddup.run.result import Result
 from hybriddup.steps.verifiers import LeastInCommon
 from hybriddup.steps.verifiers.judges import SingleJudge
 from tests.posts import generated_posts, load_sample
+from tests.processes import python
 
 POSTS = generated_posts(1, 600)
 
@@ -254,6 +254,6 @@ print(json.dumps(n_interrupted))
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no signals that a handler could be for")
 def test_a_run_is_interrupted_at_any_moment() -> None:
     """By an exception of a signal handler; nothing crashes, and the next run is whole."""
-    done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=240)
+    done = subprocess.run([*python(), "-c", CHILD], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) >= 1

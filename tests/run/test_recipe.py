@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hybriddup
 from hybriddup.config import Settings, load_settings
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.run.recipe import compare_recipes, hash_recipe, recipe_parts
-from tests.builders import plugin_of
+from tests.builders import examples, plugin_of
 
 
 class Part:
@@ -116,7 +116,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=4))
 def test_equal_parts_have_one_id_and_no_difference(parts: dict[str, Any]) -> None:
     """However the keys are ordered."""

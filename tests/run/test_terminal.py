@@ -12,10 +12,9 @@ from hybriddup.run.terminal import Bar, PlainLines, show_progress
 
 
 @pytest.fixture
-def logging(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def logging() -> Clock:
     """A clock whose steps all have lines, however quick they are."""
-    monkeypatch.setattr(terminal, "LEAST_SECONDS", 0)
-    return Clock(PlainLines())
+    return Clock(PlainLines(least_seconds=0))
 
 
 def test_a_finished_step_is_one_plain_line(logging: Clock, capsys: pytest.CaptureFixture[str]) -> None:

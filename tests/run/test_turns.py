@@ -32,7 +32,7 @@ def test_posts_that_wait_for_one_another_are_verified_together(monkeypatch: pyte
         return verify(self, pairs, *others)
 
     monkeypatch.setattr(Bands, "verify", counted)
-    posts = hashtags_and_noise(8000)
+    posts = hashtags_and_noise(3000)
     result = hybriddup.dedupe(posts, workers=1)
-    assert len(result.removed) > 4000
+    assert len(result.removed) > len(posts) / 3
     assert len(turns) < len(posts) / 16

@@ -20,6 +20,7 @@ from hybriddup.service.server import create_app
 from hybriddup.service.service import Service
 from hybriddup.window import Decision, Post, Window
 from hybriddup.window.event_time import TimeOf
+from tests.processes import python
 
 ROOT = Path(__file__).parents[2]
 REPEATED = "你妈妈喊你回家吃饭哦，回家罗回家罗"
@@ -118,12 +119,13 @@ def serving(
     store: Path,
     *arguments: str,
     is_awaited: bool = True,
-    begin: Callable[[], object] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    begin: Callable[[], object] | None = None,
     **environment: str,
 ) -> Iterator[Served]:
     """Yield a server on a free port, when its window is open unless that is not awaited; it begins with a call."""
+    interpreter = [sys.executable] if begin else python()
     process = subprocess.Popen(
-        [sys.executable, "-m", "hybriddup", "serve", "--store", str(store), "--port", "0", *arguments],
+        [*interpreter, "-m", "hybriddup", "serve", "--store", str(store), "--port", "0", *arguments],
         env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -10,7 +10,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
+from tests.processes import python
 from tests.service.support import OTHER, ROOT, serving
 
 N_CLIENTS = 64
@@ -118,7 +118,7 @@ def refusal_at_once(tmp_path: Path, *arguments: str, **environment: str) -> str:
 
 def refusal(tmp_path: Path, *arguments: str) -> str:
     """What `hybriddup serve` says when it does not start."""
-    command = [sys.executable, "-m", "hybriddup", "serve", "--store", str(tmp_path / "window"), *arguments]
+    command = [*python(), "-m", "hybriddup", "serve", "--store", str(tmp_path / "window"), *arguments]
     clean = {name: value for name, value in os.environ.items() if name != "HYBRIDDUP_TOKEN"}
     ran = subprocess.run(command, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hybriddup.kernels.search.pair_limits import count_lacking, least_common
@@ -17,7 +17,7 @@ from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext
 from hybriddup.steps.verifiers.edit import Edit, Lcs
 from hybriddup.steps.verifiers.features import Jaccard
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, SingleJudge
-from tests.builders import make_pairs
+from tests.builders import examples, make_pairs
 from tests.steps.test_edit import pairs_on
 
 ALL_SCORES = 0.0
@@ -99,7 +99,7 @@ members = st.tuples(st.sampled_from(sorted(MAKERS)), st.sampled_from([0.0, 0.0, 
 
 
 @pytest.mark.parametrize("name", TELLING)
-@settings(max_examples=300)
+@examples(300)
 @given(texts=pairs_of_texts())
 @example(texts=("a" * 300, "a" * 300))
 @example(texts=("a" * 300 + "b", "a" * 255))
@@ -114,7 +114,7 @@ def test_pair_on_the_threshold_is_listed(name: str, texts: tuple[str, str]) -> N
 
 
 @pytest.mark.parametrize("combined", [AllOf, AnyOf])
-@settings(max_examples=400)
+@examples(400)
 @given(texts=pairs_of_texts(), chosen=st.lists(members, min_size=1, max_size=4))
 def test_pair_that_members_accept_is_listed(
     combined: type[AllOf] | type[AnyOf], texts: tuple[str, str], chosen: list[Member]

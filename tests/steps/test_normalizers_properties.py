@@ -9,7 +9,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.steps.normalizers import patterns
@@ -17,7 +17,9 @@ from hybriddup.steps.normalizers.folding import Folder, Folding, folded_characte
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY
+from tests.builders import EVERY, examples
 from tests.posts import load_sample
+from tests.processes import python
 from tests.steps.slow_normalizer import normalize_slowly
 
 PLAIN_PIECES = """
@@ -70,7 +72,7 @@ options = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(texts, max_size=6), options)
 def test_a_batch_equals_one_by_one(batch: list[str], chosen: MicroblogOptions) -> None:
     """What becomes of a text does not depend on what else is in the batch."""
@@ -78,7 +80,7 @@ def test_a_batch_equals_one_by_one(batch: list[str], chosen: MicroblogOptions) -
     assert normalizer.normalize_batch(batch) == [normalizer.normalize_batch([text])[0] for text in batch]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(texts, max_size=6), options.filter(lambda chosen: chosen.white_space != "drop"))
 def test_twice_is_the_same_as_once(batch: list[str], chosen: MicroblogOptions) -> None:
     """Normalized texts are left alone, unless all white space is dropped."""
@@ -87,18 +89,19 @@ def test_twice_is_the_same_as_once(batch: list[str], chosen: MicroblogOptions) -
     assert normalizer.normalize_batch(once) == once
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(texts.filter(lambda text: BOUNDARY not in text), max_size=4), options)
 def test_the_quick_way_equals_rule_after_rule(batch: list[str], chosen: MicroblogOptions) -> None:
     """Tables, literals and joined texts change nothing, whatever the options."""
     assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
 
 
+@pytest.mark.parametrize("step", EVERY)
 @pytest.mark.parametrize("frame", ["{}", "e{}!", "!{}{}\u0301", "{} "])
-def test_every_character_that_is_looked_up_equals_rule_after_rule(frame: str) -> None:
+def test_every_character_that_is_looked_up_equals_rule_after_rule(frame: str, step: int) -> None:
     """Letters, marks, symbols and white space of all scripts, alone and between others."""
     ranges = ((0, 0x3500), (0xA000, 0xAD00), (0xF900, 0xFDD0), (0xFDD2, 0x10000), (0x1F300, 0x1F700))
-    batch = [frame.replace("{}", chr(point)) for start, end in ranges for point in range(start, end)]
+    batch = [frame.replace("{}", chr(point)) for start, end in ranges for point in range(start, end, step)]
     chosen = MicroblogOptions()
     assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
 
@@ -111,7 +114,7 @@ def test_posts_equal_rule_after_rule(chosen: MicroblogOptions) -> None:
     assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(texts)
 def test_no_pattern_matches_without_its_literal(text: str) -> None:
     """So that texts without any literal need not be searched."""
@@ -136,7 +139,7 @@ def fold(text: str, folding: Folding) -> str:
     return Folder(folding).fold([text]).texts[0]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(texts)
 def test_folding_is_nfkc_and_case_folding(text: str) -> None:
     """The quick way by table gives what `unicodedata` gives for the whole text."""
@@ -224,6 +227,6 @@ OPTIONS = [
 def test_a_long_adversarial_text_is_finished(part: int, chosen: MicroblogOptions) -> None:
     """400,000 characters made to trip a rule end soon: in quadratic time each text would take an hour, or minutes."""
     program = PROGRAM.format(units=ADVERSARIAL[part::2])
-    arguments = [sys.executable, "-c", program, chosen.model_dump_json()]
+    arguments = [*python(), "-c", program, chosen.model_dump_json()]
     finished = subprocess.run(arguments, capture_output=True, text=True, timeout=120, check=False)
     assert finished.stdout == "done\n", finished.stderr

@@ -259,6 +259,7 @@ def test_long_posts_equal_the_plain_twin(n: int, kind: str) -> None:
     assert pair_features(posts[:2], *pair).tolist() == found.tolist()
 
 
+@pytest.mark.slow
 def test_posts_longer_than_what_is_aligned_are_compared() -> None:
     """What does not depend on the order of words equals the twin; the rest says no more is shared than there is."""
     words = long_post(6000, 3, "words")

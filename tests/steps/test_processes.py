@@ -16,10 +16,11 @@ import pytest
 from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.errors import PluginError
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.tokenizers import processes
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes, tokenize_together
 
 ROOT = Path(__file__).parents[2]
+MANY = 10**9
+"""So many texts to come that other processes are worth while whatever the first ones take."""
 
 
 def make_tokenizer() -> object:
@@ -34,12 +35,12 @@ def make_tokenizer() -> object:
     return SplitAtSpaces()
 
 
-def tokens_of(n_batches: int, workers: int) -> tuple[list[list[str]], set[str]]:
+def tokens_of(n_batches: int, workers: int, n_later: int = MANY) -> tuple[list[list[str]], set[str]]:
     """The tokens of each text, and the processes that made them."""
     batches = [[f"text {batch} {text}" for text in range(3)] for batch in range(n_batches)]
     listed = [
         tokens.strings(text)
-        for tokens in tokenize_in_processes(make_tokenizer(), batches, workers, pytest.fail)  # type: ignore[arg-type]
+        for tokens in tokenize_in_processes(make_tokenizer(), batches, workers, pytest.fail, n_later)  # type: ignore[arg-type]
         for text in range(tokens.n_texts)
     ]
     return [tokens[:-1] for tokens in listed], {tokens[-1] for tokens in listed}
@@ -49,14 +50,6 @@ def expected_tokens(n_batches: int) -> list[list[str]]:
     return [["text", str(batch), str(text)] for batch in range(n_batches) for text in range(3)]
 
 
-@pytest.fixture
-def always_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other processes are started for any amount of work."""
-    monkeypatch.setattr(processes, "START_SECONDS", 0.0)
-    monkeypatch.setattr(processes, "PILOT_TEXTS", 1)
-
-
-@pytest.mark.usefixtures("always_worth_while")
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("n_batches", [0, 1, 2, 30])
 def test_tokens_come_in_order(workers: int, n_batches: int) -> None:
@@ -64,7 +57,6 @@ def test_tokens_come_in_order(workers: int, n_batches: int) -> None:
     assert tokens_of(n_batches, workers)[0] == expected_tokens(n_batches)
 
 
-@pytest.mark.usefixtures("always_worth_while")
 def test_much_work_is_done_by_other_processes() -> None:
     """All tokens come in order."""
     tokens, pids = tokens_of(300, 2)
@@ -73,16 +65,14 @@ def test_much_work_is_done_by_other_processes() -> None:
     assert str(os.getpid()) not in pids
 
 
-@pytest.mark.usefixtures("always_worth_while")
 def test_tokens_that_nobody_asks_for_are_not_made() -> None:
     """A run that fails meanwhile leaves no queue of work behind."""
-    tokens = tokenize_in_processes(make_tokenizer(), [["first"], ["second"], *[["more"]] * 300], 2)  # type: ignore[arg-type]
+    tokens = tokenize_in_processes(make_tokenizer(), [["first"], ["second"], *[["more"]] * 300], 2, n_later=MANY)  # type: ignore[arg-type]
     assert [next(tokens).strings(0)[0] for _ in range(3)] == ["first", "second", "more"]
     tokens.close()  # type: ignore[attr-defined]
     assert tokens_of(3, 2)[0] == expected_tokens(3)
 
 
-@pytest.mark.usefixtures("always_worth_while")
 def test_error_of_another_process_names_the_text() -> None:
     """It is the one that the tokenizer raised, and the next run works."""
     registry, home = Registry(), os.getpid()
@@ -95,25 +85,23 @@ def test_error_of_another_process_names_the_text() -> None:
     registry.add_tokenizer("split", split)
     tokenizer = registry.create_by_name("tokenizer", "split")
     with pytest.raises(PluginError, match=r"tokenizer 'split' .* failed on 'a bad one': ValueError: no such word"):
-        list(tokenize_in_processes(tokenizer, [["good"] * 300, ["a bad one"], ["good"]], 2))
+        list(tokenize_in_processes(tokenizer, [["good"] * 300, ["a bad one"], ["good"]], 2, n_later=MANY))
     assert tokens_of(3, 2)[0] == expected_tokens(3)
 
 
-@pytest.mark.usefixtures("always_worth_while")
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("n_texts", [0, 1, 2, 700])
 def test_tokens_of_a_sample_come_as_one(workers: int, n_texts: int) -> None:
     """However many pieces it is tokenized in."""
     texts = [f"text {text}" for text in range(n_texts)]
-    tokens = tokenize_together(make_tokenizer(), texts, workers, n_later=10)  # type: ignore[arg-type]
+    tokens = tokenize_together(make_tokenizer(), texts, workers, n_later=MANY)  # type: ignore[arg-type]
     assert [tokens.strings(text)[:-1] for text in range(tokens.n_texts)] == [text.split(" ") for text in texts]
 
 
-@pytest.mark.usefixtures("always_worth_while")
 def test_large_batches_are_cut_up_and_put_together_again() -> None:
     """So that the last one does not keep one process busy while the others have nothing to do."""
     batches = [[f"{batch} {text}" for text in range(n)] for batch, n in enumerate([600, 0, 1, 256, 257])]
-    tokens = list(tokenize_in_processes(make_tokenizer(), batches, 2))  # type: ignore[arg-type]
+    tokens = list(tokenize_in_processes(make_tokenizer(), batches, 2, n_later=MANY))  # type: ignore[arg-type]
     found = [[of_batch.strings(text)[:-1] for text in range(of_batch.n_texts)] for of_batch in tokens]
     assert found == [[text.split(" ") for text in batch] for batch in batches]
 
@@ -122,9 +110,8 @@ KILLED = """
 import os, signal
 from hybriddup.steps.tokenizers import processes
 from tests.steps.test_processes import make_tokenizer
-processes.START_SECONDS, processes.PILOT_TEXTS = 0.0, 1
 pids = set()
-for tokens in processes.tokenize_in_processes(make_tokenizer(), [["text"]] * 100_000, 2):
+for tokens in processes.tokenize_in_processes(make_tokenizer(), [["text"]] * 100_000, 2, n_later=10**9):
     pids.add(tokens.strings(0)[-1])
     if len(pids) == 2:  # both are at work
         print(*pids, flush=True)
@@ -153,7 +140,7 @@ def is_running(pid: int) -> bool:
 @pytest.mark.parametrize(("n_batches", "workers"), [(9, 1), (9, 2)])
 def test_little_work_stays_in_this_process(n_batches: int, workers: int) -> None:
     """Starting processes costs more than it saves there."""
-    assert tokens_of(n_batches, workers)[1] == {str(os.getpid())}
+    assert tokens_of(n_batches, workers, n_later=0)[1] == {str(os.getpid())}
 
 
 class WithLock:
@@ -168,12 +155,11 @@ class WithLock:
         return tokens_from_lists([text.split(" ") for text in texts])
 
 
-@pytest.mark.usefixtures("always_worth_while")
 def test_tokenizer_that_cannot_be_pickled_stays_in_this_process() -> None:
     """It works all the same, and the user is told why it takes longer."""
     notes: list[str] = []
     batches = [["a b"], ["c"], ["d e"], ["f"], ["g"]]
-    tokens = list(tokenize_in_processes(WithLock(), batches, 2, notes.append))
+    tokens = list(tokenize_in_processes(WithLock(), batches, 2, notes.append, MANY))
     assert [batch.strings(0) for batch in tokens] == [["a", "b"], ["c"], ["d", "e"], ["f"], ["g"]]
     assert len(notes) == 1
     assert "one process only" in notes[0]

@@ -182,6 +182,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> (20 if sy
 """
 
 
+@pytest.mark.slow
 def test_memory_for_a_pair_grows_with_its_length() -> None:
     """A table of all places of all characters would take 1 GB for these."""
     run = subprocess.run(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hybriddup.config.read import read_config, shipped_names
@@ -21,6 +21,7 @@ from hybriddup.steps.verifiers.edit import Edit, Lcs
 from hybriddup.steps.verifiers.features import Jaccard
 from hybriddup.steps.verifiers.hamming import Hamming
 from tests import reference
+from tests.builders import examples
 
 short_texts = st.text(alphabet="ab好\ud800\0", max_size=12)
 word_texts = st.lists(st.sampled_from(["big", "cat", "猫", "a", "b", "sat", "\0\0\0\0x"]), max_size=8).map(" ".join)
@@ -190,7 +191,7 @@ def test_angle_on_the_threshold_has_words_of_equal_frequency() -> None:
 
 
 @given(st.lists(short_texts, min_size=2, max_size=4), st.sampled_from(["longer", "shorter"]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_lcs_equals_its_plain_twin(texts: list[str], relative_to: str) -> None:
     """Every score is the fraction of the textbook table, rounded once."""
     scores = score_all(Lcs(Lcs.Options(relative_to=relative_to)), texts)
@@ -208,7 +209,7 @@ def test_megabyte_posts_of_different_words_are_refused_at_once() -> None:
 
 
 @given(st.lists(word_texts, min_size=2, max_size=5))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_jaccard_of_tokens_equals_its_plain_twin(texts: list[str]) -> None:
     """Every score is the fraction of the sets, rounded once; equal texts without tokens score 1.0."""
     for (a, b), score in score_all(Jaccard(Jaccard.Options()), texts).items():
@@ -218,7 +219,7 @@ def test_jaccard_of_tokens_equals_its_plain_twin(texts: list[str]) -> None:
 
 
 @given(st.lists(short_texts, min_size=2, max_size=5), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_jaccard_of_character_ngrams_equals_its_plain_twin(texts: list[str], size: int) -> None:
     """Any characters, any size: texts shorter than the size are one n-gram of their own."""
     verifier = Jaccard(Jaccard.Options(features="char_ngrams", size=size))
@@ -238,7 +239,7 @@ def test_texts_without_any_token_do_not_match_unless_equal(make: Any) -> None:
 
 
 @given(st.lists(word_texts, min_size=2, max_size=6), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_cosine_equals_its_plain_twin(texts: list[str], idf: bool) -> None:
     """To the twelve decimals that scores are rounded to."""
     words = [[word for word in text.split(" ") if word] for text in texts]
@@ -251,7 +252,7 @@ def test_cosine_equals_its_plain_twin(texts: list[str], idf: bool) -> None:
 
 
 @given(word_texts, word_texts, st.integers(1, 20), st.integers(1, 20))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_cosine_of_counts_is_accepted_exactly_where_whole_numbers_say_so(a: str, b: str, p: int, q: int) -> None:
     """No rounding decides: the squared cosine is compared as a fraction."""
     threshold = Fraction(min(p, q), max(p, q))

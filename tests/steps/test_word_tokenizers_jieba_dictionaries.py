@@ -24,16 +24,31 @@ def words_of(text: str, options: JiebaOptions) -> list[str]:
 
 
 @pytest.fixture
+def dictionary(tmp_path: Path) -> Path:
+    """A few words, which load at once; jieba's own take a second."""
+    path = tmp_path / "few.txt"
+    path.write_text(
+        "".join(f"{word} 9\n" for word in ["他", "了", "回家", "大侠", "吃饭", "来到", "网易", "大厦"]),
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture
 def user_dictionary(tmp_path: Path) -> Path:
     path = tmp_path / "words.txt"
     path.write_text("罗大侠\n喊你吃饭 20000 v\n", encoding="utf-8")
     return path
 
 
-def test_words_of_the_user_dictionary_are_found(user_dictionary: Path) -> None:
+def test_words_of_the_user_dictionary_are_found(user_dictionary: Path, dictionary: Path) -> None:
     """Words are added to jieba's own, with and without a frequency."""
-    assert words_of(TEXT, JiebaOptions(hmm=False)) != ["回家", "罗大侠", "喊你吃饭"]
-    assert words_of(TEXT, JiebaOptions(user_dictionary=user_dictionary)) == ["回家", "罗大侠", "喊你吃饭"]
+    assert words_of(TEXT, JiebaOptions(dictionary=dictionary, hmm=False)) != ["回家", "罗大侠", "喊你吃饭"]
+    assert words_of(TEXT, JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary)) == [
+        "回家",
+        "罗大侠",
+        "喊你吃饭",
+    ]
 
 
 def test_another_dictionary_replaces_jiebas_own(tmp_path: Path) -> None:
@@ -43,30 +58,31 @@ def test_another_dictionary_replaces_jiebas_own(tmp_path: Path) -> None:
     assert words_of("喊你吃饭", JiebaOptions(dictionary=path, hmm=False)) == ["喊", "你吃", "饭"]
 
 
-def test_the_user_dictionary_is_honored_in_a_spawned_process(user_dictionary: Path) -> None:
+def test_the_user_dictionary_is_honored_in_a_spawned_process(user_dictionary: Path, dictionary: Path) -> None:
     """A worker that gets nothing but the pickled tokenizer finds the same words."""
-    tokenizer = Jieba(JiebaOptions(user_dictionary=user_dictionary))
+    tokenizer = Jieba(JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary))
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as workers:
         tokens = workers.submit(tokenizer.tokenize_batch, [TEXT]).result()
     assert tokens.strings(0) == tokenizer.tokenize_batch([TEXT]).strings(0) == ["回家", "罗大侠", "喊你吃饭"]
 
 
-def test_two_dictionaries_live_side_by_side(user_dictionary: Path) -> None:
+def test_two_dictionaries_live_side_by_side(user_dictionary: Path, dictionary: Path) -> None:
     """Tokenizers share nothing, so the words of one are unknown to the other."""
-    with_words = Jieba(JiebaOptions(user_dictionary=user_dictionary, hmm=False))
-    without = Jieba(JiebaOptions(hmm=False))
+    with_words = Jieba(JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary, hmm=False))
+    without = Jieba(JiebaOptions(dictionary=dictionary, hmm=False))
     with_words.tokenize_batch([TEXT])
     assert "罗大侠" not in without.tokenize_batch([TEXT]).strings(0)
     assert "罗大侠" in with_words.tokenize_batch([TEXT]).strings(0)
 
 
-def test_a_frequency_of_zero_splits_for_its_own_tokenizer_only(tmp_path: Path) -> None:
+def test_a_frequency_of_zero_splits_for_its_own_tokenizer_only(tmp_path: Path, dictionary: Path) -> None:
     """Jieba remembers such words for the whole process; here they belong to one dictionary."""
     import jieba.finalseg
 
     path = tmp_path / "words.txt"
     path.write_text("杭研 0\n", encoding="utf-8")
-    splitting, plain = Jieba(JiebaOptions(user_dictionary=path)), Jieba(JiebaOptions())
+    splitting = Jieba(JiebaOptions(dictionary=dictionary, user_dictionary=path))
+    plain = Jieba(JiebaOptions(dictionary=dictionary))
     before = set(jieba.finalseg.Force_Split_Words)
     text = "他来到了网易杭研大厦"
     assert "杭研" not in splitting.tokenize_batch([text]).strings(0)
@@ -106,11 +122,13 @@ def test_a_dictionary_that_cannot_be_opened_is_refused_at_once(tmp_path: Path, o
         ("user_dictionary", "罗\n罗大侠\t3\n".encode(), "line 2 has a tab"),
     ],
 )
-def test_a_dictionary_of_another_form_is_refused(tmp_path: Path, option: str, content: bytes, fault: str) -> None:
+def test_a_dictionary_of_another_form_is_refused(
+    tmp_path: Path, dictionary: Path, option: str, content: bytes, fault: str
+) -> None:
     """The message names the option, the file, the fault and the form that is expected."""
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
-    tokenizer = Jieba(JiebaOptions.model_validate({option: path}))
+    tokenizer = Jieba(JiebaOptions.model_validate({"dictionary": dictionary, option: path}))
     with pytest.raises(ConfigError, match=rf"tokenizer\.{option}: .*bad.txt .*{fault}.*each line must be a word"):
         tokenizer.tokenize_batch(["好"])
 
@@ -125,7 +143,9 @@ def test_no_cache_is_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert poisoned.read_bytes() == b"poison"
 
 
-@pytest.mark.parametrize("setuptools", [True, False], ids=["as installed", "without pkg_resources"])
+@pytest.mark.parametrize(
+    "setuptools", [pytest.param(True, marks=pytest.mark.slow), False], ids=["as installed", "without pkg_resources"]
+)
 def test_jieba_is_silent_even_where_warnings_are_errors(tmp_path: Path, setuptools: bool) -> None:
     """Nothing on stderr: no log lines, no warnings of its old code, though it is compiled anew."""
     hide = "" if setuptools else "import sys; sys.modules['pkg_resources'] = None\n"

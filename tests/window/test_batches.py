@@ -22,7 +22,7 @@ from tests.window.reference_window import CONFIG
 from tests.window.stores import FILE
 
 CUTS = (1, 7, 256, 4096)
-N_POSTS = 600
+N_POSTS = [300, pytest.param(1000, marks=pytest.mark.slow)]
 ALPHABET = [chr(0x4E00 + 17 * place) for place in range(300)]
 RARE = 10**6
 """So that no shingle counts as common: a run learns that from its own texts, and a window from its first posts."""
@@ -85,10 +85,11 @@ def decide(posts: Sequence[Any], cut: int, config: Any, **options: Any) -> tuple
         return decisions, window.stats().limits_hit
 
 
+@pytest.mark.parametrize("n", N_POSTS)
 @pytest.mark.parametrize(("config", "limits"), CONFIGS)
-def test_decisions_do_not_depend_on_the_batches(config: Any, limits: set[str]) -> None:
+def test_decisions_do_not_depend_on_the_batches(config: Any, limits: set[str], n: int) -> None:
     """With copies inside a batch, crowded keys, and more candidates than are verified; as in a run over files."""
-    texts = crowded_texts(N_POSTS)
+    texts = crowded_texts(n)
     answers = [decide(texts, cut, config) for cut in CUTS]
     decided = answers[0][0]
 
@@ -99,14 +100,15 @@ def test_decisions_do_not_depend_on_the_batches(config: Any, limits: set[str]) -
     assert run.kept == [each.position for each in decided if each.kept]
 
 
+@pytest.mark.parametrize("n", N_POSTS)
 @pytest.mark.parametrize(
     ("config", "limits"),
     [*CONFIGS[1::2], *(pytest.param(*each.values, id=each.id, marks=pytest.mark.slow) for each in CONFIGS[::2])],
 )
-def test_a_horizon_may_pass_inside_a_batch(config: Any, limits: set[str]) -> None:
+def test_a_horizon_may_pass_inside_a_batch(config: Any, limits: set[str], n: int) -> None:
     """By event time, with late posts among them: what has left the window matches no more."""
     random, posts, moment = Random(5), list[Post](), 1000.0  # noqa: S311
-    for place, text in enumerate(crowded_texts(N_POSTS, seed=3)):
+    for place, text in enumerate(crowded_texts(n, seed=3)):
         moment += random.choice([0.0, 0.1, 0.5])
         posts.append(Post(text, place, moment - random.choice([0.0, 0.0, 3.0, 15.0, 60.0])))
     answers = [decide(posts, cut, config, time="event", horizon=40) for cut in CUTS]
@@ -162,7 +164,7 @@ OWN = SHINGLES | {"blocks": {"use": "own"}}
 @pytest.mark.parametrize("component", [words_as_keys, Thirds, FewColumns])
 def test_block_indexes_of_plugins_decide_alike_in_any_batches(component: Any) -> None:
     """A function of the text, and classes."""
-    texts = crowded_texts(N_POSTS)
+    texts = crowded_texts(300)
     answers = [decide(texts, cut, OWN, plugins=[plugin(component)])[0] for cut in CUTS]
     assert all(decisions == answers[0] for decisions in answers)
     run = hybriddup.dedupe(texts, config=OWN, plugins=[plugin(component)])

@@ -15,7 +15,7 @@ from hybriddup.window import Window
 from tests.window.reference_window import CONFIG
 from tests.window.stores import FILE
 
-N_DAMAGES = int(os.environ.get("HYBRIDDUP_DAMAGES", "12"))
+N_DAMAGES = int(os.environ.get("HYBRIDDUP_DAMAGES", "24"))
 N_POSTS = 300
 
 
@@ -66,14 +66,15 @@ def damaged(content: bytes, random: Random) -> bytes:
     return (content[:place] + part + content[place + len(part) :])[: len(content)]
 
 
+@pytest.mark.parametrize("n", [5, pytest.param(N_DAMAGES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [FILE, f"{FILE}-wal", f"{FILE}-shm", "writer.lock"])
 def test_damage_is_an_error_or_changes_no_answer(
-    whole: Path, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+    whole: Path, tmp_path: Path, name: str, n: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of SQLite's log, posts may be lost that only it has; then the window says so."""
     expected = answers(Path(shutil.copytree(whole, tmp_path / "expected")))
     content, n_errors = (whole / name).read_bytes(), 0
-    for seed in range(N_DAMAGES):
+    for seed in range(n):
         store = Path(shutil.copytree(whole, tmp_path / str(seed)))
         (store / name).write_bytes(damaged(content, Random(seed)))  # noqa: S311
         caplog.clear()
@@ -84,4 +85,4 @@ def test_damage_is_an_error_or_changes_no_answer(
         else:
             assert said == expected or "has lost acknowledged posts" in caplog.text, seed
         shutil.rmtree(store)
-    assert n_errors > 0 or name != FILE
+    assert n_errors > 0 or name != FILE or n < N_DAMAGES

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.posts import load_sample
+from tests.processes import python
 from tests.window.reference_window import CONFIG
 from tests.window.stores import WITHOUT_RECORDS, change
 
@@ -198,7 +198,7 @@ sys.stdin.read()
 def test_nothing_is_left_of_a_deleted_text_after_a_kill(tmp_path: Path) -> None:
     """As soon as the deletion has returned."""
     with_secret(tmp_path / "w", LONG).close()
-    command = [sys.executable, "-c", DELETES, str(tmp_path / "w")]
+    command = [*python(), "-c", DELETES, str(tmp_path / "w")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "deleted\n"

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 
 import numpy as np
@@ -14,10 +13,11 @@ import pytest
 
 from hybriddup.errors import StoreError
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores import Derived, sqlite_file
+from hybriddup.window.stores import Derived
 from hybriddup.window.stores import sqlite as sqlite_module
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import SCHEMA
+from tests.processes import python
 from tests.window.stores import FILE, change, post, posts
 
 
@@ -36,7 +36,7 @@ def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
     with pytest.raises(StoreError, match=f"in use by process {os.getpid()}, this one; .* with read_only=True"):
         SqliteStore.open(tmp_path)
     script = f"from hybriddup.window.stores.sqlite import SqliteStore; SqliteStore.open({str(tmp_path)!r})"
-    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    other = subprocess.run([*python(), "-c", script], capture_output=True, text=True, check=False)
     assert f"in use by process {os.getpid()};" in other.stderr
     store.close()
     SqliteStore.open(tmp_path).close()
@@ -90,9 +90,9 @@ def test_a_file_in_place_of_the_directory_is_an_error(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path):
     """A batch that cannot be written leaves nothing, and can be sent again when the lock is gone."""
-    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT", 0.05)
     store = SqliteStore.open(tmp_path)
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

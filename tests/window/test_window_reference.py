@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from hybriddup.window import Post, Window
+from tests.builders import examples
 from tests.window.reference_window import CONFIG, ReferenceWindow
 
 HORIZON = 100.0
@@ -92,4 +93,4 @@ class WindowMachine(RuleBasedStateMachine):
 
 
 TestWindow = WindowMachine.TestCase
-TestWindow.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestWindow.settings = settings(examples(60), stateful_step_count=25)

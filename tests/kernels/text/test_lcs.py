@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
@@ -12,6 +12,7 @@ from hybriddup.data.records import encode_texts
 from hybriddup.kernels.text.lcs import lcs_lengths, symbols_in_common
 from hybriddup.steps.verifiers.characters import as_symbols
 from tests import reference
+from tests.builders import examples
 
 few_letters = st.text(alphabet="ab好\ud800\0", max_size=10)
 
@@ -58,7 +59,7 @@ def test_carry_passes_words_without_the_character(n_between: int) -> None:
     assert kernel_lengths(["ba", "a" + "c" * n_between + "b"])[2:] == [1, n_between + 2]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32), st.integers(0, 140), st.integers(0, 140))
 def test_texts_of_any_length_equal_rapidfuzz(seed: int, n_a: int, n_b: int) -> None:
     """Random texts of few letters, so that the common subsequence is neither empty nor everything."""

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.run.report.charts import MOST_BINS, Chart, histogram, stacked_bars
+from tests.builders import examples
 
 
 def labels(chart: Chart, name: str) -> list[str]:
@@ -44,7 +45,7 @@ def test_scores_of_one_belong_to_the_last_bin() -> None:
 
 
 @given(st.lists(st.integers(0, 512), min_size=1), st.sampled_from([1.0, 0.02]))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_every_value_is_in_one_bin(values: list[int], width: float) -> None:
     """However many there are; never more than fifty bins, next to each other and within the axes."""
     chart = histogram({"near": np.array(values) * width}, {}, width)
@@ -59,7 +60,7 @@ def test_every_value_is_in_one_bin(values: list[int], width: float) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=62))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_heights_of_bars_are_their_numbers_on_the_axis(numbers: list[tuple[int, int]]) -> None:
     """One series on top of the other; the axis has round numbers up to the highest bar or beyond."""
     lower, upper = map(list, zip(*numbers, strict=True))

@@ -6,10 +6,11 @@ from html import unescape
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.run.report.differences import MOST_SHOWN, MarkedText, marked_texts
+from tests.builders import examples
 
 TEXTS = st.text(alphabet=st.sampled_from("ab1 你好<&\"'👍\u200d"), max_size=20)
 
@@ -19,7 +20,7 @@ def unmarked(text: MarkedText) -> str:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_what_is_not_marked_is_the_same_in_both(a: str, b: str) -> None:
     """And nothing is lost of either."""
     of_a, of_b = marked_texts(a, b)
@@ -28,7 +29,7 @@ def test_what_is_not_marked_is_the_same_in_both(a: str, b: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_marked_text_is_text_again_without_its_markup(a: str, b: str) -> None:
     """Whatever stands in a post, the only elements are the marks."""
     html = marked_texts(a, b)[1].__html__()

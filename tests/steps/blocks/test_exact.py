@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config import load_settings
@@ -23,7 +23,7 @@ from hybriddup.steps.blocks.pigeonhole import (
     own_key_bits,
     probed_key_bits,
 )
-from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints
+from tests.builders import Fingerprints, clustered_numbers, examples, make_limits, make_prints
 from tests.steps.block_runs import clustered_prints, find_pairs, look_up_all, make_run_index, plain_pairs
 
 MAX_NEIGHBOURS = 2000
@@ -47,7 +47,7 @@ def exact_indexes() -> list[BlockIndex]:
 
 
 @pytest.mark.parametrize("bits", [64, 128, 256])
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, limit=st.integers(0, 60), cuts=row_cuts)
 def test_scan_finds_every_pair_within_its_limits(bits: int, seed: int, limit: int, cuts: list[int]) -> None:
     """Distances, lengths and bands that allow exact repeats only, by comparing all with all in plain Python."""
@@ -64,7 +64,7 @@ def pigeonhole_shapes(draw: st.DrawFn) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("bits", [64, 128, 256])
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds, shape=pigeonhole_shapes(), cuts=row_cuts)
 def test_blocks_equal_scan_for_every_shape(bits: int, seed: int, shape: tuple[int, int, int], cuts: list[int]) -> None:
     """Within ``n_blocks - n_key_blocks`` bits the pigeonhole principle leaves one key untouched."""
@@ -84,7 +84,7 @@ def probing_shapes(draw: st.DrawFn) -> tuple[int, int, int]:
     return bits, n_blocks, min(radius * n_blocks + draw(st.integers(0, n_blocks - 1)), bits - 1)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=seeds, shape=probing_shapes(), cuts=row_cuts)
 def test_probing_equals_scan_for_every_shape(seed: int, shape: tuple[int, int, int], cuts: list[int]) -> None:
     """Some block differs in no more bits than its radius, and all keys within that are looked up."""

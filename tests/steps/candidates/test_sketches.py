@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Scan
-from tests.builders import Fingerprints
+from tests.builders import Fingerprints, examples
 from tests.steps.block_runs import SHORT, Triple, find_pairs, in_common_enough, plain_pairs, prints_of_texts
 from tests.steps.blocks.test_exact import make_blocks, make_probing
 
@@ -22,7 +22,7 @@ indexes = pytest.mark.parametrize(
 
 @indexes
 @pytest.mark.parametrize("bits", [64, 256])
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds, cuts=row_cuts)
 def test_listed_pairs_are_those_that_could_have_enough_in_common(
     index: BlockIndex, bits: int, seed: int, cuts: list[int]
@@ -56,7 +56,7 @@ def within_length(prints: Fingerprints) -> list[Triple]:
 
 
 @indexes
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds)
 def test_without_sketches_characters_refuse_no_pair(index: BlockIndex, seed: int) -> None:
     """Though the limits ask for shares: every pair is listed whose lengths allow them."""
@@ -64,7 +64,7 @@ def test_without_sketches_characters_refuse_no_pair(index: BlockIndex, seed: int
     assert set(within_length(prints)) <= set(find_pairs(index, prints)) <= set(plain_pairs(prints))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds)
 def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
     """A band whose verifier does not tell, beside one that does: the shorter text's is what counts."""

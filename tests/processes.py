@@ -1,0 +1,66 @@
+"""Programs that tests start: from a warm process where that can be, because a new interpreter imports for a second."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[1]
+WARM = Path(__file__).parent / "warm"
+ADDRESS = "HYBRIDDUP_TESTS_SERVER"
+"""Names the environment variable with the address of a warm process that all processes with tests share."""
+
+
+@cache
+def python() -> list[str]:
+    """Return what takes the place of ``python`` before ``-m MODULE`` or ``-c CODE``.
+
+    A program that was killed may take a moment longer to end than `subprocess` says. Programs whose interpreter
+    matters, such as its other options, its limits, or what it imports, are started by `sys.executable`.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return [sys.executable]
+    address = os.environ.get(ADDRESS) or start_server(os.environ.get("NUMBA_CACHE_DIR"))
+    return [sys.executable, "-I", "-S", str(WARM / "launcher.py"), address]
+
+
+@cache
+def python_program() -> str:
+    """Return the path of a program that takes the place of ``sys.executable``, for code that starts that itself."""
+    folder = TemporaryDirectory(prefix="warm-")
+    atexit.register(folder.cleanup)
+    program = Path(folder.name) / "python"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(python())} "$@"\n', "utf-8")
+    program.chmod(0o755)
+    return str(program)
+
+
+def start_server(cache_of_kernels: str | None) -> str:
+    """Start a warm process that ends with this one; return its address."""
+    folder = TemporaryDirectory(prefix="warm-")
+    address = f"{folder.name}/socket"
+    environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "12345"}
+    if cache_of_kernels:
+        environment["NUMBA_CACHE_DIR"] = cache_of_kernels
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.warm.server", address],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+    def stop() -> None:
+        server.communicate()
+        folder.cleanup()
+
+    atexit.register(stop)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"bound\n"
+    return address
