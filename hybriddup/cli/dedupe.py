@@ -26,8 +26,8 @@ Examples:
       uses another threshold than the configuration: a higher one removes less
   hybriddup dedupe posts.jsonl --mark
       writes every post, with the fields duplicate_of, score and cluster added
-  hybriddup dedupe today.jsonl --against yesterday.jsonl --against monday.parquet
-      also removes posts that repeat one of these files, which are only read
+  hybriddup dedupe today.jsonl --against yesterday.csv --against-text-field body
+      also removes posts that repeat a post of another file, which is only read
   cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
       reads standard input as JSON Lines and writes to standard output
 
@@ -70,8 +70,12 @@ def dedupe(
         typer.Option(
             metavar="OLD",
             help="File of posts that were kept earlier: posts that repeat one of them are removed. The file is only "
-            "read, and may have another format; may be given several times.",
+            "read, and may have another format, encoding and delimiter; may be given several times.",
         ),
+    ] = None,
+    against_text_field: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Field with the posts in the files of --against. Default: --text-field."),
     ] = None,
     removed: Annotated[
         str | None,
@@ -193,7 +197,8 @@ def dedupe(
             began, optional = perf_counter(), (TIME_FIELD,) if report else ()
             corpus, remarks = read_posts(opened, fields, progress, per=per, optional=optional, strict=strict)
             timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
-            corpus, of_others = read_against(corpus, against, registry, fields, per, reading, strict, progress)
+            of_old = fields._replace(text=against_text_field or text_field)
+            corpus, of_others = read_against(corpus, against, registry, of_old, per, reading, strict, progress)
             n_workers = workers or available_workers()
             result = run(corpus, settings, registry, workers=n_workers, progress=progress, config_name=config, per=per)
             manager.run_finished(result)

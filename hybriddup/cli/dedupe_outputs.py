@@ -71,7 +71,7 @@ def default_output(name: str, what: str = "kept") -> str:
         return STANDARD_OUTPUT
     plain, compression = split_compression(path.name)
     suffix = Path(plain).suffix
-    ending = f".{what}{suffix}" + (f".{compression}" if compression else "")
+    ending = f".{what}{'.jsonl' if suffix == '.js' else suffix}" + (f".{compression}" if compression else "")
     return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 

@@ -70,6 +70,8 @@ def read_corpus(
     corpus = columns.corpus()
     read_as = {source.encoding for source in inputs.sources} - {UTF_8}
     remarks = [f"the input was read as {encoding}." for encoding in read_as]
+    remarks += [f"{source.name} {source.remark}." for source in inputs.sources if source.remark]
+    remarks += columns.advice
     if empty:
         remarks.append(f"no posts in {listed(empty)}.")
     return corpus, remarks + columns.notes(corpus.ids, per)
@@ -112,6 +114,7 @@ class _Columns:
         self._bad: list[BadRecord] = []
         self._n_bad = 0
         self._n_without_id = 0
+        self.advice: list[str] = []
         self._n_broken = 0
         """Number of rows of the current source that do not decode."""
         self._example: tuple[Source, BadLine] | None = None
@@ -153,12 +156,12 @@ class _Columns:
             self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError if most rows of a source that are not plain ASCII do not decode."""
+        """Raise InputError, or if they are few give advice, if most rows that are not plain ASCII do not decode."""
         n_broken, self._n_broken = self._n_broken, 0
-        if n_broken < MIN_BROKEN or self._example is None:
-            return
-        n_readable = sum(not text.isascii() for text in self._texts[first_text:])
-        if n_broken > n_readable:
+        n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
+        if n_broken > n_readable and n_broken < MIN_BROKEN:
+            self.advice.append(encoding_advice(source))
+        elif n_broken > n_readable:
             raise InputError(
                 f"{source.name}: {n_broken:,} rows are not valid {source.encoding.upper()}, and only {n_readable:,} "
                 f"others are not plain ASCII. {encoding_advice(source)}"
