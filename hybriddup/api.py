@@ -1,4 +1,4 @@
-"""The Python API: dedupe, fingerprint, learn, explain, evaluate and tune. There is no global state."""
+"""The Python API: dedupe, dedupe_files, fingerprint, learn, explain, evaluate and tune. There is no global state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session, with_threshold
 from hybriddup.config.settings import Settings
@@ -27,12 +27,30 @@ if TYPE_CHECKING:
     from hybriddup.study.tune import Tuned
 
 
+class DataFrame(Protocol):
+    """A data frame of pandas or polars, or a table of pyarrow."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns, or the columns."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        ...
+
+
+Posts = Iterable[str] | Iterable[Mapping[str, Any]] | DataFrame
+"""A list of texts or of mappings such as dicts, a Hugging Face data set, or a data frame."""
+
+
 def dedupe(
-    posts: Any,
+    posts: Posts,
     *,
     config: Config = DEFAULT_CONFIG,
     threshold: float | None = None,
-    against: Any = None,
+    against: Posts | None = None,
     text_field: str = "text",
     id_field: str = "id",
     per: str | None = None,
@@ -45,7 +63,7 @@ def dedupe(
     Parameters
     ----------
     posts
-        A list of str, a list of dicts, a pandas or polars DataFrame, or a Hugging Face data set.
+        A list of str, a list of dicts, a pandas or polars DataFrame, a pyarrow Table, or a Hugging Face data set.
     config
         A shipped name (``posts``, ``weibo``, ...), the path of a YAML file, a dict of the keys to change, or
         `Settings`.
@@ -110,6 +128,103 @@ def dedupe(
     return result
 
 
+def dedupe_files(
+    inputs: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    config: Config = DEFAULT_CONFIG,
+    threshold: float | None = None,
+    mark: bool = False,
+    against: str | Path | Sequence[str | Path] = (),
+    against_text_field: str | None = None,
+    removed: str | Path | None = None,
+    clusters: str | Path | None = None,
+    bad: str | Path | None = None,
+    summary: str | Path | None = None,
+    report: str | Path | None = None,
+    save_recipe: str | Path | None = None,
+    force: bool = False,
+    text_field: str = "text",
+    id_field: str = "id",
+    per: str | None = None,
+    format: str | None = None,  # noqa: A002  as the command names it
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    strict: bool = False,
+    dry_run: bool = False,
+    workers: int | None = None,
+    progress: bool = False,
+    plugins: Iterable[str | ModuleType] = (),
+) -> Result:
+    r"""Do what ``hybriddup dedupe`` does: read posts from files, write the kept ones, and return the result.
+
+    Parameters
+    ----------
+    inputs
+        A file or directory of posts, or several: one corpus in this order. ``-`` = standard input.
+    output
+        File for the kept posts, in the input's format; None = ``INPUT.kept.EXT`` next to a single input.
+    mark, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
+        As the options of the command; None = no such file.
+    against, against_text_field
+        Files of posts that were kept earlier, and their text field if it is another one.
+    format, encoding, delimiter
+        How the inputs are written; None = determined by their names, or their first lines.
+    config, threshold, text_field, id_field, per, workers, progress, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or holds no posts.
+    OutputError
+        An output exists and ``force`` is false, or cannot be written. Nothing is in place then.
+    ConfigError, PluginError
+        As for `dedupe`.
+
+    Examples
+    --------
+    >>> import hybriddup, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "posts.txt"
+    ...     _ = path.write_text("good morning, all\nGood morning all!\n")
+    ...     hybriddup.dedupe_files(path).kept, path.with_name("posts.kept.txt").read_text()
+    ([0], 'good morning, all\n')
+    """
+    from hybriddup.files.inputs import ReadOptions
+    from hybriddup.run.over_files import FileRun, run_over_files
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, say, show_progress
+
+    def name(path: str | Path | None) -> str | None:
+        return None if path is None else os.fspath(path)
+
+    def names(paths: str | Path | Sequence[str | Path]) -> list[str]:
+        return [os.fspath(one) for one in ([paths] if isinstance(paths, (str, Path)) else paths)]
+
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    if threshold is not None:
+        settings, _ = with_threshold(settings, threshold, config_name(config))
+    job = FileRun(
+        inputs=names(inputs), output=name(output), mark=mark, against=names(against),
+        against_text_field=against_text_field, removed=name(removed), clusters=name(clusters), bad=name(bad),
+        summary=name(summary), report=name(report), save_recipe=name(save_recipe), force=force,
+        text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run,
+        reading=ReadOptions(format, encoding=encoding, delimiter=delimiter),
+    )  # fmt: skip
+    with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
+        return run_over_files(
+            job,
+            settings,
+            manager.registry,
+            workers=workers or available_workers(),
+            progress=shown,
+            config_name=config_name(config),
+            tell=say if progress else lambda _: None,
+            on_result=manager.run_finished,
+        ).result
+
+
 def fingerprint(
     texts: Sequence[str],
     *,
@@ -158,7 +273,7 @@ def fingerprint(
 
 
 def learn(
-    posts: Any,
+    posts: Posts,
     path: str | Path | None = None,
     *,
     config: Config = DEFAULT_CONFIG,

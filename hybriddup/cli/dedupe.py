@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Annotated
 
 import typer
@@ -159,53 +158,35 @@ def dedupe(
     Kept posts are written unchanged, in input order and in the input's format. The configuration defines which posts
     match, with thresholds by length of text.
     """
-    from hybriddup.cli import dedupe_outputs as results
-    from hybriddup.cli.inputs import check_against, files_of, read_against, read_posts
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import report_run
     from hybriddup.config import open_session
     from hybriddup.config.load import with_threshold
-    from hybriddup.files.formats import Fields
-    from hybriddup.files.inputs import open_inputs
-    from hybriddup.files.outputs import Outputs
-    from hybriddup.run.pipeline import run
-    from hybriddup.run.result import TIME_FIELD
-    from hybriddup.run.summary import StepTiming
-    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
+    from hybriddup.run.over_files import FileRun, run_over_files
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, say, show_progress
     from hybriddup.steps.parallel import available_workers
 
     (settings, manager), notes = open_session(config, plugins or ()), []
     if threshold is not None:
         settings, meaning = with_threshold(settings, threshold, config)
         notes.append(f"--threshold: {meaning}.")
-    registry, reading = manager.registry, options.reading(format_name, max_line, encoding, delimiter)
-    inputs, against = files_of(inputs, registry, reading, quiet=quiet), against or []
-    target = results.target_of(inputs, output, mark=mark, dry_run=dry_run)
-    check_against(inputs, against)
-    wanted = {"-o": target, "--removed": removed, "--clusters": clusters, "--bad": bad, "--summary": summary}
-    wanted |= {"--report": report, "--save-recipe": save_recipe}
-    shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
-    with Outputs([*inputs, *against], force=force) as outputs, shown as progress:
-        on_stop(outputs.abandon)
-        planned = results.plan_outputs(wanted, outputs, dry_run=dry_run)
-        with open_inputs(inputs, registry, reading) as opened:
-            if reading.format is None:
-                results.check_endings({"-o": output, "--bad": bad}, opened, registry)
-            if mark:
-                results.check_marks(opened)
-            fields = Fields(text_field, id_field, settings.order_fields)
-            began, optional = perf_counter(), (TIME_FIELD,) if report else ()
-            corpus, remarks = read_posts(opened, fields, progress, per=per, optional=optional, strict=strict)
-            timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
-            of_old = fields._replace(text=against_text_field or text_field)
-            corpus, of_others = read_against(corpus, against, registry, of_old, per, reading, strict, progress)
-            n_workers = workers or available_workers()
-            result = run(corpus, settings, registry, workers=n_workers, progress=progress, config_name=config, per=per)
-            manager.run_finished(result)
-            result.summary.timings.insert(0, timing)
-            result.summary.notes += [*notes, *remarks, *of_others]
-            results.write(opened, planned, corpus, result, progress, mark=mark)
-        results.write_summary(planned, inputs, against, settings, corpus, result)
-        results.write_report(planned, result, progress)
-        outputs.commit()
-    options.exit_with(report_run(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet))
+    job = FileRun(
+        inputs=inputs, output=output, mark=mark, against=against or [], against_text_field=against_text_field,
+        removed=removed, clusters=clusters, bad=bad, summary=summary, report=report, save_recipe=save_recipe,
+        force=force, text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run, notes=notes,
+        reading=options.reading(format_name, max_line, encoding, delimiter),
+    )  # fmt: skip
+    with show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress:
+        done = run_over_files(
+            job,
+            settings,
+            manager.registry,
+            workers=workers or available_workers(),
+            progress=progress,
+            config_name=config,
+            tell=(lambda _: None) if quiet else say,
+            on_outputs=lambda outputs: on_stop(outputs.abandon),
+            on_result=manager.run_finished,
+        )
+    shown = {"mark": mark, "verbose": verbose, "quiet": quiet}
+    options.exit_with(report_run(done.result.summary, done.outputs, done.corpus, job.against, **shown))

@@ -356,6 +356,13 @@ class Settings(_Section):
         """Return warnings about settings that are valid but probably not intended, one sentence each."""
         return [*self._remarks, *setting_warnings(self.to_dict())]
 
+    def __repr__(self) -> str:
+        steps = (*(one.use for one in self.normalizers), self.tokenizer.use, self.weighter.use, self.blocks.use)
+        bands = "1 length band" if len(self.lengths) == 1 else f"{len(self.lengths)} length bands"
+        return f"Settings: {', '.join(steps)}; {self.fingerprint.bits} bits; {bands}"
+
+    __str__ = __repr__
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as written in a file, in the order of the steps, as plain data for YAML or JSON."""
         values = {name: getattr(self, name) for name in type(self).model_fields}

@@ -26,7 +26,7 @@ COLUMN_TYPES = {
 }
 """Column types of a data frame of removed posts, so that an empty one has them too; all others are text."""
 
-_ACCEPTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
+_ACCEPTED = "posts must be a list of strings, a list of dicts, a pandas or polars DataFrame, or a pyarrow Table"
 
 
 def corpus_from_posts(
@@ -71,6 +71,8 @@ def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
         raise InputError(f"dedupe was given {n_rows:,} posts, and these are {len(posts):,}; give the same posts.")
     if hasattr(posts, "iloc"):
         return posts.iloc[list(rows)]
+    if is_arrow(posts):
+        return posts.take(np.array(rows, np.int64))
     if hasattr(posts, "to_numpy") or isinstance(posts, np.ndarray):
         return posts[np.array(rows, np.int64)]
     if hasattr(posts, "select"):  # a data set of Hugging Face
@@ -100,7 +102,7 @@ def removed_to_polars(removed: Sequence[Removed]) -> Any:
     types = {"int64": pl.Int64, "float64": pl.Float64, "text": pl.String}
 
     def series(name: str, values: list[Any]) -> Any:
-        wanted = None if values and name in {"id", "keeper_id"} else types[COLUMN_TYPES.get(name, "text")]
+        wanted = None if values and name in {"id", "duplicate_of"} else types[COLUMN_TYPES.get(name, "text")]
         try:
             return pl.Series(name, values, wanted)
         except (TypeError, ValueError, OverflowError):  # ids of several kinds; text with lone surrogates
@@ -124,15 +126,25 @@ def _columns_of(removed: Sequence[Removed]) -> Iterator[tuple[str, list[Any]]]:
 def is_data_frame(posts: Any) -> bool:
     """Return whether this is a pandas or polars data frame, or has the same interface."""
     kind = type(posts)  # not the instance: some lazy frames compute their columns, with a warning, on access
-    return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
+    return is_arrow(posts) or all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
+
+
+def is_arrow(posts: Any) -> bool:
+    """Return whether this is a pyarrow Table, or has the same interface."""
+    return all(hasattr(type(posts), name) for name in ("column_names", "to_pylist", "take"))
+
+
+def column_names(posts: Any) -> list[Any]:
+    """Return the names of the columns of a data frame."""
+    return list(posts.column_names if is_arrow(posts) else posts.columns)
 
 
 def _from_data_frame(
     posts: Any, text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
 ) -> Corpus:
-    columns = [_texts(posts, name) for name in text_fields(text_field, list(posts.columns))]
+    columns = [_texts(posts, name) for name in text_fields(text_field, column_names(posts))]
     texts = columns[0] if len(columns) == 1 else list(map(joined, zip(*columns, strict=True)))
-    has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
+    has_ids = id_field in column_names(posts) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
     order_values = {field: _column(posts, field, "keep: highest") for field in order_fields}
     return _corpus(texts, ids, order_values | ({} if per is None else {per: _column(posts, per, "per")}))
@@ -144,17 +156,22 @@ def _texts(posts: Any, field: str) -> list[str]:
 
 
 def _column(posts: Any, field: str, option: str) -> list[Any]:
-    n_found = list(posts.columns).count(field)
+    names = column_names(posts)
+    n_found = names.count(field)
     if n_found == 1:
-        return list(posts[field].to_list())
+        return _values(posts[field])
     outer = field.partition(".")[0]
-    if n_found == 0 and outer != field and list(posts.columns).count(outer) == 1:
-        values = [find_or({outer: value}, field, MISSING) for value in posts[outer].to_list()]
+    if n_found == 0 and outer != field and names.count(outer) == 1:
+        values = [find_or({outer: value}, field, MISSING) for value in _values(posts[outer])]
         if any(value is not MISSING for value in values):
             return [None if value is MISSING else value for value in values]
     problem = "has no column" if n_found == 0 else f"has {n_found} columns named"
-    columns = ", ".join(map(repr, posts.columns)) or "none"
+    columns = ", ".join(map(repr, names)) or "none"
     raise InputError(f"the data frame {problem} {field!r} (columns: {columns}); name the right one with {option}.")
+
+
+def _values(column: Any) -> list[Any]:
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
 
 
 def _from_mappings(

@@ -38,7 +38,7 @@ def removed_table(removed: RemovedPosts) -> Table:
     """Return the removed posts as a table with one column per field of `Removed`."""
     type_of_ids = id_type(removed.corpus.ids)
     types = {field.name: COLUMN_TYPES.get(field.name, "string") for field in fields(Removed)}
-    types |= {"id": type_of_ids, "keeper_id": type_of_ids}
+    types |= {"id": type_of_ids, "duplicate_of": type_of_ids}
     if removed.corpus.against:
         return Table(types, removed.values())
     return Table({name: types[name] for name in types if name != SOURCE}, (row[:-1] for row in removed.values()))

@@ -39,7 +39,7 @@ class StepTiming:
         return self.n / self.seconds if self.seconds > 0 else 0.0
 
 
-@dataclass
+@dataclass(repr=False)
 class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
@@ -79,6 +79,9 @@ class Summary:
             f"kept {self.n_kept:,} of {self.n_read:,}, removed {n_removed:,} "
             f"({self.n_exact:,} exact, {self.n_near:,} near)"
         )
+
+    def __repr__(self) -> str:
+        return f"Summary: {self.in_one_line}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data that JSON can hold."""

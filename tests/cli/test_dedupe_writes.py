@@ -79,7 +79,7 @@ def test_posts_repeat_those_of_other_files_only_within_their_group(run: Run, tmp
     write_posts(tmp_path / "new.jsonl", *new)
     ran = run("dedupe", "new.jsonl", "--against", "old.jsonl", "--per", "user", "--removed", "removed.jsonl")
     assert ran.code == 0, ran.err
-    removed = [(post["id"], post["keeper_id"]) for post in read_objects(tmp_path / "removed.jsonl")]
+    removed = [(post["id"], post["duplicate_of"]) for post in read_objects(tmp_path / "removed.jsonl")]
     assert removed == [("ann", "o"), ("bo", "p")]
 
 
@@ -158,7 +158,7 @@ def test_removed_posts_are_a_table_of_the_format_that_the_name_says(run: Run, tm
     run("dedupe", name, "-o", "-", "--removed", "expected.json")
     removed = read_table(tmp_path / f"removed.{ending}")
     assert removed == read_objects(tmp_path / "expected.json")
-    assert [(post["row"], post["keeper_id"]) for post in removed] == [(2, "a"), (4, "b")]
+    assert [(post["row"], post["duplicate_of"]) for post in removed] == [(2, "a"), (4, "b")]
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -207,7 +207,8 @@ def test_what_repeats_a_post_of_another_file_goes(run: Run, tmp_path: Path) -> N
     assert (ran.code, (tmp_path / "old.csv").read_bytes()) == (0, before)
     assert [post["id"] for post in read_objects(tmp_path / "new.kept.jsonl")] == ["b", "d"]
     removed = read_objects(tmp_path / "removed.jsonl")
-    keepers = [[post[f"keeper_{of}"] for of in ("source", "row", "id", "text")] for post in removed]
+    named = ("keeper_source", "keeper_row", "duplicate_of", "keeper_text")
+    keepers = [[post[name] for name in named] for post in removed]
     assert keepers == [["old.csv", 1, "y", REPEATED], ["old.csv", 1, "y", REPEATED], [None, 1, "b", OTHER]]
     assert [tuple(post.values()) for post in read_objects(tmp_path / "clusters.jsonl")] == [
         (1, 1, "y", True, "old.csv"), (1, 0, "a", False, None), (1, 2, "c", False, None),
@@ -231,7 +232,7 @@ def test_the_command_and_python_agree_on_what_repeats_other_posts(run: Run, tmp_
     }  # fmt: skip
     old = [*read_objects(tmp_path / "first.jsonl"), *read_objects(tmp_path / "second.jsonl")]
     result = hybriddup.dedupe(POSTS, against=old)
-    assert [post.keeper_id for post in result.removed] == ["y", "x", "y", "x"]
+    assert [post.duplicate_of for post in result.removed] == ["y", "x", "y", "x"]
 
 
 def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:

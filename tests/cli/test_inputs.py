@@ -208,7 +208,7 @@ def test_paths_reach_every_command(run: Run, tmp_path: Path) -> None:
     (tmp_path / "liked.yaml").write_text("keep: {highest: stats.likes}\n")
     run("dedupe", name, *PATHS, "--id-field", "user.id", "--config", "liked.yaml", "--removed", "removed.jsonl")
     (removed,) = read_objects(tmp_path / "removed.jsonl")
-    assert (removed["id"], removed["keeper_id"], removed["text"]) == ("ann", "bo", f"早上好\n{REPEATED}")
+    assert (removed["id"], removed["duplicate_of"], removed["text"]) == ("ann", "bo", f"早上好\n{REPEATED}")
     assert run("explain", "--file", "removed.jsonl", "--row", "0", "--input", name, *PATHS, "--json").code == 0
     assert run("learn", name, *PATHS, "-o", "recipe.npz").code == 0
     assert run("label", name, *PATHS, "-o", "pairs.jsonl").code == 0

@@ -20,7 +20,7 @@ PREFIX = "_hybriddup_"
 OWN = "post_"
 """Precedes, in the removed posts, the name of a user's column that is called as one of `EVIDENCE`."""
 EVIDENCE = (
-    "keeper_id", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
+    "duplicate_of", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
 )  # fmt: skip
 """Columns of the removed posts that say why they go, in the order of the fields of `hybriddup.Removed`."""
 

@@ -55,7 +55,7 @@ class SparkResult:
     kept: DataFrame
     """The posts that stay, with all of their columns, in no order."""
     removed: DataFrame
-    """The posts that go, with all of their columns, and ``keeper_id``, ``keeper_text``, ``reason``,
+    """The posts that go, with all of their columns, and ``duplicate_of``, ``keeper_text``, ``reason``,
     ``hamming_distance``, ``verifier``, ``score``, ``threshold``, ``length_band``. A column of the posts that has one of
     these names, in whatever case, is there with ``post_`` before its name."""
     bad: DataFrame

@@ -1,4 +1,4 @@
-"""Outputs of `hybriddup dedupe`: choose and check all names before posts are read, then write."""
+"""Outputs of a run over files: choose and check all names before posts are read, then write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import cast
 
 import numpy as np
 
-from hybriddup.cli.printing import to_json
 from hybriddup.config import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
@@ -23,7 +22,7 @@ from hybriddup.files.inputs import TEXT_FORMATS, Inputs, output_endings
 from hybriddup.files.output_names import CLUSTERS, PLAIN_TEXT, RECIPE, REMOVED, REPORT, SUMMARY, Kind, check_ending
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
-from hybriddup.files.tables import need_writer, write_table
+from hybriddup.files.tables import need_writer, to_json, write_table
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
 from hybriddup.run.report.page import check_installed

@@ -1,12 +1,10 @@
-"""Inputs of a command: files, directories of files, and the files of `--against`, whose posts were kept earlier."""
+"""Inputs of a run over files: files, directories of files, and the files of `--against`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from hybriddup.data.corpus import Corpus, put_before
 from hybriddup.errors import InputError
@@ -18,13 +16,16 @@ from hybriddup.files.sources import STANDARD_INPUT, UTF_8, open_source
 from hybriddup.files.unpacking import as_utf8
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
+from hybriddup.run.terminal import say
 
 AGAINST_FIELD_ADVICE = "Name the field with the posts of this file with --against-text-field."
 
 
-def files_of(inputs: Sequence[str], registry: Registry, reading: ReadOptions, *, quiet: bool = False) -> list[str]:
-    """Return the inputs, with directories replaced by their files; list these on standard error unless ``quiet``."""
-    return find_files(inputs, registry, reading.format, lambda note: None if quiet else typer.echo(note, err=True))
+def files_of(
+    inputs: Sequence[str], registry: Registry, reading: ReadOptions, tell: Callable[[str], object] = say
+) -> list[str]:
+    """Return the inputs, with directories replaced by their files, which are listed to ``tell``."""
+    return find_files(inputs, registry, reading.format, tell)
 
 
 def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:
