@@ -76,9 +76,11 @@ def dedupe(
         its ``keeper_row`` is a row among them.
     text_field, id_field
         Fields or columns with the text and the id; a post without an id has its row as id. A path such as ``user.id``
-        reaches into nested fields; ``title + body`` joins two texts with a newline.
+        reaches into nested fields; ``title + body`` joins two texts with a newline; of ``full_text | text``, the first
+        that is not empty counts.
     per
-        A field or path: posts are compared only if they have the same value in it. None = compare all posts.
+        A field or path, or several (``user.id + city``): posts are compared only if they have the same values in them.
+        None = compare all posts.
     workers
         Number of threads, and of processes if a tokenizer needs them, 1 or more; None = one per core. Never changes the
         result.

@@ -131,7 +131,8 @@ def dedupe(
         str | None,
         typer.Option(
             metavar="FIELD",
-            help="Field or column, or a path such as user.id; only posts with the same value are compared.",
+            help="Field or column, a path such as user.id, or several such as 'user.id + city'; only posts with "
+            "the same values are compared.",
         ),
     ] = None,
     format_name: options.Format = None,

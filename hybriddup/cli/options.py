@@ -103,8 +103,9 @@ TextField = Annotated[
     str,
     typer.Option(
         metavar="FIELD",
-        help="Field or column with the text of a post; a path such as retweeted.text; or several, such as "
-        "'title + body', whose texts are joined by a line end.",
+        help="Field or column with the text of a post; a path such as retweeted.text; several, such as "
+        "'title + body', whose texts are joined by a line end; or alternatives, such as 'full_text | text', of which "
+        "the first that is not empty counts.",
     ),
 ]
 IdField = Annotated[

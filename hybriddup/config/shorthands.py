@@ -59,8 +59,8 @@ def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, fa
 
 
 def _score(value: Any, path: Path, faults: list[Fault]) -> Any:
-    """Return a written threshold; None if there is none, or it is wrong, which is added to the faults."""
+    """Return a written threshold or None; 1.0, so that no other fault follows, if it is wrong."""
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
         return value
     faults.append(Fault(path, f"{spell(path)} must be {SCORE}; got {quote(value)}."))
-    return None
+    return 1.0

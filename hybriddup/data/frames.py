@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.fields import DEFAULT_ID_FIELD, MISSING, find_or, is_missing, joined, text_fields
+from hybriddup.data.fields import (
+    DEFAULT_ID_FIELD,
+    MISSING,
+    alternatives,
+    combined,
+    find_or,
+    first_text,
+    is_missing,
+    scope_fields,
+    text_fields,
+)
 from hybriddup.data.records import Removed
 from hybriddup.errors import HybriddupError, InputError
 
@@ -142,12 +152,26 @@ def column_names(posts: Any) -> list[Any]:
 def _from_data_frame(
     posts: Any, text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
 ) -> Corpus:
-    columns = [_texts(posts, name) for name in text_fields(text_field, column_names(posts))]
-    texts = columns[0] if len(columns) == 1 else list(map(joined, zip(*columns, strict=True)))
+    wanted = _alternatives_of(posts, text_field)
+    columns = {name: _texts(posts, name) for parts in wanted for name in parts}
+    texts = next(iter(columns.values()))
+    if len(columns) > 1:
+        rows = zip(*columns.values(), strict=True)
+        texts = [first_text(dict(zip(columns, row, strict=True)), wanted) for row in rows]
     has_ids = id_field in column_names(posts) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
-    order_values = {field: _column(posts, field, "keep: highest") for field in order_fields}
-    return _corpus(texts, ids, order_values | ({} if per is None else {per: _column(posts, per, "per")}))
+    order_values: dict[str, Sequence[Any]] = {field: _column(posts, field, "keep: highest") for field in order_fields}
+    if per is not None:
+        order_values[per] = combined([_column(posts, field, "per") for field in scope_fields(per)])
+    return _corpus(texts, ids, order_values)
+
+
+def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
+    """Return the alternatives of a text field whose columns exist, or all if there are none."""
+    names = column_names(posts)
+    wanted = alternatives(text_field, names)
+    there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]
+    return there or wanted
 
 
 def _texts(posts: Any, field: str) -> list[str]:
@@ -187,25 +211,32 @@ def _from_mappings(
     ids = [find_or(post, id_field, position) for position, post in enumerate(posts)]
     if id_field != DEFAULT_ID_FIELD:
         _check_used(posts, id_field, "id_field")
-    if text_field not in posts[0]:
+    if text_field not in posts[0] and "|" not in text_field:
         for name in text_fields(text_field, ()):
             _check_used(posts, name, "text_field")
-    order_values = {
+    order_values: dict[str, Sequence[Any]] = {
         field: [_field(post, field, position, "keep: highest") for position, post in enumerate(posts)]
         for field in order_fields
     }
     if per is not None:
-        _check_used(posts, per, "per")
-        order_values[per] = [find_or(post, per) for post in posts]
+        for name in scope_fields(per):
+            _check_used(posts, name, "per")
+        order_values[per] = combined([[find_or(post, name) for post in posts] for name in scope_fields(per)])
     return _corpus(texts, ids, order_values)
 
 
 def _text_of(post: Mapping[Any, Any], field: str, position: int) -> str:
     if field in post:
         return _text_or_none(post[field], f"posts[{position}][{field!r}]")
-    parts = {name: find_or(post, name, MISSING) for name in text_fields(field, post)}
-    found = [_text_or_none(text, f"posts[{position}][{name!r}]") for name, text in parts.items() if text is not MISSING]
-    return str(joined(found) if found else _field(post, field, position, "text_field"))
+    wanted = alternatives(field, post)
+    values = {name: find_or(post, name, MISSING) for parts in wanted for name in parts}
+    texts = {
+        name: _text_or_none(value, f"posts[{position}][{name!r}]")
+        for name, value in values.items()
+        if value is not MISSING
+    }
+    text = first_text(texts, wanted)
+    return str(_field(post, field, position, "text_field") if text is MISSING else text)
 
 
 def _check_used(posts: list[Any], field: str, option: str) -> None:

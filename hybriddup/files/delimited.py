@@ -9,7 +9,7 @@ from itertools import chain, compress, islice
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 
-from hybriddup.data.fields import joined, text_fields
+from hybriddup.data.fields import complete_alternatives, first_text
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
 from hybriddup.files.encodings import encoding_advice
@@ -219,8 +219,10 @@ def _columns(header: RawRecord, source: Source, fields: Fields) -> _Columns:
         raise InputError(f"{place}: the header cannot be read: {header.problem}.{advice}")
     check_columns(place, columns, fields)
     order = tuple(_place(columns, field) for field in fields.order)
-    get = itemgetter(*map(columns.index, names := text_fields(fields.text, columns)))
-    text = get if len(names) == 1 else lambda values: joined(get(values))
+    wanted = complete_alternatives(fields.text, columns)
+    text: Callable[[list[str]], Any] = itemgetter(columns.index(wanted[0][0]))
+    if len(wanted) > 1 or len(wanted[0]) > 1:
+        text = lambda values: first_text(dict(zip(columns, values, strict=True)), wanted)  # noqa: E731
     return _Columns(len(columns), text, _place(columns, fields.id), order)
 
 
