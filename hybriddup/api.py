@@ -137,6 +137,9 @@ def dedupe_files(
     config: Config = DEFAULT_CONFIG,
     threshold: float | None = None,
     mark: bool = False,
+    counts: bool = False,
+    authors: str | None = None,
+    time_field: str = "created_at",
     against: str | Path | Sequence[str | Path] = (),
     against_text_field: str | None = None,
     removed: str | Path | None = None,
@@ -166,7 +169,7 @@ def dedupe_files(
         A file or directory of posts, or several: one corpus in this order. ``-`` = standard input.
     output
         File for the kept posts, in the input's format; None = ``INPUT.kept.EXT`` next to a single input.
-    mark, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
+    mark, counts, authors, time_field, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
         As the options of the command; None = no such file.
     against, against_text_field
         Files of posts that were kept earlier, and their text field if it is another one.
@@ -208,7 +211,8 @@ def dedupe_files(
     if threshold is not None:
         settings, _ = with_threshold(settings, threshold, config_name(config))
     job = FileRun(
-        inputs=names(inputs), output=name(output), mark=mark, against=names(against),
+        inputs=names(inputs), output=name(output), mark=mark, counts=counts, authors=authors, time_field=time_field,
+        against=names(against),
         against_text_field=against_text_field, removed=name(removed), clusters=name(clusters), bad=name(bad),
         summary=name(summary), report=name(report), save_recipe=name(save_recipe), force=force,
         text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run,

@@ -25,6 +25,8 @@ Examples:
       uses another threshold than the configuration: a higher one removes less
   hybriddup dedupe posts.jsonl --mark
       writes every post, with the fields duplicate_of, score and cluster added
+  hybriddup dedupe posts.jsonl --counts --authors user.id
+      adds to each kept post how often it was repeated, when it was first and last seen, and who posted it
   hybriddup dedupe today.jsonl --against yesterday.csv --against-text-field body
       also removes posts that repeat a post of another file, which is only read
   cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
@@ -60,10 +62,25 @@ def dedupe(
         bool,
         typer.Option(
             "--mark",
-            help="Write every post, with three more fields: duplicate_of (id of the post it repeats, null for a kept "
-            "one), score, and cluster (a number shared by duplicates). Default output: INPUT.marked.EXT.",
+            help="Write every post, with more fields: duplicate_of (id of the post it repeats, null for a kept one), "
+            "score, cluster (a number shared by duplicates), and those of --counts. Default output: INPUT.marked.EXT.",
         ),
     ] = False,
+    counts: Annotated[
+        bool,
+        typer.Option(
+            "--counts",
+            help="Add to each kept post n_copies (posts removed for it) and, if posts have a time, first_seen and "
+            "last_seen (UTC).",
+        ),
+    ] = False,
+    authors: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="As --counts, and add authors: the distinct values of this field."),
+    ] = None,
+    time_field: Annotated[
+        str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --counts and the report.")
+    ] = "created_at",
     against: Annotated[
         list[str] | None,
         typer.Option(
@@ -172,7 +189,8 @@ def dedupe(
         settings, meaning = with_threshold(settings, threshold, config)
         notes.append(f"--threshold: {meaning}.")
     job = FileRun(
-        inputs=inputs, output=output, mark=mark, against=against or [], against_text_field=against_text_field,
+        inputs=inputs, output=output, mark=mark, counts=counts, authors=authors, time_field=time_field,
+        against=against or [], against_text_field=against_text_field,
         removed=removed, clusters=clusters, bad=bad, summary=summary, report=report, save_recipe=save_recipe,
         force=force, text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run, notes=notes,
         reading=options.reading(format_name, max_line, encoding, delimiter),

@@ -235,11 +235,18 @@ def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(types)
-    arrays = [
-        pyarrow.array(map(_as_text, values) if kind == "string" else values, pyarrow.type_for_alias(kind))
-        for kind, values in zip(types.values(), columns, strict=True)
-    ]
+    arrays = [pyarrow.array(*_as_arrow(kind, values)) for kind, values in zip(types.values(), columns, strict=True)]
     return pyarrow.table(arrays, names=list(types))
+
+
+def _as_arrow(kind: str, values: Iterable[Any]) -> tuple[Any, Any]:
+    """Return the values of a column, and its type; the items of lists become text."""
+    import pyarrow
+
+    if kind == "list":
+        lists = (None if value is None else list(map(_as_text, value)) for value in values)
+        return lists, pyarrow.list_(pyarrow.string())
+    return map(_as_text, values) if kind == "string" else values, pyarrow.type_for_alias(kind)
 
 
 def _as_text(value: Any) -> str | None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.fields import has_no_value
+from hybriddup.data.marks import MARKS
+from hybriddup.data.removed import RemovedPosts
+from hybriddup.data.tallies import TALLIES, Tallies
+from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
 from hybriddup.files.inputs import ReadOptions, open_inputs
 from hybriddup.files.outputs import Output, Outputs
@@ -28,6 +33,9 @@ class FileRun:
     inputs: Sequence[str]
     output: str | None = None
     mark: bool = False
+    counts: bool = False
+    time_field: str = TIME_FIELD
+    authors: str | None = None
     against: Sequence[str] = ()
     against_text_field: str | None = None
     removed: str | None = None
@@ -45,6 +53,35 @@ class FileRun:
     dry_run: bool = False
     notes: Sequence[str] = ()
     """Remarks to put first in the summary."""
+
+    @property
+    def marks(self) -> list[str]:
+        """Names of the fields that may be added to posts."""
+        if not (self.mark or self.counts or self.authors):
+            return []
+        tallies = [name for name in TALLIES if self.authors is not None or name != "authors"]
+        return [*(MARKS if self.mark else ()), *tallies]
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """Fields to read that posts need not have."""
+        times = (self.time_field,) if self.report or self.marks else ()
+        return (*times, *(() if self.authors is None else (self.authors,)))
+
+    def checked(self, corpus: Corpus) -> Corpus:
+        """Return the posts with their times under the name that reports use; InputError if no post has an author."""
+        values = corpus.order_values
+        if self.authors is not None and corpus.texts and all(map(has_no_value, values[self.authors])):
+            raise InputError(f"--authors {self.authors}: not one post has this field. Name the right one.")
+        return (
+            replace(corpus, order_values={**values, TIME_FIELD: values[self.time_field]}) if self.optional else corpus
+        )
+
+    def tallies(self, result: Result, corpus: Corpus) -> Tallies:
+        """Return how often, when and by whom the kept posts of a result were posted."""
+        values = corpus.order_values
+        authors = None if self.authors is None else values[self.authors]
+        return Tallies(cast("RemovedPosts", result.removed), values.get(self.time_field), authors)
 
 
 class FinishedRun(NamedTuple):
@@ -84,11 +121,12 @@ def run_over_files(
         with open_inputs(inputs, registry, job.reading) as opened:
             if job.reading.format is None:
                 file_outputs.check_endings({"-o": job.output, "--bad": job.bad}, opened, registry)
-            if job.mark:
-                file_outputs.check_marks(opened)
+            if job.marks:
+                file_outputs.check_marks(opened, job.marks, "--mark" if job.mark else "--counts")
             fields = Fields(job.text_field, job.id_field, settings.order_fields)
-            began, optional = perf_counter(), (TIME_FIELD,) if job.report else ()
+            began, optional = perf_counter(), job.optional
             corpus, remarks = read_posts(opened, fields, progress, per=job.per, optional=optional, strict=job.strict)
+            corpus = job.checked(corpus)
             timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
             fields = fields._replace(text=job.against_text_field or job.text_field)
             corpus, of_others = read_against(
@@ -100,7 +138,8 @@ def run_over_files(
             on_result(result)
             result.summary.timings.insert(0, timing)
             result.summary.notes += [*job.notes, *remarks, *of_others]
-            file_outputs.write(opened, planned, corpus, result, progress, mark=job.mark)
+            tallies = job.tallies(result, corpus) if job.marks else None
+            file_outputs.write(opened, planned, corpus, result, progress, mark=job.mark, tallies=tallies)
         file_outputs.write_summary(planned, inputs, job.against, settings, corpus, result)
         file_outputs.write_report(planned, result, progress)
         outputs.commit()

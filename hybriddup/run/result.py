@@ -15,6 +15,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int64s, Removed
 from hybriddup.data.removed import RemovedPosts, removed_rows, rows_with_keepers
+from hybriddup.data.tallies import n_copies_of
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
 from hybriddup.plugin.registry import Registry
@@ -75,6 +76,18 @@ class Result:
         """Rows that stay, in input order; a list takes five times as much memory as `kept_rows`."""
         kept: list[int] = self.kept_rows.tolist()
         return kept
+
+    @cached_property
+    def n_copies(self) -> Int64s:
+        """int64[n_kept]: the number of posts removed for each of the `kept_rows`.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"]).n_copies
+        array([1, 0])
+        """
+        return n_copies_of(cast("RemovedPosts", self.removed), self.kept_rows)
 
     @cached_property
     def labels(self) -> Int64s:
