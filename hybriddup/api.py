@@ -54,6 +54,7 @@ def dedupe(
     text_field: str = "text",
     id_field: str = "id",
     per: str | None = None,
+    time_field: str = "created_at",
     workers: int | None = None,
     progress: bool = False,
     plugins: Iterable[str | ModuleType] = (),
@@ -81,6 +82,8 @@ def dedupe(
     per
         A field or path, or several (``user.id + city``): posts are compared only if they have the same values in them.
         None = compare all posts.
+    time_field
+        Field with the time of a post, which a configuration with ``within`` needs.
     workers
         Number of threads, and of processes if a tokenizer needs them, 1 or more; None = one per core. Never changes the
         result.
@@ -113,9 +116,11 @@ def dedupe(
     settings, manager = open_session(config, plugins)
     if threshold is not None:
         settings, _ = with_threshold(settings, threshold, config_name(config))
-    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per)
+    times = None if settings.within is None else time_field
+    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per, times)
     if against is not None:
-        corpus = put_before(corpus, [("against", corpus_from_posts(against, text_field, id_field, (), per))])
+        others = corpus_from_posts(against, text_field, id_field, (), per, times)
+        corpus = put_before(corpus, [("against", others)])
     with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
         result = run(
             corpus,
@@ -125,6 +130,7 @@ def dedupe(
             progress=shown,
             config_name=config_name(config),
             per=per,
+            time_field=time_field,
         )
     manager.run_finished(result)
     return result

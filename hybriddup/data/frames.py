@@ -6,7 +6,7 @@ Neither pandas nor polars is imported until a result is converted: input frames 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
@@ -40,7 +40,12 @@ _ACCEPTED = "posts must be a list of strings, a list of dicts, a pandas or polar
 
 
 def corpus_from_posts(
-    posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = (), per: str | None = None
+    posts: Any,
+    text_field: str,
+    id_field: str,
+    order_fields: Sequence[str] = (),
+    per: str | None = None,
+    time_field: str | None = None,
 ) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
@@ -54,10 +59,10 @@ def corpus_from_posts(
         The posts are of another type, lack a field, or have a text that is not a string. Names the first such post.
     """
     if is_data_frame(posts):
-        return _from_data_frame(posts, text_field, id_field, order_fields, per)
+        return _with_times(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, time_field)
     listed = _as_list(posts)
     if listed and isinstance(listed[0], Mapping):
-        return _from_mappings(listed, text_field, id_field, order_fields, per)
+        return _with_times(_from_mappings(listed, text_field, id_field, order_fields, per), listed, time_field)
     if listed and per is not None:
         raise InputError(f"per={per!r} needs posts with fields, such as dicts; posts[0] is {describe(listed[0])}.")
     if listed and order_fields:
@@ -71,6 +76,14 @@ def corpus_from_posts(
         return _corpus(listed, range(len(listed)), nothing)
     texts = [_as_text(post, f"posts[{position}]", expected) for position, post in enumerate(listed)]
     return _corpus(texts, range(len(texts)), nothing)
+
+
+def _with_times(corpus: Corpus, posts: Any, field: str | None) -> Corpus:
+    """Return a corpus with the values of the field of times added; None for posts without one."""
+    if field is None:
+        return corpus
+    times = _column(posts, field, "time_field") if is_data_frame(posts) else [find_or(post, field) for post in posts]
+    return replace(corpus, order_values={**corpus.order_values, field: times})
 
 
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:

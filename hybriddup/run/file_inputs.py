@@ -62,6 +62,7 @@ def read_against(
     registry: Registry,
     fields: Fields,
     per: str | None,
+    optional: tuple[str, ...],
     reading: ReadOptions,
     strict: bool,
     progress: Progress,
@@ -74,7 +75,9 @@ def read_against(
     for name in against:
         with open_inputs([name], registry, _reading_of(name, registry, reading)) as opened:
             try:
-                other, _ = read_posts(opened, fields._replace(order=()), progress, per=per, strict=strict)
+                other, _ = read_posts(
+                    opened, fields._replace(order=()), progress, per=per, optional=optional, strict=strict
+                )
             except InputError as error:
                 raise InputError(str(error).replace(TEXT_FIELD_ADVICE, AGAINST_FIELD_ADVICE)) from None
             others.append((name, other))

@@ -124,16 +124,24 @@ def run_over_files(
             if job.marks:
                 file_outputs.check_marks(opened, job.marks, "--mark" if job.mark else "--counts")
             fields = Fields(job.text_field, job.id_field, settings.order_fields)
-            began, optional = perf_counter(), job.optional
+            times = () if settings.within is None else (job.time_field,)
+            began, optional = perf_counter(), (*job.optional, *times)
             corpus, remarks = read_posts(opened, fields, progress, per=job.per, optional=optional, strict=job.strict)
             corpus = job.checked(corpus)
             timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
             fields = fields._replace(text=job.against_text_field or job.text_field)
             corpus, of_others = read_against(
-                corpus, job.against, registry, fields, job.per, job.reading, job.strict, progress
+                corpus, job.against, registry, fields, job.per, times, job.reading, job.strict, progress
             )
             result = run(
-                corpus, settings, registry, workers=workers, progress=progress, config_name=config_name, per=job.per
+                corpus,
+                settings,
+                registry,
+                workers=workers,
+                progress=progress,
+                config_name=config_name,
+                per=job.per,
+                time_field=job.time_field,
             )
             on_result(result)
             result.summary.timings.insert(0, timing)

@@ -43,6 +43,8 @@ class Origin(NamedTuple):
     """The components that the settings name."""
     per: str | None
     """The field within whose values repeats are looked for."""
+    time_field: str = TIME_FIELD
+    """The field with the times of posts, for ``within``."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +68,8 @@ class Result:
     """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
     dropped: Sequence[int] = ()
     """Rows that were left out for having no text, as ``without_text: drop`` asks, in input order."""
+    originals: Sequence[int] = ()
+    """Rows that were removed because posts repeat them, as ``keep: none`` asks, in input order."""
     recipe: LearnedRecipe | None = None
     """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
     origin: Origin | None = None

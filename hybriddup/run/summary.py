@@ -49,6 +49,8 @@ class Summary:
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
+    n_originals: int = 0
+    """Posts removed because others repeat them, by ``keep: none``; neither kept nor repeats."""
     n_without_text: int = 0
     """Posts of which no text is left after normalizing; by ``without_text: drop`` they are neither kept nor repeats."""
     n_against: int = 0

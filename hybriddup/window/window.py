@@ -15,7 +15,7 @@ from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
-from hybriddup.errors import StoreError, WindowError
+from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explanation import Explanation
 from hybriddup.window.arguments import checked_after, checked_limit, checked_post_id, checked_text
@@ -112,6 +112,11 @@ class Window:
         check_workers(workers)
         timing = parse_timing(time, horizon, max_step, clock)
         settings, manager = open_session(config, plugins)
+        if settings.of_runs_only:
+            raise ConfigError(
+                f"a window cannot keep {', '.join(settings.of_runs_only)}, which are for runs over files or lists; a "
+                "window keeps the first of several posts within its horizon. Leave these keys out."
+            )
         options = WindowOptions(settings, manager.registry, timing, workers or available_workers(), read_only)
         scheme, url = url_of(path)
         with secrets_hidden(url):

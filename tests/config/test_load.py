@@ -111,7 +111,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
         "posts.yaml:4: fingerprint.bits must be a multiple of 64 in [64, 512]; got 100.",
         "posts.yaml:5: numbers_must_match must be true or false; got 1.",
         (
-            "posts.yaml:6: keep must be 'first' or 'last' or 'longest' or 'most_complete' or a mapping such "
+            "posts.yaml:6: keep must be 'first' or 'last' or 'longest' or 'most_complete' or 'none' or a mapping such "
             "as {highest: FIELD} or a list of at least 1 of these; got 'best'."
         ),
         (
