@@ -9,7 +9,7 @@
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from hybriddup.api import dedupe, dedupe_files, evaluate, explain, fingerprint, learn, tune
+    from hybriddup.api import accounts, dedupe, dedupe_files, evaluate, explain, fingerprint, learn, tune
     from hybriddup.config.load import load_settings
     from hybriddup.config.settings import Settings
     from hybriddup.data.records import Removed
@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     )
     from hybriddup.estimators import NearDuplicates, SimhashVectorizer
     from hybriddup.plugin.spec import hookimpl
+    from hybriddup.run.accounts import AccountPair
     from hybriddup.run.near_misses import NearMiss
     from hybriddup.run.recipe import LearnedRecipe
     from hybriddup.run.result import Result
@@ -39,10 +40,11 @@ __version__ = "0.2.0"
 
 # Loaded when first used: numba, scikit-learn and the rest take longer than printing --help should.
 _NAMES = {
-    "api": "dedupe dedupe_files evaluate explain fingerprint learn tune",
+    "api": "accounts dedupe dedupe_files evaluate explain fingerprint learn tune",
     "config.load": "load_settings",
     "config.settings": "Settings",
     "data.records": "Removed",
+    "run.accounts": "AccountPair",
     "errors": "ConfigError HybriddupError InputError OutputError PluginError StoreError UnsupportedError WindowError",
     "estimators": "NearDuplicates SimhashVectorizer",
     "plugin.spec": "hookimpl",
@@ -59,6 +61,7 @@ _NAMES = {
 _HOME = {name: f"hybriddup.{home}" for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "AccountPair",
     "ConfigError",
     "Decision",
     "Evaluation",
@@ -86,6 +89,7 @@ __all__ = [
     "Window",
     "WindowError",
     "WindowStats",
+    "accounts",
     "dedupe",
     "dedupe_files",
     "evaluate",

@@ -20,6 +20,7 @@ LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
 """Two texts, and whether they should be duplicates."""
 
 if TYPE_CHECKING:
+    from hybriddup.run.accounts import AccountPair
     from hybriddup.run.recipe import LearnedRecipe
     from hybriddup.run.result import Result
     from hybriddup.study.evaluate import Evaluation
@@ -116,7 +117,7 @@ def dedupe(
     settings, manager = open_session(config, plugins)
     if threshold is not None:
         settings, _ = with_threshold(settings, threshold, config_name(config))
-    times = None if settings.within is None else time_field
+    times = () if settings.within is None else (time_field,)
     corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per, times)
     if against is not None:
         others = corpus_from_posts(against, text_field, id_field, (), per, times)
@@ -235,6 +236,54 @@ def dedupe_files(
             tell=say if progress else lambda _: None,
             on_result=manager.run_finished,
         ).result
+
+
+def accounts(
+    posts: Posts,
+    *,
+    user: str,
+    within: str = "60s",
+    min_texts: int = 1,
+    config: Config = DEFAULT_CONFIG,
+    text_field: str = "text",
+    time_field: str = "created_at",
+    workers: int | None = None,
+    plugins: Iterable[str | ModuleType] = (),
+) -> list[AccountPair]:
+    """Find pairs of accounts that post the same within a time; those with the most texts come first.
+
+    Parameters
+    ----------
+    posts
+        Mappings or a data frame, as for `dedupe`. Posts without a user or a time are left out.
+    user, time_field
+        Fields with the account and the time of a post, or paths such as ``user.id``.
+    within
+        Longest time between two posts, such as ``60s`` or ``1h``.
+    min_texts
+        Number of different texts that two accounts must have in common.
+    config, text_field, workers, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    InputError, ConfigError, PluginError
+        As for `dedupe`; also if no post has a user, or none a time.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> some = [("a", 0), ("b", 9)]
+    >>> posts = [{"text": "Vote for the blue bench!", "user": user, "created_at": at} for user, at in some]
+    >>> [(pair.account_a, pair.account_b, pair.n_texts) for pair in hybriddup.accounts(posts, user="user")]
+    [('a', 'b', 1)]
+    """
+    from hybriddup.run.accounts import find_accounts
+
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    corpus = corpus_from_posts(posts, text_field, "id", optional=(user, time_field))
+    return find_accounts(corpus, settings, manager.registry, user, time_field, within, min_texts, workers)[0]
 
 
 def fingerprint(

@@ -102,6 +102,9 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
 
 
 def _keep_faults(keep: Any) -> Iterator[Fault]:
+    if isinstance(keep, (list, tuple)) and "none" in keep:
+        place = list(keep).index("none")
+        yield Fault(("keep", place), f"keep[{place}] must not be none, which stands alone: keep: none.")
     for place, rule in enumerate(keep[:-1] if isinstance(keep, Sequence) and not isinstance(keep, str) else ()):
         if rule in ("first", "last"):
             yield Fault(

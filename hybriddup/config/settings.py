@@ -199,12 +199,11 @@ def _keep_kind(value: Any) -> str:
     return "field" if isinstance(value, (Mapping, KeepHighest)) else "name"
 
 
-KeepName = Annotated[Literal["first", "last", "longest", "most_complete"], Tag("name")]
-KeepOneOrNone = Annotated[Literal["first", "last", "longest", "most_complete", "none"], Tag("name")]
+KeepName = Annotated[Literal["first", "last", "longest", "most_complete", "none"], Tag("name")]
 KeepField = Annotated[KeepHighest, Tag("field")]
 KeepRule = Annotated[KeepName | KeepField, Discriminator(_keep_kind)]
 KeepRules = Annotated[tuple[KeepRule, ...], Field(min_length=1), Tag("list")]
-Keep = Annotated[KeepOneOrNone | KeepField | KeepRules, Discriminator(_keep_kind)]
+Keep = Annotated[KeepName | KeepField | KeepRules, Discriminator(_keep_kind)]
 
 
 def _step_kind(value: Any) -> str:

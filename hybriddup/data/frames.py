@@ -45,13 +45,14 @@ def corpus_from_posts(
     id_field: str,
     order_fields: Sequence[str] = (),
     per: str | None = None,
-    time_field: str | None = None,
+    optional: Sequence[str] = (),
 ) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
     Posts are strings, or mappings with ``text_field``, in a list or another ordered iterable; or a pandas or polars
-    data frame with that column. ``order_fields`` are the fields named by ``keep: {highest: FIELD}``. A post without an
-    id has its row as id.
+    data frame, or a pyarrow table, with that column. ``order_fields`` are the fields named by
+    ``keep: {highest: FIELD}``, ``optional`` further fields, which posts need not have. A post without an id has its row
+    as id.
 
     Raises
     ------
@@ -59,10 +60,10 @@ def corpus_from_posts(
         The posts are of another type, lack a field, or have a text that is not a string. Names the first such post.
     """
     if is_data_frame(posts):
-        return _with_times(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, time_field)
+        return _with_fields(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, optional)
     listed = _as_list(posts)
     if listed and isinstance(listed[0], Mapping):
-        return _with_times(_from_mappings(listed, text_field, id_field, order_fields, per), listed, time_field)
+        return _with_fields(_from_mappings(listed, text_field, id_field, order_fields, per), listed, optional)
     if listed and per is not None:
         raise InputError(f"per={per!r} needs posts with fields, such as dicts; posts[0] is {describe(listed[0])}.")
     if listed and order_fields:
@@ -78,12 +79,13 @@ def corpus_from_posts(
     return _corpus(texts, range(len(texts)), nothing)
 
 
-def _with_times(corpus: Corpus, posts: Any, field: str | None) -> Corpus:
-    """Return a corpus with the values of the field of times added; None for posts without one."""
-    if field is None:
-        return corpus
-    times = _column(posts, field, "time_field") if is_data_frame(posts) else [find_or(post, field) for post in posts]
-    return replace(corpus, order_values={**corpus.order_values, field: times})
+def _with_fields(corpus: Corpus, posts: Any, optional: Sequence[str]) -> Corpus:
+    """Return a corpus with the values of further fields, None for posts without one."""
+    values = {
+        field: _column(posts, field, "the option") if is_data_frame(posts) else [find_or(post, field) for post in posts]
+        for field in optional
+    }
+    return replace(corpus, order_values={**corpus.order_values, **values})
 
 
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
