@@ -21,7 +21,7 @@ from hybriddup.cli import (
     warm_up,
     watch,
 )
-from hybriddup.cli.commands import Commands, LongCommand
+from hybriddup.cli.commands import Commands, GroupedCommand, LongCommand
 from hybriddup.cli.options import EXIT_CODES, Debug
 
 EPILOG = f"""\b
@@ -75,7 +75,8 @@ LONG_COMMANDS = (
 )
 for name, function, epilog, short_help in LONG_COMMANDS:
     app.command(name, cls=LongCommand, epilog=epilog, short_help=short_help)(function)
-app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
-app.command("label", epilog=label.EPILOG, short_help="Label pairs of your own posts, for tune.")(label.label)
+app.command("serve", cls=GroupedCommand, epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
+LABEL = "Label pairs of your own posts, for tune."
+app.command("label", cls=GroupedCommand, epilog=label.EPILOG, short_help=LABEL)(label.label)
 app.command("plugins", short_help="List plugins and their components.")(plugins.plugins)
 app.add_typer(config.app, name="config")
