@@ -1,4 +1,4 @@
-"""The Python API: dedupe, fingerprint, learn, explain, evaluate and tune. There is no global state."""
+"""The Python API: dedupe, dedupe_files, fingerprint, learn, explain, evaluate and tune. There is no global state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session, with_threshold
 from hybriddup.config.settings import Settings
@@ -20,6 +20,7 @@ LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
 """Two texts, and whether they should be duplicates."""
 
 if TYPE_CHECKING:
+    from hybriddup.run.accounts import AccountPair
     from hybriddup.run.recipe import LearnedRecipe
     from hybriddup.run.result import Result
     from hybriddup.study.evaluate import Evaluation
@@ -27,15 +28,34 @@ if TYPE_CHECKING:
     from hybriddup.study.tune import Tuned
 
 
+class DataFrame(Protocol):
+    """A data frame of pandas or polars, or a table of pyarrow."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns, or the columns."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        ...
+
+
+Posts = Iterable[str] | Iterable[Mapping[str, Any]] | DataFrame
+"""A list of texts or of mappings such as dicts, a Hugging Face data set, or a data frame."""
+
+
 def dedupe(
-    posts: Any,
+    posts: Posts,
     *,
     config: Config = DEFAULT_CONFIG,
     threshold: float | None = None,
-    against: Any = None,
+    against: Posts | None = None,
     text_field: str = "text",
     id_field: str = "id",
     per: str | None = None,
+    time_field: str = "created_at",
     workers: int | None = None,
     progress: bool = False,
     plugins: Iterable[str | ModuleType] = (),
@@ -45,7 +65,7 @@ def dedupe(
     Parameters
     ----------
     posts
-        A list of str, a list of dicts, a pandas or polars DataFrame, or a Hugging Face data set.
+        A list of str, a list of dicts, a pandas or polars DataFrame, a pyarrow Table, or a Hugging Face data set.
     config
         A shipped name (``posts``, ``weibo``, ...), the path of a YAML file, a dict of the keys to change, or
         `Settings`.
@@ -58,9 +78,13 @@ def dedupe(
         its ``keeper_row`` is a row among them.
     text_field, id_field
         Fields or columns with the text and the id; a post without an id has its row as id. A path such as ``user.id``
-        reaches into nested fields; ``title + body`` joins two texts with a newline.
+        reaches into nested fields; ``title + body`` joins two texts with a newline; of ``full_text | text``, the first
+        that is not empty counts.
     per
-        A field or path: posts are compared only if they have the same value in it. None = compare all posts.
+        A field or path, or several (``user.id + city``): posts are compared only if they have the same values in them.
+        None = compare all posts.
+    time_field
+        Field with the time of a post, which a configuration with ``within`` needs.
     workers
         Number of threads, and of processes if a tokenizer needs them, 1 or more; None = one per core. Never changes the
         result.
@@ -93,9 +117,11 @@ def dedupe(
     settings, manager = open_session(config, plugins)
     if threshold is not None:
         settings, _ = with_threshold(settings, threshold, config_name(config))
-    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per)
+    times = () if settings.within is None else (time_field,)
+    corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per, times)
     if against is not None:
-        corpus = put_before(corpus, [("against", corpus_from_posts(against, text_field, id_field, (), per))])
+        others = corpus_from_posts(against, text_field, id_field, (), per, times)
+        corpus = put_before(corpus, [("against", others)])
     with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
         result = run(
             corpus,
@@ -105,9 +131,159 @@ def dedupe(
             progress=shown,
             config_name=config_name(config),
             per=per,
+            time_field=time_field,
         )
     manager.run_finished(result)
     return result
+
+
+def dedupe_files(
+    inputs: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    config: Config = DEFAULT_CONFIG,
+    threshold: float | None = None,
+    mark: bool = False,
+    counts: bool = False,
+    authors: str | None = None,
+    time_field: str = "created_at",
+    against: str | Path | Sequence[str | Path] = (),
+    against_text_field: str | None = None,
+    removed: str | Path | None = None,
+    clusters: str | Path | None = None,
+    bad: str | Path | None = None,
+    summary: str | Path | None = None,
+    report: str | Path | None = None,
+    save_recipe: str | Path | None = None,
+    force: bool = False,
+    text_field: str = "text",
+    id_field: str = "id",
+    per: str | None = None,
+    format: str | None = None,  # noqa: A002  as the command names it
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    strict: bool = False,
+    dry_run: bool = False,
+    workers: int | None = None,
+    progress: bool = False,
+    plugins: Iterable[str | ModuleType] = (),
+) -> Result:
+    r"""Do what ``hybriddup dedupe`` does: read posts from files, write the kept ones, and return the result.
+
+    Parameters
+    ----------
+    inputs
+        A file or directory of posts, or several: one corpus in this order. ``-`` = standard input.
+    output
+        File for the kept posts, in the input's format; None = ``INPUT.kept.EXT`` next to a single input.
+    mark, counts, authors, time_field, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
+        As the options of the command; None = no such file.
+    against, against_text_field
+        Files of posts that were kept earlier, and their text field if it is another one.
+    format, encoding, delimiter
+        How the inputs are written; None = determined by their names, or their first lines.
+    config, threshold, text_field, id_field, per, workers, progress, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or holds no posts.
+    OutputError
+        An output exists and ``force`` is false, or cannot be written. Nothing is in place then.
+    ConfigError, PluginError
+        As for `dedupe`.
+
+    Examples
+    --------
+    >>> import hybriddup, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "posts.txt"
+    ...     _ = path.write_text("good morning, all\nGood morning all!\n")
+    ...     hybriddup.dedupe_files(path).kept, path.with_name("posts.kept.txt").read_text()
+    ([0], 'good morning, all\n')
+    """
+    from hybriddup.files.inputs import ReadOptions
+    from hybriddup.run.over_files import FileRun, run_over_files
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, say, show_progress
+
+    def name(path: str | Path | None) -> str | None:
+        return None if path is None else os.fspath(path)
+
+    def names(paths: str | Path | Sequence[str | Path]) -> list[str]:
+        return [os.fspath(one) for one in ([paths] if isinstance(paths, (str, Path)) else paths)]
+
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    if threshold is not None:
+        settings, _ = with_threshold(settings, threshold, config_name(config))
+    job = FileRun(
+        inputs=names(inputs), output=name(output), mark=mark, counts=counts, authors=authors, time_field=time_field,
+        against=names(against),
+        against_text_field=against_text_field, removed=name(removed), clusters=name(clusters), bad=name(bad),
+        summary=name(summary), report=name(report), save_recipe=name(save_recipe), force=force,
+        text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run,
+        reading=ReadOptions(format, encoding=encoding, delimiter=delimiter),
+    )  # fmt: skip
+    with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
+        return run_over_files(
+            job,
+            settings,
+            manager.registry,
+            workers=workers or available_workers(),
+            progress=shown,
+            config_name=config_name(config),
+            tell=say if progress else lambda _: None,
+            on_result=manager.run_finished,
+        ).result
+
+
+def accounts(
+    posts: Posts,
+    *,
+    user: str,
+    within: str = "60s",
+    min_texts: int = 1,
+    config: Config = DEFAULT_CONFIG,
+    text_field: str = "text",
+    time_field: str = "created_at",
+    workers: int | None = None,
+    plugins: Iterable[str | ModuleType] = (),
+) -> list[AccountPair]:
+    """Find pairs of accounts that post the same within a time; those with the most texts come first.
+
+    Parameters
+    ----------
+    posts
+        Mappings or a data frame, as for `dedupe`. Posts without a user or a time are left out.
+    user, time_field
+        Fields with the account and the time of a post, or paths such as ``user.id``.
+    within
+        Longest time between two posts, such as ``60s`` or ``1h``.
+    min_texts
+        Number of different texts that two accounts must have in common.
+    config, text_field, workers, plugins
+        As for `dedupe`.
+
+    Raises
+    ------
+    InputError, ConfigError, PluginError
+        As for `dedupe`; also if no post has a user, or none a time.
+
+    Examples
+    --------
+    >>> import hybriddup
+    >>> some = [("a", 0), ("b", 9)]
+    >>> posts = [{"text": "Vote for the blue bench!", "user": user, "created_at": at} for user, at in some]
+    >>> [(pair.account_a, pair.account_b, pair.n_texts) for pair in hybriddup.accounts(posts, user="user")]
+    [('a', 'b', 1)]
+    """
+    from hybriddup.run.accounts import find_accounts
+
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    corpus = corpus_from_posts(posts, text_field, "id", optional=(user, time_field))
+    return find_accounts(corpus, settings, manager.registry, user, time_field, within, min_texts, workers)[0]
 
 
 def fingerprint(
@@ -158,7 +334,7 @@ def fingerprint(
 
 
 def learn(
-    posts: Any,
+    posts: Posts,
     path: str | Path | None = None,
     *,
     config: Config = DEFAULT_CONFIG,

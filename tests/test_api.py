@@ -44,7 +44,7 @@ def test_ids_are_the_users_own() -> None:
     """The row is the id of a post that has none."""
     posts = [{"text": PAIR[0], "id": "first"}, {"text": PAIR[1]}]
     removed = hybriddup.dedupe(posts).removed[0]
-    assert (removed.id, removed.keeper_id, removed.text) == (1, "first", PAIR[1])
+    assert (removed.id, removed.duplicate_of, removed.text) == (1, "first", PAIR[1])
 
 
 def test_configuration_may_come_in_any_form(tmp_path: Path) -> None:

@@ -518,7 +518,7 @@ def test_posts_without_text_may_be_left_out(keep: Any) -> None:
     result = hybriddup.dedupe(posts, config={"without_text": "drop", "keep": keep})
     kept, gone = (1, 3) if keep == "first" else (3, 1)
     assert (result.kept, result.dropped) == ([kept, 5], [0, 2, 4])
-    assert [(post.row, post.id, post.keeper_id) for post in result.removed] == [(gone, f"p{gone}", f"p{kept}")]
+    assert [(post.row, post.id, post.duplicate_of) for post in result.removed] == [(gone, f"p{gone}", f"p{kept}")]
     counts = result.summary
     assert (counts.n_read, counts.n_kept, counts.n_exact, counts.n_near, counts.n_without_text) == (6, 2, 1, 0, 3)
     assert hybriddup.dedupe(["", " "], config={"without_text": "drop"}).kept == []

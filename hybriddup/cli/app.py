@@ -6,8 +6,22 @@ from typing import Annotated
 
 import typer
 
-from hybriddup.cli import config, dedupe, evaluate, explain, label, learn, plan, plugins, serve, tune, warm_up, watch
-from hybriddup.cli.commands import Commands, LongCommand
+from hybriddup.cli import (
+    accounts,
+    config,
+    dedupe,
+    evaluate,
+    explain,
+    label,
+    learn,
+    plan,
+    plugins,
+    serve,
+    tune,
+    warm_up,
+    watch,
+)
+from hybriddup.cli.commands import Commands, GroupedCommand, LongCommand
 from hybriddup.cli.options import EXIT_CODES, Debug
 
 EPILOG = f"""\b
@@ -55,12 +69,14 @@ LONG_COMMANDS = (
     ("evaluate", evaluate.evaluate, evaluate.EPILOG, "Measure precision and recall on labeled pairs."),
     ("tune", tune.tune, tune.EPILOG, "Fit a configuration to labeled pairs."),
     ("learn", learn.learn, learn.EPILOG, "Learn a recipe from posts, for runs and windows to share."),
+    ("accounts", accounts.accounts, accounts.EPILOG, "Find accounts that post the same within a time."),
     ("plan", plan.plan, plan.EPILOG, "Compare block indexes for a number of posts."),
     ("warm-up", warm_up.warm_up, warm_up.EPILOG, "Compile the kernels before the first run."),
 )
 for name, function, epilog, short_help in LONG_COMMANDS:
     app.command(name, cls=LongCommand, epilog=epilog, short_help=short_help)(function)
-app.command("serve", epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
-app.command("label", epilog=label.EPILOG, short_help="Label pairs of your own posts, for tune.")(label.label)
+app.command("serve", cls=GroupedCommand, epilog=serve.EPILOG, short_help="Decide posts over HTTP.")(serve.serve)
+LABEL = "Label pairs of your own posts, for tune."
+app.command("label", cls=GroupedCommand, epilog=label.EPILOG, short_help=LABEL)(label.label)
 app.command("plugins", short_help="List plugins and their components.")(plugins.plugins)
 app.add_typer(config.app, name="config")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,39 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class LongCommand(TyperCommand):
+GROUPS = {
+    "Outputs": "output mark counts authors removed clusters bad summary report save_recipe wrong force dry_run",
+    "Fields": "text_field id_field time_field per user a_field b_field label_field against_text_field",
+    "Comparing": "against config threshold plugins workers",
+    "Reading": "format_name encoding delimiter max_line strict",
+    "Messages": "as_json verbose quiet debug help",
+}
+"""Headings of ``--help`` for commands with many options, and the names of the parameters under each."""
+MANY_OPTIONS = 12
+
+
+class GroupedCommand(TyperCommand):
+    """A subcommand whose ``--help`` lists many options under headings, and names arguments without Python's types."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and then the options of each group."""
+        parameters, heading_of = self.get_params(ctx), dict[str, str]()
+        if len(parameters) > MANY_OPTIONS:
+            heading_of = {name: heading for heading, names in GROUPS.items() for name in names.split()}
+        groups: dict[str, list[tuple[str, str]]] = {heading: [] for heading in ("Arguments", "Options", *GROUPS)}
+        for parameter in parameters:
+            record = parameter.get_help_record(ctx)
+            if record is not None and parameter.param_type_name == "argument":
+                groups["Arguments"].append((re.sub(" <.*", "", record[0]), record[1]))
+            elif record is not None:
+                groups[heading_of.get(str(parameter.name), "Options")].append(record)
+        for heading, records in groups.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+class LongCommand(GroupedCommand):
     """A subcommand that runs in a worker thread, while the main thread handles signals."""
 
     def invoke(self, ctx: Any) -> Any:

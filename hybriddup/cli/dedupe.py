@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from time import perf_counter
 from typing import Annotated
 
 import typer
@@ -27,8 +25,10 @@ Examples:
       uses another threshold than the configuration: a higher one removes less
   hybriddup dedupe posts.jsonl --mark
       writes every post, with the fields duplicate_of, score and cluster added
-  hybriddup dedupe today.jsonl --against yesterday.jsonl --against monday.parquet
-      also removes posts that repeat one of these files, which are only read
+  hybriddup dedupe posts.jsonl --counts --authors user.id
+      adds to each kept post how often it was repeated, when it was first and last seen, and who posted it
+  hybriddup dedupe today.jsonl --against yesterday.csv --against-text-field body
+      also removes posts that repeat a post of another file, which is only read
   cat posts.jsonl | hybriddup dedupe - --quiet > kept.jsonl
       reads standard input as JSON Lines and writes to standard output
 
@@ -62,17 +62,36 @@ def dedupe(
         bool,
         typer.Option(
             "--mark",
-            help="Write every post, with three more fields: duplicate_of (id of the post it repeats, null for a kept "
-            "one), score, and cluster (a number shared by duplicates). Default output: INPUT.marked.EXT.",
+            help="Write every post, with more fields: duplicate_of (id of the post it repeats, null for a kept one), "
+            "score, cluster (a number shared by duplicates), and those of --counts. Default output: INPUT.marked.EXT.",
         ),
     ] = False,
+    counts: Annotated[
+        bool,
+        typer.Option(
+            "--counts",
+            help="Add to each kept post n_copies (posts removed for it) and, if posts have a time, first_seen and "
+            "last_seen (UTC).",
+        ),
+    ] = False,
+    authors: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="As --counts, and add authors: the distinct values of this field."),
+    ] = None,
+    time_field: Annotated[
+        str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --counts and the report.")
+    ] = "created_at",
     against: Annotated[
         list[str] | None,
         typer.Option(
             metavar="OLD",
             help="File of posts that were kept earlier: posts that repeat one of them are removed. The file is only "
-            "read, and may have another format; may be given several times.",
+            "read, and may have another format, encoding and delimiter; may be given several times.",
         ),
+    ] = None,
+    against_text_field: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Field with the posts in the files of --against. Default: --text-field."),
     ] = None,
     removed: Annotated[
         str | None,
@@ -129,7 +148,8 @@ def dedupe(
         str | None,
         typer.Option(
             metavar="FIELD",
-            help="Field or column, or a path such as user.id; only posts with the same value are compared.",
+            help="Field or column, a path such as user.id, or several such as 'user.id + city'; only posts with "
+            "the same values are compared.",
         ),
     ] = None,
     format_name: options.Format = None,
@@ -156,65 +176,36 @@ def dedupe(
     Kept posts are written unchanged, in input order and in the input's format. The configuration defines which posts
     match, with thresholds by length of text.
     """
-    from hybriddup.cli import dedupe_outputs as results
-    from hybriddup.cli.inputs import check_against, files_of, read_against, read_posts
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import report_run
     from hybriddup.config import open_session
     from hybriddup.config.load import with_threshold
-    from hybriddup.files.formats import Fields
-    from hybriddup.files.inputs import open_inputs
-    from hybriddup.files.outputs import Outputs
-    from hybriddup.run.pipeline import run
-    from hybriddup.run.result import TIME_FIELD
-    from hybriddup.run.summary import StepTiming
-    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
+    from hybriddup.run.over_files import FileRun, run_over_files
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, say, show_progress
     from hybriddup.steps.parallel import available_workers
 
     (settings, manager), notes = open_session(config, plugins or ()), []
     if threshold is not None:
         settings, meaning = with_threshold(settings, threshold, config)
         notes.append(f"--threshold: {meaning}.")
-    registry, reading = manager.registry, options.reading(format_name, max_line, encoding, delimiter)
-    inputs, against = files_of(inputs, registry, reading, quiet=quiet), against or []
-    target = results.target_of(inputs, output, mark=mark, dry_run=dry_run)
-    check_against(inputs, against)
-    wanted = {"-o": target, "--removed": removed, "--clusters": clusters, "--bad": bad, "--summary": summary}
-    wanted |= {"--report": report, "--save-recipe": save_recipe}
-    shown = show_progress(quiet=quiet, course=COURSE_OF_A_RUN)
-    with Outputs([*inputs, *against], force=force) as outputs, shown as progress:
-        on_stop(outputs.abandon)
-        planned = results.plan_outputs(wanted, outputs, dry_run=dry_run)
-        with open_inputs(inputs, registry, reading) as opened:
-            if reading.format is None:
-                results.check_endings({"-o": output, "--bad": bad}, opened, registry)
-            if mark:
-                results.check_marks(opened)
-            fields = Fields(text_field, id_field, settings.order_fields)
-            began, optional = perf_counter(), (TIME_FIELD,) if report else ()
-            corpus, remarks = read_posts(opened, fields, progress, per=per, optional=optional, strict=strict)
-            timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
-            corpus, of_others = read_against(corpus, against, registry, fields, per, reading, strict, progress)
-            n_workers = workers or available_workers()
-            write = partial(results.write, opened, planned, corpus, progress=progress, mark=mark)
-            # files are put in place at the end, but what a stream got cannot be taken back
-            has_stream = any(one.is_stream for option, one in planned.items() if option != "--summary")
-            result = run(
-                corpus,
-                settings,
-                registry,
-                workers=n_workers,
-                progress=progress,
-                config_name=config,
-                per=per,
-                while_auditing=None if has_stream else write,
-            )
-            manager.run_finished(result)
-            if has_stream:
-                write(result)
-            result.summary.timings.insert(0, timing)
-            result.summary.notes += [*notes, *remarks, *of_others]
-        results.write_summary(planned, inputs, against, settings, corpus, result)
-        results.write_report(planned, result, progress)
-        outputs.commit()
-    options.exit_with(report_run(result.summary, planned, corpus, against, mark=mark, verbose=verbose, quiet=quiet))
+    job = FileRun(
+        inputs=inputs, output=output, mark=mark, counts=counts, authors=authors, time_field=time_field,
+        against=against or [], against_text_field=against_text_field,
+        removed=removed, clusters=clusters, bad=bad, summary=summary, report=report, save_recipe=save_recipe,
+        force=force, text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run, notes=notes,
+        reading=options.reading(format_name, max_line, encoding, delimiter),
+    )  # fmt: skip
+    with show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress:
+        done = run_over_files(
+            job,
+            settings,
+            manager.registry,
+            workers=workers or available_workers(),
+            progress=progress,
+            config_name=config,
+            tell=(lambda _: None) if quiet else say,
+            on_outputs=lambda outputs: on_stop(outputs.abandon),
+            on_result=manager.run_finished,
+        )
+    shown = {"mark": mark, "verbose": verbose, "quiet": quiet}
+    options.exit_with(report_run(done.result.summary, done.outputs, done.corpus, job.against, **shown))

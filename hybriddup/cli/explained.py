@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import typer
 
-from hybriddup.cli.inputs import files_of
 from hybriddup.cli.printing import print_json, print_table
 from hybriddup.config import open_session
 from hybriddup.config.load import DEFAULT_CONFIG, with_threshold
@@ -26,6 +25,7 @@ from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import open_source
 from hybriddup.files.text import text_lines
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.file_inputs import files_of
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup.study.explain import explain_texts
 from hybriddup.study.explanation import ExplainedText, Explanation, KnownRun

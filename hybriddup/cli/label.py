@@ -60,12 +60,12 @@ def label(
     debug: options.Debug = False,
 ) -> None:
     """Show pairs of posts, and label which repeat each other."""
-    from hybriddup.cli.inputs import files_of, read_files
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
     from hybriddup.files.answers import AnswerFile
     from hybriddup.files.output_names import ANSWERS
     from hybriddup.files.outputs import Outputs
+    from hybriddup.run.file_inputs import files_of, read_files
     from hybriddup.run.terminal import show_progress
     from hybriddup.steps.parallel import available_workers
     from hybriddup.study.label_choice import Chooser, score_candidates

@@ -48,7 +48,6 @@ def learn(
     debug: options.Debug = False,
 ) -> None:
     """Learn token weights, common shingles and similar data from posts, for runs and windows to share."""
-    from hybriddup.cli.inputs import files_of, read_files
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
@@ -57,6 +56,7 @@ def learn(
     from hybriddup.files.output_names import RECIPE
     from hybriddup.files.outputs import Outputs
     from hybriddup.run.components import Components
+    from hybriddup.run.file_inputs import files_of, read_files
     from hybriddup.run.pipeline import Run
     from hybriddup.run.progress import Clock
     from hybriddup.run.recipe import RECIPE_IS_GIVEN

@@ -10,6 +10,8 @@ import typer
 from hybriddup.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hybriddup.files.inputs import ReadOptions
 
 DEFAULT_CONFIG = "posts"
@@ -82,12 +84,33 @@ def remember_debug(context: typer.Context, value: bool) -> bool:
     return value
 
 
+def shipped_configurations() -> list[str]:
+    """Return the values of ``--config`` that a shell completes, besides files."""
+    from hybriddup.config.read import shipped_names
+
+    return shipped_names()
+
+
+def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
+    """Return a function for the shell's completion: the values that begin with what was typed."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values() if value.startswith(incomplete)]
+
+    return complete
+
+
+FORMATS = ["jsonl", "json", "csv", "tsv", "lines", "parquet"]
+ENCODINGS = ["auto", "utf-8", "gb18030", "big5", "shift_jis", "cp949", "cp1251", "cp1252", "latin-1"]
+"""Values that a shell completes; others are allowed."""
+
 Config = Annotated[
     str,
     typer.Option(
         "--config",
         "-c",
         metavar="NAME|FILE",
+        autocompletion=completing(shipped_configurations),
         help="Configuration: the name of a shipped one, or a YAML file with your changes.",
     ),
 ]
@@ -103,8 +126,9 @@ TextField = Annotated[
     str,
     typer.Option(
         metavar="FIELD",
-        help="Field or column with the text of a post; a path such as retweeted.text; or several, such as "
-        "'title + body', whose texts are joined by a line end.",
+        help="Field or column with the text of a post; a path such as retweeted.text; several, such as "
+        "'title + body', whose texts are joined by a line end; or alternatives, such as 'full_text | text', of which "
+        "the first that is not empty counts.",
     ),
 ]
 IdField = Annotated[
@@ -119,6 +143,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
+        autocompletion=completing(lambda: FORMATS),
         help="Format of the input, if its name does not show it: jsonl, json, csv, tsv, lines, parquet or a plugin's.",
     ),
 ]
@@ -126,6 +151,7 @@ Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
+        autocompletion=completing(lambda: ENCODINGS),
         help="Encoding of text files, such as gb18030, big5 or latin-1; auto to detect it. Posts that dedupe copies "
         "keep it.",
     ),

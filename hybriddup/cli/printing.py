@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -66,11 +65,7 @@ def _draw(rows: Rows, headers: Sequence[str], title: str, right: Sequence[int], 
 
 def print_json(data: Any) -> None:
     """Print data as `to_json` writes it."""
+    from hybriddup.files.tables import to_json
+
     sys.stdout.buffer.write(to_json(data))
     sys.stdout.buffer.flush()
-
-
-def to_json(data: Any) -> bytes:
-    """Return data as indented JSON in UTF-8; lone surrogates are escaped."""
-    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
-    return text.encode("utf-8", "backslashreplace") + b"\n"

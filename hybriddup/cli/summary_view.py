@@ -79,8 +79,10 @@ def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
     where = f" in {target}" if target not in {None, "-"} else ""
     if mark and target is not None:
         return f"Wrote all {summary.n_read:,}{where}."
-    n_left_out = summary.n_read - summary.n_exact - summary.n_near - summary.n_kept
+    n_left_out = summary.n_read - summary.n_exact - summary.n_near - summary.n_kept - summary.n_originals
     left_out = f" Left out {n_left_out:,} without text." if n_left_out else ""
+    if summary.n_originals:
+        left_out += f" Left out {summary.n_originals:,} that these repeat (keep: none)."
     if target is None:
         return f"Would keep {summary.n_kept:,}.{left_out} Dry run: nothing was written."
     return f"Kept {summary.n_kept:,}{where}.{left_out}"
@@ -117,7 +119,7 @@ def _counts(summary: Summary) -> list[list[str]]:
 
 def _without_text(summary: Summary) -> str:
     """Return the remark on posts without text: left out, or counted among the others."""
-    n_of_others = summary.n_exact + summary.n_near + summary.n_kept
+    n_of_others = summary.n_exact + summary.n_near + summary.n_kept + summary.n_originals
     return "left out" if n_of_others < summary.n_read else "among these"
 
 

@@ -108,11 +108,16 @@ def print_tuned(tuned: Tuned, output: str) -> None:
     rows = [[band.length_band, f"{band.n_pairs:,}", *shares(band.before), *shares(band.after)] for band in tuned.bands]
     print_table(rows, headers=headers, right=range(1, len(headers)))
     changed = "no other way was clearly better" if tuned.way == AS_IT_IS else "each pair judged by what others taught"
-    print_table(
-        [["changed", f"{tuned.way}; {changed}"], ["written to", output], ["still wrong", str(len(tuned.wrong))]]
-    )
+    print_table([["changed", f"{tuned.way}; {changed}"], ["written to", output], ["still wrong", _still_wrong(tuned)]])
     for warning in tuned.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def _still_wrong(tuned: Tuned) -> str:
+    return (
+        f"{len(tuned.wrong):,} of these pairs, judged by the configuration that was fitted to them; "
+        "on new pairs expect what is measured after"
+    )
 
 
 def _intervals(reached: Reached) -> list[str]:

@@ -84,7 +84,8 @@ class Watcher:
         try:
             text = find_text(record, self.fields["text"])
         except KeyError:
-            return BadLine(number, f"field {self.fields['text']!r} is missing")
+            names = ", ".join(map(repr, list(record)[:10])) or "none"
+            return BadLine(number, f"field {self.fields['text']!r} is missing (fields: {names}); see --text-field")
         try:
             post = as_post(
                 number, {name: find_or(record, field) for name, field in self.fields.items()} | {"text": text}

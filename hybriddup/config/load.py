@@ -12,6 +12,7 @@ from hybriddup.config.guards import MUST_AGREE, guards_that_see, spell_out_guard
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
+from hybriddup.config.shorthands import spell_out_shorthands
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
@@ -77,12 +78,20 @@ def _as_written(config: Config) -> Written:
 
 def _resolve(written: Written, registry: Registry) -> Settings:
     _raise_faults(_large_numbers(written.data), written)
-    spelled = spell_out_guards(written.data)
+    defaults = Settings().to_dict()
+    data, of_shorthands = spell_out_shorthands(written.data, defaults)
+    spelled = spell_out_guards(data)
     written = replace(written, lines=with_lines_of_guards(written.lines))
-    merged = _merge(Settings().to_dict(), spelled.data)
+    merged = _merge(defaults, spelled.data)
     if MUST_AGREE not in spelled.data:  # so that masking digits works without changing the guards
         merged[MUST_AGREE] = guards_that_see(merged)
-    faults = [*spelled.faults, *_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry)]
+    faults = [
+        *of_shorthands,
+        *spelled.faults,
+        *_key_faults(merged),
+        *setting_faults(merged),
+        *_fill_components(merged, registry),
+    ]
     _raise_faults(faults, written)
     settings = Settings.model_validate(merged).with_remarks([*written.remarks, *spelled.remarks])
     _raise_faults(_component_faults(settings, registry), written)

@@ -88,6 +88,9 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
     """Return a fault for every broken rule that involves several keys."""
     lengths = written.get("lengths")
     faults = [*blind_guard_faults(written), *_keep_faults(written.get("keep"))]
+    if written.get("within") is not None and written.get("keep", "first") not in ("first", "none"):
+        message = "within needs keep: first (or none), because posts are then decided in the order of their times."
+        faults.append(Fault(("within",), message))
     if isinstance(lengths, Sequence) and not isinstance(lengths, str):
         bands = [band if isinstance(band, Mapping) else None for band in lengths]
         faults += _order_faults(bands)
@@ -99,6 +102,9 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
 
 
 def _keep_faults(keep: Any) -> Iterator[Fault]:
+    if isinstance(keep, (list, tuple)) and "none" in keep:
+        place = list(keep).index("none")
+        yield Fault(("keep", place), f"keep[{place}] must not be none, which stands alone: keep: none.")
     for place, rule in enumerate(keep[:-1] if isinstance(keep, Sequence) and not isinstance(keep, str) else ()):
         if rule in ("first", "last"):
             yield Fault(

@@ -32,7 +32,8 @@ def config_schema(registry: Registry) -> dict[str, Any]:
         branches = [_component(role, name, registry, required=name != default["use"]) for name in names]
         if key in CHAINS:
             members = [_component(role, name, registry, required=True) for name in names]
-            branches.append({"type": "array", "minItems": 1, "items": {"oneOf": members}})
+            branches.append({"type": "array", "minItems": 1, "items": {"oneOf": [*members, {"enum": list(names)}]}})
+        branches.append({"enum": list(names), "description": "The name alone: the component with its default options."})
         properties[key] = {"oneOf": branches, "description": description, "default": default}
     guards = _guards(registry)
     for holder in (properties, definitions["LengthBand"]["properties"]):
@@ -42,6 +43,9 @@ def config_schema(registry: Registry) -> dict[str, Any]:
     for combined in ("AllVerifiers", "AnyVerifier"):
         definitions[combined]["additionalProperties"] = False
     properties["lengths"]["default"] = Settings().to_dict()["lengths"]
+    for holder, what in ((properties, "all length bands"), (definitions["LengthBand"]["properties"], "the band")):
+        about = f"Lowest score of duplicates for {what}, inclusive; short for the threshold of the verifier."
+        holder["threshold"] = {"type": "number", "minimum": 0, "maximum": 1, "description": about}
     del definitions["ComponentSettings"], definitions["GuardSettings"]
     about = "What hybriddup does; keys that are left out keep their defaults."
     return {"$schema": DIALECT, **schema, "title": "hybriddup configuration", "description": about}

@@ -199,7 +199,7 @@ def _keep_kind(value: Any) -> str:
     return "field" if isinstance(value, (Mapping, KeepHighest)) else "name"
 
 
-KeepName = Annotated[Literal["first", "last", "longest", "most_complete"], Tag("name")]
+KeepName = Annotated[Literal["first", "last", "longest", "most_complete", "none"], Tag("name")]
 KeepField = Annotated[KeepHighest, Tag("field")]
 KeepRule = Annotated[KeepName | KeepField, Discriminator(_keep_kind)]
 KeepRules = Annotated[tuple[KeepRule, ...], Field(min_length=1), Tag("list")]
@@ -284,7 +284,19 @@ class Settings(_Section):
         "first",
         description="Which post of a set of repeats is kept: first, last, longest, most_complete (the longest body, "
         "see compare), or the one with the highest value of a field; in a list, each rule breaks the ties of the "
-        "rules before it. Windows keep the first.",
+        "rules before it; or none, which also removes a post that has copies. Windows keep the first.",
+    )
+    max_copies: int = Field(
+        0,
+        ge=0,
+        description="Number of copies of a kept post that are kept too: with 2, the third copy is the first to be "
+        "removed. Windows and Spark keep no copies.",
+    )
+    within: str | None = Field(
+        None,
+        pattern=r"^\s*\d+(\.\d+)?\s*[smhd]\s*$",
+        description="Time within which two posts repeat each other, exclusive: a number with s, m, h or d, such as 7d; "
+        "null = any. The time of a post is in the field of --time-field. A window has a horizon instead.",
     )
     audit: AuditSettings = Field(AuditSettings(), description="The estimate of the recall of stage 1 in the summary.")
     lengths: tuple[LengthBand, ...] = Field(
@@ -318,7 +330,15 @@ class Settings(_Section):
     @property
     def keep_rules(self) -> tuple[KeepRule, ...]:
         """The rules that decide which post of a set of repeats is kept; each breaks the ties of those before it."""
+        if self.keep == "none":
+            return ("first",)
         return self.keep if isinstance(self.keep, tuple) else (self.keep,)
+
+    @property
+    def of_runs_only(self) -> list[str]:
+        """The settings that neither windows nor Spark can keep, as written."""
+        given = [("keep: none", self.keep == "none"), (f"max_copies: {self.max_copies}", self.max_copies)]
+        return [written for written, is_given in [*given, (f"within: {self.within}", self.within)] if is_given]
 
     @property
     def normalizers(self) -> tuple[ComponentSettings, ...]:
@@ -355,6 +375,13 @@ class Settings(_Section):
     def warnings(self) -> list[str]:
         """Return warnings about settings that are valid but probably not intended, one sentence each."""
         return [*self._remarks, *setting_warnings(self.to_dict())]
+
+    def __repr__(self) -> str:
+        steps = (*(one.use for one in self.normalizers), self.tokenizer.use, self.weighter.use, self.blocks.use)
+        bands = "1 length band" if len(self.lengths) == 1 else f"{len(self.lengths)} length bands"
+        return f"Settings: {', '.join(steps)}; {self.fingerprint.bits} bits; {bands}"
+
+    __str__ = __repr__
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as written in a file, in the order of the steps, as plain data for YAML or JSON."""

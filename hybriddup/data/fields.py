@@ -1,12 +1,12 @@
 """Look up fields of posts, as named by `--text-field` and similar options: by name, by path, or several as one text.
 
-The literal name wins. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, and
-``title + body`` is the text of both fields, joined by a newline.
+The literal name wins. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, ``title + body``
+is the text of both fields, joined by a newline, and ``full_text | text`` is the first of the two that is not empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -52,18 +52,60 @@ def find_text(record: Any, field: str) -> Any:
     >>> find_text({"title": "Late", "body": "as ever"}, "title + body")
     'Late\nas ever'
     """
-    names = text_fields(field, record)
-    if len(names) == 1:
+    wanted = alternatives(field, record)
+    if wanted == [[field]]:
         return find(record, field)
-    found = [value for name in names if (value := find_or(record, name, MISSING)) is not MISSING]
-    if not found:
+    value = first_text({name: find_or(record, name, MISSING) for parts in wanted for name in parts}, wanted)
+    if value is MISSING:
         raise KeyError(field)
-    return joined(found)
+    return value
+
+
+def alternatives(field: str, names: Container[str]) -> list[list[str]]:
+    """Split a text field into alternatives, each with its parts, unless the record or table has it as one name.
+
+    Examples
+    --------
+    >>> alternatives("full_text | title + body", ["full_text"])
+    [['full_text'], ['title', 'body']]
+    """
+    if field in names:
+        return [[field]]
+    return [[part.strip() for part in one.split("+")] for one in field.split("|")]
 
 
 def text_fields(field: str, names: Container[str]) -> list[str]:
-    """Split a text field such as ``title + body`` into its names, unless the record or table has it as one name."""
-    return [field] if field in names or "+" not in field else [part.strip() for part in field.split("+")]
+    """Return all names in a text field such as ``title + body``, unless the record or table has it as one name."""
+    return list(dict.fromkeys(name for parts in alternatives(field, names) for name in parts))
+
+
+def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
+    """Return the alternatives whose parts a table all has."""
+    return [parts for parts in alternatives(field, names) if all(name in names for name in parts)]
+
+
+def first_text(values: Mapping[str, Any], wanted: list[list[str]]) -> Any:
+    """Return the text of the first alternative that is not empty; `MISSING` if no value is there."""
+    text: Any = MISSING
+    for parts in wanted:
+        found = [value for name in parts if (value := values.get(name, MISSING)) is not MISSING]
+        if found:
+            text = found[0] if len(parts) == 1 else joined(found)
+            if not (text is None or is_missing(text) or (isinstance(text, str) and not text)):
+                break
+    return text
+
+
+def scope_fields(per: str | None) -> list[str]:
+    """Return the names in a field of ``--per`` such as ``user.id + city``."""
+    return [] if per is None else [part.strip() for part in per.split(" + ")]
+
+
+def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
+    """Return one value for each post: that of the only column, else a tuple; None if no column has a value."""
+    if len(columns) == 1:
+        return columns[0]
+    return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]
 
 
 def joined(values: Iterable[Any]) -> Any:
@@ -109,4 +151,4 @@ def finder(name: str) -> Callable[[Any], Any]:
 
 def text_finder(field: str) -> Callable[[Any], Any]:
     """Return `find_text` for a field as a function of the record, with a fast path for plain names."""
-    return partial(find_text, field=field) if "." in field or "+" in field else itemgetter(field)
+    return partial(find_text, field=field) if set(".+|") & set(field) else itemgetter(field)

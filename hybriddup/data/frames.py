@@ -6,14 +6,24 @@ Neither pandas nor polars is imported until a result is converted: input frames 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.fields import DEFAULT_ID_FIELD, MISSING, find_or, is_missing, joined, text_fields
+from hybriddup.data.fields import (
+    DEFAULT_ID_FIELD,
+    MISSING,
+    alternatives,
+    combined,
+    find_or,
+    first_text,
+    is_missing,
+    scope_fields,
+    text_fields,
+)
 from hybriddup.data.records import Removed
 from hybriddup.errors import HybriddupError, InputError
 
@@ -26,17 +36,23 @@ COLUMN_TYPES = {
 }
 """Column types of a data frame of removed posts, so that an empty one has them too; all others are text."""
 
-_ACCEPTED = "posts must be a list of strings, a list of mappings such as dicts, or a pandas or polars DataFrame"
+_ACCEPTED = "posts must be a list of strings, a list of dicts, a pandas or polars DataFrame, or a pyarrow Table"
 
 
 def corpus_from_posts(
-    posts: Any, text_field: str, id_field: str, order_fields: Sequence[str] = (), per: str | None = None
+    posts: Any,
+    text_field: str,
+    id_field: str,
+    order_fields: Sequence[str] = (),
+    per: str | None = None,
+    optional: Sequence[str] = (),
 ) -> Corpus:
     """Return posts as a corpus; the row of a post is its position.
 
     Posts are strings, or mappings with ``text_field``, in a list or another ordered iterable; or a pandas or polars
-    data frame with that column. ``order_fields`` are the fields named by ``keep: {highest: FIELD}``. A post without an
-    id has its row as id.
+    data frame, or a pyarrow table, with that column. ``order_fields`` are the fields named by
+    ``keep: {highest: FIELD}``, ``optional`` further fields, which posts need not have. A post without an id has its row
+    as id.
 
     Raises
     ------
@@ -44,10 +60,10 @@ def corpus_from_posts(
         The posts are of another type, lack a field, or have a text that is not a string. Names the first such post.
     """
     if is_data_frame(posts):
-        return _from_data_frame(posts, text_field, id_field, order_fields, per)
+        return _with_fields(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, optional)
     listed = _as_list(posts)
     if listed and isinstance(listed[0], Mapping):
-        return _from_mappings(listed, text_field, id_field, order_fields, per)
+        return _with_fields(_from_mappings(listed, text_field, id_field, order_fields, per), listed, optional)
     if listed and per is not None:
         raise InputError(f"per={per!r} needs posts with fields, such as dicts; posts[0] is {describe(listed[0])}.")
     if listed and order_fields:
@@ -63,6 +79,15 @@ def corpus_from_posts(
     return _corpus(texts, range(len(texts)), nothing)
 
 
+def _with_fields(corpus: Corpus, posts: Any, optional: Sequence[str]) -> Corpus:
+    """Return a corpus with the values of further fields, None for posts without one."""
+    values = {
+        field: _column(posts, field, "the option") if is_data_frame(posts) else [find_or(post, field) for post in posts]
+        for field in optional
+    }
+    return replace(corpus, order_values={**corpus.order_values, **values})
+
+
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
     """Return the posts in these rows, in the type that was given; InputError if there are not ``n_rows`` posts."""
     if not hasattr(posts, "__len__") or isinstance(posts, (str, bytes, bytearray, Mapping, Set)):
@@ -71,6 +96,8 @@ def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
         raise InputError(f"dedupe was given {n_rows:,} posts, and these are {len(posts):,}; give the same posts.")
     if hasattr(posts, "iloc"):
         return posts.iloc[list(rows)]
+    if is_arrow(posts):
+        return posts.take(np.array(rows, np.int64))
     if hasattr(posts, "to_numpy") or isinstance(posts, np.ndarray):
         return posts[np.array(rows, np.int64)]
     if hasattr(posts, "select"):  # a data set of Hugging Face
@@ -100,7 +127,7 @@ def removed_to_polars(removed: Sequence[Removed]) -> Any:
     types = {"int64": pl.Int64, "float64": pl.Float64, "text": pl.String}
 
     def series(name: str, values: list[Any]) -> Any:
-        wanted = None if values and name in {"id", "keeper_id"} else types[COLUMN_TYPES.get(name, "text")]
+        wanted = None if values and name in {"id", "duplicate_of"} else types[COLUMN_TYPES.get(name, "text")]
         try:
             return pl.Series(name, values, wanted)
         except (TypeError, ValueError, OverflowError):  # ids of several kinds; text with lone surrogates
@@ -124,18 +151,42 @@ def _columns_of(removed: Sequence[Removed]) -> Iterator[tuple[str, list[Any]]]:
 def is_data_frame(posts: Any) -> bool:
     """Return whether this is a pandas or polars data frame, or has the same interface."""
     kind = type(posts)  # not the instance: some lazy frames compute their columns, with a warning, on access
-    return all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
+    return is_arrow(posts) or all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
+
+
+def is_arrow(posts: Any) -> bool:
+    """Return whether this is a pyarrow Table, or has the same interface."""
+    return all(hasattr(type(posts), name) for name in ("column_names", "to_pylist", "take"))
+
+
+def column_names(posts: Any) -> list[Any]:
+    """Return the names of the columns of a data frame."""
+    return list(posts.column_names if is_arrow(posts) else posts.columns)
 
 
 def _from_data_frame(
     posts: Any, text_field: str, id_field: str, order_fields: Sequence[str], per: str | None
 ) -> Corpus:
-    columns = [_texts(posts, name) for name in text_fields(text_field, list(posts.columns))]
-    texts = columns[0] if len(columns) == 1 else list(map(joined, zip(*columns, strict=True)))
-    has_ids = id_field in list(posts.columns) or id_field != DEFAULT_ID_FIELD
+    wanted = _alternatives_of(posts, text_field)
+    columns = {name: _texts(posts, name) for parts in wanted for name in parts}
+    texts = next(iter(columns.values()))
+    if len(columns) > 1:
+        rows = zip(*columns.values(), strict=True)
+        texts = [first_text(dict(zip(columns, row, strict=True)), wanted) for row in rows]
+    has_ids = id_field in column_names(posts) or id_field != DEFAULT_ID_FIELD
     ids = _column(posts, id_field, "id_field") if has_ids else range(len(texts))
-    order_values = {field: _column(posts, field, "keep: highest") for field in order_fields}
-    return _corpus(texts, ids, order_values | ({} if per is None else {per: _column(posts, per, "per")}))
+    order_values: dict[str, Sequence[Any]] = {field: _column(posts, field, "keep: highest") for field in order_fields}
+    if per is not None:
+        order_values[per] = combined([_column(posts, field, "per") for field in scope_fields(per)])
+    return _corpus(texts, ids, order_values)
+
+
+def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
+    """Return the alternatives of a text field whose columns exist, or all if there are none."""
+    names = column_names(posts)
+    wanted = alternatives(text_field, names)
+    there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]
+    return there or wanted
 
 
 def _texts(posts: Any, field: str) -> list[str]:
@@ -144,17 +195,22 @@ def _texts(posts: Any, field: str) -> list[str]:
 
 
 def _column(posts: Any, field: str, option: str) -> list[Any]:
-    n_found = list(posts.columns).count(field)
+    names = column_names(posts)
+    n_found = names.count(field)
     if n_found == 1:
-        return list(posts[field].to_list())
+        return _values(posts[field])
     outer = field.partition(".")[0]
-    if n_found == 0 and outer != field and list(posts.columns).count(outer) == 1:
-        values = [find_or({outer: value}, field, MISSING) for value in posts[outer].to_list()]
+    if n_found == 0 and outer != field and names.count(outer) == 1:
+        values = [find_or({outer: value}, field, MISSING) for value in _values(posts[outer])]
         if any(value is not MISSING for value in values):
             return [None if value is MISSING else value for value in values]
     problem = "has no column" if n_found == 0 else f"has {n_found} columns named"
-    columns = ", ".join(map(repr, posts.columns)) or "none"
+    columns = ", ".join(map(repr, names)) or "none"
     raise InputError(f"the data frame {problem} {field!r} (columns: {columns}); name the right one with {option}.")
+
+
+def _values(column: Any) -> list[Any]:
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
 
 
 def _from_mappings(
@@ -170,25 +226,32 @@ def _from_mappings(
     ids = [find_or(post, id_field, position) for position, post in enumerate(posts)]
     if id_field != DEFAULT_ID_FIELD:
         _check_used(posts, id_field, "id_field")
-    if text_field not in posts[0]:
+    if text_field not in posts[0] and "|" not in text_field:
         for name in text_fields(text_field, ()):
             _check_used(posts, name, "text_field")
-    order_values = {
+    order_values: dict[str, Sequence[Any]] = {
         field: [_field(post, field, position, "keep: highest") for position, post in enumerate(posts)]
         for field in order_fields
     }
     if per is not None:
-        _check_used(posts, per, "per")
-        order_values[per] = [find_or(post, per) for post in posts]
+        for name in scope_fields(per):
+            _check_used(posts, name, "per")
+        order_values[per] = combined([[find_or(post, name) for post in posts] for name in scope_fields(per)])
     return _corpus(texts, ids, order_values)
 
 
 def _text_of(post: Mapping[Any, Any], field: str, position: int) -> str:
     if field in post:
         return _text_or_none(post[field], f"posts[{position}][{field!r}]")
-    parts = {name: find_or(post, name, MISSING) for name in text_fields(field, post)}
-    found = [_text_or_none(text, f"posts[{position}][{name!r}]") for name, text in parts.items() if text is not MISSING]
-    return str(joined(found) if found else _field(post, field, position, "text_field"))
+    wanted = alternatives(field, post)
+    values = {name: find_or(post, name, MISSING) for parts in wanted for name in parts}
+    texts = {
+        name: _text_or_none(value, f"posts[{position}][{name!r}]")
+        for name, value in values.items()
+        if value is not MISSING
+    }
+    text = first_text(texts, wanted)
+    return str(_field(post, field, position, "text_field") if text is MISSING else text)
 
 
 def _check_used(posts: list[Any], field: str, option: str) -> None:

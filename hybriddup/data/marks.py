@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from hybriddup.data.corpus import PackedIds, take_ids
 from hybriddup.data.frames import COLUMN_TYPES
 from hybriddup.data.records import Int64s, Removed
 from hybriddup.data.removed import RemovedPosts, cut
+from hybriddup.data.tallies import Tallies
 
 SOURCE = "keeper_source"
 """Column of `Removed` that is written only if the run compared with other corpora."""
@@ -24,7 +25,7 @@ class Table(NamedTuple):
     """Rows of values with named, typed columns."""
 
     types: Mapping[str, str]
-    """Type of each column by name: ``int64``, ``float64``, ``bool`` or ``string``; values may be None."""
+    """Type of each column by name: ``int64``, ``float64``, ``bool``, ``string`` or ``list``; values may be None."""
     rows: Iterable[Sequence[Any]]
 
 
@@ -38,7 +39,7 @@ def removed_table(removed: RemovedPosts) -> Table:
     """Return the removed posts as a table with one column per field of `Removed`."""
     type_of_ids = id_type(removed.corpus.ids)
     types = {field.name: COLUMN_TYPES.get(field.name, "string") for field in fields(Removed)}
-    types |= {"id": type_of_ids, "keeper_id": type_of_ids}
+    types |= {"id": type_of_ids, "duplicate_of": type_of_ids}
     if removed.corpus.against:
         return Table(types, removed.values())
     return Table({name: types[name] for name in types if name != SOURCE}, (row[:-1] for row in removed.values()))
@@ -72,21 +73,37 @@ def clusters_table(removed: RemovedPosts) -> Table:
 
 
 class Marks:
-    """The fields of `MARKS` for every post of an input of ``n_rows``, removed or kept."""
+    """Fields to add to the posts of an input of ``n_rows``: those of `MARKS`, of `TALLIES`, or both."""
 
-    def __init__(self, removed: RemovedPosts, n_rows: int) -> None:
+    def __init__(
+        self, removed: RemovedPosts, n_rows: int, tallies: Tallies | None = None, *, with_keepers: bool = True
+    ) -> None:
         corpus, n = removed.corpus, removed.corpus.n_against
         self._removed, self._numbers = removed, np.zeros(n_rows, np.int64)
         self._numbers[corpus.rows[n:]] = cluster_numbers(removed)[n:]
         self._places = np.full(n_rows, -1)
         self._places[removed.rows] = np.arange(len(removed))
-        self.types = dict(zip(MARKS, (id_type(corpus.ids), "float64", "int64"), strict=True))
+        self._posts = np.full(n_rows, -1)
+        self._posts[corpus.rows[n:]] = np.arange(n, len(corpus.texts))
+        self._tallies, self._with_keepers = tallies, with_keepers
+        types = (id_type(corpus.ids), "float64", "int64")
+        self.types = dict(zip(MARKS, types, strict=True)) if with_keepers else {}
+        self.types |= {} if tallies is None else tallies.types
 
-    def of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
-        """Yield the keeper's id, the score and the cluster for each row; None for what a post does not have."""
+    def of(self, rows: Int64s) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of the fields for each row; None for what a post does not have."""
         return chain.from_iterable(map(self._of, cut(rows)))
 
-    def _of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
+    def _of(self, rows: Int64s) -> Iterator[tuple[Any, ...]]:
+        keepers: Iterable[tuple[Any, ...]] = self._keepers_of(rows) if self._with_keepers else repeat(())
+        if self._tallies is None:
+            yield from keepers
+            return
+        nothing = (None,) * len(self._tallies.types)
+        for marks, place in zip(keepers, self._posts[rows].tolist(), strict=False):
+            yield (*marks, *(self._tallies.at(place) if place >= 0 else nothing))
+
+    def _keepers_of(self, rows: Int64s) -> Iterator[tuple[Any, float | None, int | None]]:
         places, columns = self._places[rows], self._removed.columns
         removed = places[places >= 0]
         keepers = take_ids(self._removed.corpus.ids, columns.keepers[removed])

@@ -211,7 +211,11 @@ class VerifiedPairs:
         return VerifiedPairs(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
-@dataclass(frozen=True, slots=True)
+SHOWN = 40
+"""Characters of each text in the repr of a removed post."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Removed:
     """One removed post: the kept post that it matches and the evidence for the pair."""
 
@@ -221,7 +225,7 @@ class Removed:
     text: str
     """Text as it was read, before normalizing."""
     keeper_row: int
-    keeper_id: Any
+    duplicate_of: Any
     keeper_text: str
     """Text of the kept post as it was read."""
     reason: str
@@ -240,3 +244,14 @@ class Removed:
     keeper_source: str | None = None
     """Name of the other corpus, such as a file of ``--against``, that ``keeper_row`` refers to; None = the run's own
     posts."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the removed post as plain data that JSON can hold, if the ids can."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __repr__(self) -> str:
+        text, keeper = (one if len(one) <= SHOWN else one[: SHOWN - 1] + "…" for one in (self.text, self.keeper_text))
+        return (
+            f"Removed(row={self.row}, text={text!r}, keeper_row={self.keeper_row}, keeper_text={keeper!r}, "
+            f"reason={self.reason!r}, score={self.score:.3f})"
+        )

@@ -15,6 +15,8 @@ from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed
 EQUAL = "equal"
 """Verifier name of exact repeats in results; their normalized texts are equal."""
 _PIECE_SIZE = 8192
+SHOWN_POSTS = 3
+"""Removed posts in the repr of a sequence of them."""
 Places = TypeVar("Places", range, Int64s)
 REASONS = {True: "exact", False: "near"}
 
@@ -61,6 +63,10 @@ class RemovedPosts(Sequence[Removed]):
     def __init__(self, corpus: Corpus, columns: RemovedColumns, by: RemovedBy) -> None:
         self.corpus, self.columns, self._by = corpus, columns, by
 
+    def replaced(self, columns: RemovedColumns) -> RemovedPosts:
+        """Return other removed posts of the same run."""
+        return RemovedPosts(self.corpus, columns, self._by)
+
     @property
     def rows(self) -> Int64s:
         """int64[n]: input row of each removed post, ascending."""
@@ -92,7 +98,8 @@ class RemovedPosts(Sequence[Removed]):
     __hash__ = None  # type: ignore[assignment]  # compares by its posts, as a list does
 
     def __repr__(self) -> str:
-        return repr(list(self))
+        shown, n_more = ", ".join(map(repr, self[:SHOWN_POSTS])), len(self) - SHOWN_POSTS
+        return f"[{shown}, and {n_more:,} more]" if n_more > 0 else f"[{shown}]"
 
     def _make(self, chosen: slice) -> Iterator[Removed]:
         return starmap(Removed, self.values(chosen))

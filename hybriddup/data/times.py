@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 FIRST_MOMENT, LAST_MOMENT = -62_135_596_800, 253_402_300_799
 """First second of the year 1 and last second of the year 9999, in seconds since 1970."""
 _NUMBER = re.compile(r"[0-9]{9,15}(\.[0-9]{1,9})?")
 """A timestamp in digits; needs nine, as eight digits are a date: 20260107."""
+SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
+MOST_SECONDS = 1e18
+"""Longer than any two posts can be apart."""
 _MAX_LENGTH = 64
 """Longest accepted time string, in characters."""
 TIMES = (
@@ -64,4 +68,16 @@ def read_time(text: str) -> datetime | float | None:
             return parse(text)
         except (ValueError, OverflowError, TypeError, IndexError):
             continue
+    return None
+
+
+def seconds_in(length: object) -> float | None:
+    """Return the seconds of a length of time: a timedelta, a number, or text such as ``2d``; None for anything else."""
+    if isinstance(length, timedelta):
+        return length.total_seconds()
+    if isinstance(length, str):
+        found = DURATION.fullmatch(length.strip().lower())
+        return float(found[1]) * SECONDS_OF_UNIT[found[2]] if found else None
+    if isinstance(length, (int, float)) and not isinstance(length, bool) and abs(length) < MOST_SECONDS:
+        return float(length)
     return None

@@ -79,8 +79,8 @@ def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> Non
     for name in names:
         if name in fields:
             raise InputError(
-                f"{source}: posts have a field {name!r} already, which --mark would write; rename it, or use "
-                f"--removed FILE instead, which names each removed post by its row."
+                f"{source}: posts have a field {name!r} already, which --mark or --counts would write; rename it, or "
+                f"use --removed FILE instead, which names each removed post by its row."
             )
 
 

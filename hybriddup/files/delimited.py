@@ -5,15 +5,24 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 
-from hybriddup.data.fields import joined, text_fields
+from hybriddup.data.fields import complete_alternatives, first_text
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
 from hybriddup.files.encodings import encoding_advice
-from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, check_columns, record_batches
+from hybriddup.files.formats import (
+    BATCH_ROWS,
+    SEPARATORS,
+    BadRow,
+    Fields,
+    Record,
+    RecordBatch,
+    check_columns,
+    record_batches,
+)
 from hybriddup.files.sources import Source
 from hybriddup.files.tables import delimited
 from hybriddup.files.text import BrokenText, broken_text, text_lines, why_too_long
@@ -23,6 +32,10 @@ MAX_FIELD_CHARACTERS = 2**31 - 1
 
 OPEN_AT_END = "unexpected end of data"
 """Message of the csv module for a quote that is still open at the end of the file."""
+
+
+EXCEL_LINE = re.compile(rb"sep=([^\r\n])\r?\n")
+"""A first line that tells Excel the delimiter; it is copied with the header."""
 
 
 class RawRecord(NamedTuple):
@@ -74,9 +87,12 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     delimiter = source.delimiter or delimiter
-    taken = _RecordLines(text_lines(stream, source), source)
+    lines = text_lines(stream, source)
+    first = next(lines, b"")
+    before = first if EXCEL_LINE.fullmatch(first) else b""
+    taken = _RecordLines(lines if before else chain(filter(None, [first]), lines), source)
     parser = csv.reader(taken.decoded(), delimiter=delimiter, strict=True)
-    next_line = 1
+    next_line = 2 if before else 1
     while True:
         problem, values = "", []
         try:
@@ -90,12 +106,25 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
         except csv.Error as error:
             if str(error) == OPEN_AT_END:
                 raise _open_quote(source, next_line, taken, delimiter) from None
-            problem = f"not valid CSV ({error})"
+            is_old = "new-line character seen" in str(error)
+            problem = "its lines end with CR; save it with LF line ends" if is_old else f"not valid CSV ({error})"
         if taken.raw.strip(b"\r\n"):
             last_line = next_line + taken.n - 1
-            yield RawRecord(next_line, bytes(taken.raw), values, taken.fault or problem, last_line)
+            yield RawRecord(next_line, before + taken.raw, values, taken.fault or problem, last_line)
+            before = b""
         next_line += taken.n
         taken.n = 0
+
+
+def found_delimiter(source: Source, usual: str, encoding: str) -> str:
+    """Return the delimiter of a table, by its first line: the usual one if it occurs there, else the most frequent."""
+    with source.open() as stream:
+        first = next(text_lines(stream, source), b"")
+    if named := EXCEL_LINE.fullmatch(first):
+        return named[1].decode("latin-1")
+    outside = re.sub('"[^"]*"', "", first.decode(encoding, "replace"))
+    other = max([",", *SEPARATORS], key=outside.count)
+    return other if usual not in outside and other in outside else usual
 
 
 def _open_quote(
@@ -190,8 +219,10 @@ def _columns(header: RawRecord, source: Source, fields: Fields) -> _Columns:
         raise InputError(f"{place}: the header cannot be read: {header.problem}.{advice}")
     check_columns(place, columns, fields)
     order = tuple(_place(columns, field) for field in fields.order)
-    get = itemgetter(*map(columns.index, names := text_fields(fields.text, columns)))
-    text = get if len(names) == 1 else lambda values: joined(get(values))
+    wanted = complete_alternatives(fields.text, columns)
+    text: Callable[[list[str]], Any] = itemgetter(columns.index(wanted[0][0]))
+    if len(wanted) > 1 or len(wanted[0]) > 1:
+        text = lambda values: first_text(dict(zip(columns, values, strict=True)), wanted)  # noqa: E731
     return _Columns(len(columns), text, _place(columns, fields.id), order)
 
 
@@ -234,6 +265,13 @@ class _DelimitedWriter(MarkingTextWriter):
                     f"{name} has other columns than {named[0][0]}: {header.values} instead of {named[0][1].values}; "
                     f"run each by itself, or give them the same columns in the same order."
                 )
+        delimiters = {source.name: source.delimiter or self.delimiter for source in sources}
+        if len(set(delimiters.values())) > 1:
+            listed = ", ".join(f"{name} ({delimiter!r})" for name, delimiter in delimiters.items())
+            raise InputError(
+                f"several tables must have the same delimiter, because the kept records go to one output unchanged; "
+                f"got {listed}. Run the tables of each delimiter by themselves."
+            )
 
     def _head(self, sources: Sequence[Source]) -> bytes:
         headers = (self._header(source) for source in sources)

@@ -43,9 +43,15 @@ def checked_encoding(name: str) -> str:
         pass
     raise InputError(
         f"encoding {name!r} cannot be read: it is not known, or its ASCII characters are not single bytes. Give one "
-        "such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1, or auto if files are read; convert "
-        "UTF-16 with iconv."
+        "such as utf-8, gb18030, big5, shift_jis, cp949, cp1251 or latin-1, or auto if files are read. Files in UTF-16 "
+        "are recognized by their byte order mark."
     )
+
+
+def encoding_of_other(source: Source, given: str) -> str:
+    """Return the encoding for a file apart from the inputs: UTF-8, else the given one, else `AUTO`."""
+    found = looks_like(source)
+    return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO
 
 
 def looks_like(source: Source) -> str | None:

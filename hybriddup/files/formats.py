@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, runtime_checkab
 
 import numpy as np
 
-from hybriddup.data.fields import text_fields
+from hybriddup.data.fields import complete_alternatives, text_fields
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.errors import InputError
@@ -166,7 +166,7 @@ def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
         f" and {len(names) - 20} more" if len(names) > 20 else ""
     )
     texts = text_fields(fields.text, names)
-    if absent := [name for name in texts if name not in names]:
+    if absent := [] if complete_alternatives(fields.text, names) else [name for name in texts if name not in names]:
         marks = [name for mark, name in SEPARATORS.items() if len(names) == 1 and mark in names[0]]
         hint = f". Perhaps --delimiter {marks[0]} is missing" if marks else ""
         fault = f"no column is called {absent[0]!r}; the columns are {shown}{hint}"

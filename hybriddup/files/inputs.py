@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 from hybriddup.errors import InputError
 from hybriddup.files.compression import SUFFIXES, split_compression
+from hybriddup.files.delimited import found_delimiter
 from hybriddup.files.encodings import AUTO, common_encoding
 from hybriddup.files.formats import Reader, Writer
 from hybriddup.files.json_array import is_array
 from hybriddup.files.output_names import SPREADSHEETS, from_spreadsheet
 from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Source, open_source
+from hybriddup.files.unpacking import as_json_lines, as_utf8
 from hybriddup.plugin.registry import Registry
 
 DEFAULT_FORMAT = "jsonl"
@@ -24,7 +26,8 @@ DEFAULT_FORMAT = "jsonl"
 TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
 """Formats that may have an encoding other than UTF-8."""
 
-TABLES = {"csv", "tsv"}
+TABLES = {"csv": ",", "tsv": "\t"}
+"""Tables, and the usual delimiter of each."""
 JSON = {"json", "jsonl"}
 """JSON arrays and JSON Lines, which are distinguished by their first bytes, not by their names."""
 
@@ -73,7 +76,10 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
     sources: list[Source] = []
     try:
         sources.extend(open_source(name, options.max_line_bytes) for name in names)
-        chosen = _by_content(options.format or _common_format(names, registry), sources)
+        chosen = options.format or _common_format(names, registry)
+        for i, source in enumerate(sources):
+            sources[i] = _converted(source, chosen)
+        chosen = _by_content(chosen, sources)
         sources[:] = _as_text(sources, chosen, options)
         reader = registry.create_by_name("reader", chosen)
         writer = registry.create_by_name("writer", chosen)
@@ -162,6 +168,13 @@ def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:
     return next((reader for reader, some in endings.items() if plain.endswith(some)), None)
 
 
+def _converted(source: Source, chosen: str) -> Source:
+    """Return the source in a form that readers take; see `hybriddup.files.unpacking`."""
+    if chosen in {*TEXT_FORMATS, *JSON}:
+        source = as_utf8(source)
+    return as_json_lines(source) if chosen in JSON else source
+
+
 def _by_content(chosen: str, sources: Sequence[Source]) -> str:
     """Return the format; for JSON, decide between an array and lines by the first bytes of the sources."""
     if chosen not in JSON or not sources:
@@ -187,8 +200,18 @@ def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> li
     if chosen not in TEXT_FORMATS and options.encoding not in {UTF_8, AUTO}:
         readable = ", ".join(sorted(TEXT_FORMATS))
         raise InputError(f"--encoding is for {readable}, but the inputs are {chosen}. Convert them to UTF-8 first.")
+    converted = next((source for source in sources if source.remark), None)
+    if converted is not None and options.encoding not in {UTF_8, AUTO}:
+        raise InputError(f"{converted.name} {converted.remark}; leave out --encoding {options.encoding}.")
     encoding = common_encoding(sources, options.encoding) if chosen in TEXT_FORMATS else UTF_8
-    return [replace(source, encoding=encoding, delimiter=options.delimiter) for source in sources]
+    return [
+        replace(source, encoding=encoding, delimiter=options.delimiter or _delimiter(source, chosen, encoding))
+        for source in sources
+    ]
+
+
+def _delimiter(source: Source, chosen: str, encoding: str) -> str | None:
+    return found_delimiter(source, TABLES[chosen], encoding) if chosen in TABLES else None
 
 
 def _common_format(names: Sequence[str], registry: Registry) -> str:

@@ -28,7 +28,7 @@ BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
 class JsonArrayReader:
     """Reads the text from a field of each object."""
 
-    extensions = (".json",)
+    extensions = (".json", ".js")
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
         """Yield the posts of one source in order."""

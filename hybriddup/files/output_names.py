@@ -25,6 +25,7 @@ PLAIN_TEXT = (".txt", ".text")
 TABLE_ENDINGS = (*JSON_LINES, ".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 REMOVED = Kind("removed posts are", TABLE_ENDINGS)
+ACCOUNTS = Kind("pairs of accounts are", TABLE_ENDINGS)
 CLUSTERS = Kind("clusters are", TABLE_ENDINGS)
 SUMMARY = Kind("the summary is", (".json",))
 REPORT = Kind("the report is", (".html", ".htm"))

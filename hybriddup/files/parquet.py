@@ -6,12 +6,12 @@ import io
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from hybriddup.data.fields import find_or, joined, text_fields
+from hybriddup.data.fields import complete_alternatives, find_or, first_text
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
@@ -50,7 +50,7 @@ class ParquetReader:
             kinds = _kinds(table.schema_arrow)
             names = table.schema_arrow.names
             check_columns(source.name, [*names, *(path for path in kinds if path not in names)], fields)
-            for text in text_fields(fields.text, kinds):
+            for text in chain.from_iterable(complete_alternatives(fields.text, kinds)):
                 _check_text_column(kinds[text], source.name, text)
             with damage_named(source.name):
                 yield from record_batches(_records(table, fields, kinds))
@@ -106,7 +106,8 @@ def _check_text_column(kind: Any, name: str, text_field: str) -> None:
 
 
 def _records(table: ParquetFile, fields: Fields, kinds: Container[str]) -> Iterator[Record | BadRow]:
-    texts = text_fields(fields.text, kinds)
+    alternatives = complete_alternatives(fields.text, kinds)
+    texts = list(dict.fromkeys(chain.from_iterable(alternatives)))
     wanted = [field for field in dict.fromkeys((*texts, fields.id, *fields.order)) if field in kinds]
     row = 0
     for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
@@ -114,7 +115,8 @@ def _records(table: ParquetFile, fields: Fields, kinds: Container[str]) -> Itera
         nothing = [None] * batch.num_rows
         text_column = columns[texts[0]]
         if len(texts) > 1:
-            text_column = list(map(joined, zip(*(columns[name] for name in texts), strict=True)))
+            rows = zip(*(columns[name] for name in texts), strict=True)
+            text_column = [first_text(dict(zip(texts, values, strict=True)), alternatives) for values in rows]
         ids = columns.get(fields.id, nothing)
         order_columns = (columns.get(name, nothing) for name in fields.order)
         for text, record_id, *order_values in zip(text_column, ids, *order_columns, strict=True):
@@ -233,11 +235,18 @@ def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(types)
-    arrays = [
-        pyarrow.array(map(_as_text, values) if kind == "string" else values, pyarrow.type_for_alias(kind))
-        for kind, values in zip(types.values(), columns, strict=True)
-    ]
+    arrays = [pyarrow.array(*_as_arrow(kind, values)) for kind, values in zip(types.values(), columns, strict=True)]
     return pyarrow.table(arrays, names=list(types))
+
+
+def _as_arrow(kind: str, values: Iterable[Any]) -> tuple[Any, Any]:
+    """Return the values of a column, and its type; the items of lists become text."""
+    import pyarrow
+
+    if kind == "list":
+        lists = (None if value is None else list(map(_as_text, value)) for value in values)
+        return lists, pyarrow.list_(pyarrow.string())
+    return map(_as_text, values) if kind == "string" else values, pyarrow.type_for_alias(kind)
 
 
 def _as_text(value: Any) -> str | None:

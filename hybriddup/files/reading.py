@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybriddup.data.corpus import BadRecord, Corpus, pack_ids, unite_ids
-from hybriddup.data.fields import DEFAULT_ID_FIELD, hashable, text_fields
+from hybriddup.data.fields import DEFAULT_ID_FIELD, combined, hashable, scope_fields, text_fields
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.encodings import encoding_advice
@@ -53,7 +53,7 @@ def read_corpus(
         There are rows but none is a post, a source seems to have another encoding, or no post has a field that was
         named.
     """
-    needed = tuple(dict.fromkeys((*fields.order, *([] if per is None else [per]))))
+    needed = tuple(dict.fromkeys((*fields.order, *scope_fields(per))))
     fields = fields._replace(order=tuple(dict.fromkeys((*needed, *optional))))
     columns = _Columns(fields, needed, strict)
     empty: list[str] = []
@@ -67,9 +67,11 @@ def read_corpus(
             empty.append(source.name)
     columns.check()
     columns.check_fields(inputs, per)
-    corpus = columns.corpus()
+    corpus = columns.corpus(per)
     read_as = {source.encoding for source in inputs.sources} - {UTF_8}
     remarks = [f"the input was read as {encoding}." for encoding in read_as]
+    remarks += [f"{source.name} {source.remark}." for source in inputs.sources if source.remark]
+    remarks += columns.advice
     if empty:
         remarks.append(f"no posts in {listed(empty)}.")
     return corpus, remarks + columns.notes(corpus.ids, per)
@@ -112,6 +114,7 @@ class _Columns:
         self._bad: list[BadRecord] = []
         self._n_bad = 0
         self._n_without_id = 0
+        self.advice: list[str] = []
         self._n_broken = 0
         """Number of rows of the current source that do not decode."""
         self._example: tuple[Source, BadLine] | None = None
@@ -153,12 +156,12 @@ class _Columns:
             self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError if most rows of a source that are not plain ASCII do not decode."""
+        """Raise InputError, or if they are few give advice, if most rows that are not plain ASCII do not decode."""
         n_broken, self._n_broken = self._n_broken, 0
-        if n_broken < MIN_BROKEN or self._example is None:
-            return
-        n_readable = sum(not text.isascii() for text in self._texts[first_text:])
-        if n_broken > n_readable:
+        n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
+        if n_broken > n_readable and n_broken < MIN_BROKEN:
+            self.advice.append(encoding_advice(source))
+        elif n_broken > n_readable:
             raise InputError(
                 f"{source.name}: {n_broken:,} rows are not valid {source.encoding.upper()}, and only {n_readable:,} "
                 f"others are not plain ASCII. {encoding_advice(source)}"
@@ -182,8 +185,9 @@ class _Columns:
         for field in self._needed:
             values = self.order_values[field]
             if values and values.count(None) == len(values):
-                option = f"--per {field}" if field == per else f"keep: {{highest: {field}}}"
-                instead = "leave --per out" if field == per else "choose keep: first, last or longest"
+                is_scope = field in scope_fields(per)
+                option = f"--per {per}" if is_scope else f"keep: {{highest: {field}}}"
+                instead = "leave --per out" if is_scope else "choose keep: first, last or longest"
                 raise InputError(
                     f"{option} needs posts with the field {field!r}, but not one of {len(values):,} has it. Name the "
                     f"right field, or {instead}."
@@ -192,7 +196,7 @@ class _Columns:
         if has_none and self._fields.id != DEFAULT_ID_FIELD and (absent := absent_field(inputs, self._fields.id)):
             raise InputError(f"{absent}; not one record has it. Name the field with the ids with --id-field.")
         parts = text_fields(self._fields.text, ())
-        if len(parts) > 1 and self._texts:
+        if len(parts) > 1 and self._texts and "|" not in self._fields.text:
             absent_parts = [absent_field(inputs, part) for part in parts]
             if any(absent_parts) and not all(absent_parts):  # if all: one field with a + in its name
                 raise InputError(f"{max(absent_parts)}; not one record has it. {TEXT_FIELD_ADVICE}")
@@ -203,10 +207,13 @@ class _Columns:
         columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
         return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
 
-    def corpus(self) -> Corpus:
+    def corpus(self, per: str | None) -> Corpus:
         rows = np.concatenate(self._rows)
         ids = unite_ids(self._ids)
-        return Corpus(self._texts, ids, rows, self.order_values, self.n_rows, self._bad, self._n_bad)
+        values: dict[str, Sequence[Any]] = {**self.order_values}
+        if per is not None:
+            values[per] = combined([self.order_values[field] for field in scope_fields(per)])
+        return Corpus(self._texts, ids, rows, values, self.n_rows, self._bad, self._n_bad)
 
     def notes(self, ids: Sequence[Any], per: str | None) -> list[str]:
         """Return remarks about missing or repeated ids and missing order values."""
@@ -219,7 +226,7 @@ class _Columns:
             notes.append(f"{have} the id of an earlier post; identify posts by row.")
         for field in self._needed:
             values = self.order_values[field]
-            if field != per and (n_missing := values.count(None)):
+            if field not in scope_fields(per) and (n_missing := values.count(None)):
                 have = _posts(n_missing, "has", "have")
                 notes.append(f"{have} no {field!r}; any post that has one is kept first.")
         return notes

@@ -40,13 +40,15 @@ class Source:
     identity: tuple[int, ...]
     """Device, inode, size and modification time when it was first opened."""
     spool: BinaryIO | None = None
-    """Unnamed copy on disk of an input that can be read only once: standard input or a pipe."""
+    """Unnamed copy on disk of an input that can be read only once, or that was converted."""
     max_line_bytes: int = MAX_LINE_BYTES
     """Largest line of a text format, in bytes without its line end; longer lines are bad rows."""
     encoding: str = UTF_8
     """Python's name of the encoding of a text format, in which ASCII characters are single bytes."""
     delimiter: str | None = None
     """Field separator of a table; None = the default of its format."""
+    remark: str = ""
+    """How the copy on disk differs from the input, as a clause for a note; empty if it does not."""
     directory: Path = field(default_factory=_current_directory, repr=False)
     """Base of a relative name; remembered because a plugin may change the current directory before the second open."""
 

@@ -77,3 +77,9 @@ def delimited(rows: Iterable[Iterable[Any]], delimiter: str, encoding: str = UTF
 
 def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (bool, list, dict)) else value
+
+
+def to_json(data: Any) -> bytes:
+    """Return data as indented JSON in UTF-8; lone surrogates are escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
+    return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -11,11 +11,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, Int64s
-from hybriddup.errors import InputError
 from hybriddup.files.sources import Source
 
 UTF8_MARK = b"\xef\xbb\xbf"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BLOCK_BYTES = 1 << 20
 LINE_END = ord("\n")
 _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
@@ -50,14 +48,10 @@ def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]
 def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
     r"""Return the lines with their line ends (``\n``, also after ``\r``), without a byte order mark at the start.
 
-    Lines that are too long, according to `why_too_long`, may be truncated. InputError for UTF-16, which some Windows
-    programs write.
+    Lines that are too long, according to `why_too_long`, may be truncated.
     """
     lines = chain.from_iterable(map(BytesIO, whole_lines(pieces_of(stream), source.max_line_bytes)))
     first = next(lines, b"")
-    if first.startswith(UTF16_MARKS) and b"\0" in first:
-        name = source.name
-        raise InputError(f"{name} is UTF-16, which cannot be read; convert it: iconv -f UTF-16 -t UTF-8 {name}")
     return chain(filter(None, [first.removeprefix(UTF8_MARK)]), lines)
 
 

@@ -33,13 +33,22 @@ class Assembler:
     lengths: Int32s
     """int32[n_texts]: code points after normalizing, of each distinct text."""
     bands: Bands
+    max_copies: int = 0
+    """Copies of each kept post that are not removed: the first ones in the order of deciding."""
+    drops_originals: bool = False
+    """Whether kept posts with removed copies are removed too."""
 
     def assemble(self, summary: Summary) -> Result:
         """Return the result, and add the counts of posts to the summary."""
         corpus, columns = self.corpus, self.removed()
         stays = np.ones(len(corpus.texts), np.bool_)
         stays[: corpus.n_against] = stays[columns.posts] = False
-        kept = corpus.rows[stays]
+        originals = np.zeros(len(stays), np.bool_)
+        if self.drops_originals:
+            originals[columns.keepers] = True
+            originals &= stays
+        kept, gone = corpus.rows[stays & ~originals], corpus.rows[originals].tolist()
+        summary.n_originals = len(gone)
         summary.n_bad_lines = corpus.n_bad_records
         summary.n_exact = int(columns.is_exact.sum())
         summary.n_removed_against = int((columns.keepers < corpus.n_against).sum())
@@ -47,13 +56,19 @@ class Assembler:
         by = RemovedBy(self.bands.plan.names, self.bands.names, summary.config, summary.recipe_id)
         removed = RemovedPosts(corpus, columns, by)
         n_rows = max(corpus.n_rows, len(corpus.texts) - corpus.n_against)
-        return Result(kept, removed, summary, n_rows, self.verified_rows())
+        return Result(kept, removed, summary, n_rows, self.verified_rows(), originals=gone)
 
     def removed(self) -> RemovedColumns:
         """Return every removed post, in input order."""
         gone = np.flatnonzero(~self.decisions.kept)
         gone = gone[gone >= self.corpus.n_against]
-        return self.evidence(gone if self.order is None else gone[np.argsort(self.order[gone])])
+        columns = self.evidence(gone)
+        if self.max_copies:
+            order = np.argsort(columns.keepers, kind="stable")
+            keepers = columns.keepers[order]
+            numbers = np.arange(len(keepers)) - np.searchsorted(keepers, keepers)
+            columns = columns.take(np.sort(order[numbers >= self.max_copies]))
+        return columns if self.order is None else columns.take(np.argsort(columns.posts))
 
     def evidence(self, positions: Int64s) -> RemovedColumns:
         """Return why posts at these positions are removed; exact repeats have distance 0, score and threshold 1.0."""

@@ -26,9 +26,10 @@ from hybriddup.run.guarding import GuardPlan
 from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Clock, Progress, note_compiling
 from hybriddup.run.recipe import LearnedRecipe
-from hybriddup.run.result import Origin, Result
+from hybriddup.run.result import TIME_FIELD, Origin, Result
 from hybriddup.run.scopes import Scopes, scopes_of
 from hybriddup.run.summary import Summary, notes_on_kind, notes_on_lengths, notes_on_markup
+from hybriddup.run.times import Times, equal_as_exact, order_by_time, part_by_time, times_of
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex
@@ -51,6 +52,7 @@ def run(
     progress: Progress | None = None,
     config_name: str = "",
     per: str | None = None,
+    time_field: str = TIME_FIELD,
     while_auditing: Callable[[Result], object] | None = None,
 ) -> Result:
     """Decide which posts are kept and which are removed, and why.
@@ -63,6 +65,8 @@ def run(
         For the summary.
     per
         A field among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+    time_field
+        The field among them with the times, for ``within``.
     while_auditing
         Called with the result as soon as all posts are decided. Its summary lacks the estimated recall, which another
         thread estimates meanwhile. None = all workers estimate it.
@@ -73,11 +77,14 @@ def run(
     def dedupe() -> tuple[Result, Audit]:
         with note_compiling(clock.progress):
             anchor()  # at the first call of any kernel, numba sets itself up, which belongs to no step of a run
-            return Run(Components.create(settings, registry, workers), workers, clock, per).dedupe(corpus, config_name)
+            components = Components.create(settings, registry, workers)
+            return Run(components, workers, clock, per, time_field).dedupe(corpus, config_name)
 
     result, audit = undisturbed(dedupe, clock.stop)
-    judge = partial(judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per)
-    result = replace(result, origin=Origin(corpus, settings, judge, registry, per))
+    judge = partial(
+        judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per, time_field=time_field
+    )
+    result = replace(result, origin=Origin(corpus, settings, judge, registry, per, time_field))
     if while_auditing is None:
         undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
     else:
@@ -98,12 +105,13 @@ def judge_candidates(
     workers: int,
     recipe: LearnedRecipe | None,
     per: str | None,
+    time_field: str,
 ) -> JudgedPairs:
     """Return the result of `Run.judge_candidates` with other settings and the recipe of a run."""
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
-    pairs, guards = undisturbed(lambda: Run(components, workers, Clock(), per).judge_candidates(corpus))
+    pairs, guards = undisturbed(lambda: Run(components, workers, Clock(), per, time_field).judge_candidates(corpus))
     return JudgedPairs(pairs, components.plan.names, components.bands.names, guards)
 
 
@@ -134,6 +142,8 @@ class PairVerifier:
     clock: Clock
     text_numbers: Int32s | None = None
     """int32[n_posts]: the text of each post, if pairs are of posts; None = pairs are of texts."""
+    times: Times | None = None
+    """Times of the posts or texts of the pairs; None = there is no limit of time."""
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs are accepted, and the accepted pairs."""
@@ -141,8 +151,11 @@ class PairVerifier:
         if self.text_numbers is not None:
             earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
             of_texts = CandidatePairs(earlier, later, pairs.hamming_distances)
+        if self.times is not None:
+            accepted &= self.times.are_close(pairs)
         if self.scopes is not None:
-            accepted = self.scopes[of_texts.earlier] == self.scopes[of_texts.later]
+            accepted &= self.scopes[of_texts.earlier] == self.scopes[of_texts.later]
+        if not accepted.all():
             of_texts = of_texts.take(accepted)
         with self.clock.part("verify", len(of_texts), "pairs"):
             accepted[accepted], verified = self.bands.verify(of_texts, self.context)
@@ -191,6 +204,7 @@ class Run:
     workers: int
     clock: Clock
     per: str | None = None
+    time_field: str = TIME_FIELD
 
     def dedupe(self, corpus: Corpus, config_name: str) -> tuple[Result, Audit]:
         """Return the result of all steps except the audit, and the audit."""
@@ -210,15 +224,23 @@ class Run:
 
     def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> tuple[Result, Audit]:
         """Return the result for posts that are normalized already, and the audit."""
+        times = self.times(corpus)
         order = self.components.deciding_order(corpus, normalized)
+        if times is not None:
+            order = order_by_time(corpus, times)
+            times = times.take(order)
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         equal = self.find_equal(normalized, raw)
-        scopes = self.scopes(corpus)
+        scopes, known = self.scopes(corpus), equal.text_numbers
         within = None if scopes is None else scopes.numbers if order is None else scopes.numbers[order]
+        if times is not None:
+            equal = part_by_time(equal, times, within)
         texts = self.fingerprint(equal, normalized, raw, within)
-        verify = self.verifier(texts)
-        of_posts = replace(verify, text_numbers=texts.equal.text_numbers)
+        verify = self.verifier(texts, times)
+        of_posts = replace(verify, text_numbers=texts.equal.text_numbers, times=times)
         decisions, report = self.decide(texts, of_posts, corpus.n_against)
+        if times is not None:
+            decisions = equal_as_exact(decisions, known)
         summary = self.summarize(decisions, report, config_name)
         if scopes is not None:
             summary.notes.append(scopes.note())
@@ -226,7 +248,9 @@ class Run:
         audit = self.audit(texts, decisions, corpus.n_against, verify)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
         del texts, of_posts  # the groups need much memory
-        assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components.bands)
+        settings, bands = self.components.settings, self.components.bands
+        kept = settings.max_copies, settings.keep == "none"
+        assembler = Assembler(corpus, order, numbers, decisions, lengths, bands, *kept)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
         summary.n_without_text = int((lengths[numbers[corpus.n_against :]] == 0).sum())
@@ -235,6 +259,11 @@ class Run:
     def scopes(self, corpus: Corpus) -> Scopes | None:
         """Return the scopes of the posts; None = there is one scope."""
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
+
+    def times(self, corpus: Corpus) -> Times | None:
+        """Return the times of the posts; None if all may repeat each other."""
+        within = self.components.settings.within
+        return None if within is None else times_of(corpus, self.time_field, within)
 
     def learn(self, corpus: Corpus) -> LearnedRecipe:
         """Return what the components learn from a corpus."""
@@ -256,7 +285,7 @@ class Run:
         scopes, bands = self.scopes(corpus), self.components.bands
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
         unguarded = replace(self.components, bands=replace(bands, guards=GuardPlan()))
-        verify, judged = replace(self, components=unguarded).verifier(texts), [no_verified_pairs()]
+        verify, judged = replace(self, components=unguarded).verifier(texts, self.times(corpus)), [no_verified_pairs()]
         numbers, places = texts.equal.text_numbers.astype(np.int64), texts.equal.distinct
 
         def judge_and_keep_both(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
@@ -327,11 +356,12 @@ class Run:
         has_common_key = groups.with_common_keys(COMMON_IN)
         return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
-    def verifier(self, texts: DistinctTexts) -> PairVerifier:
-        """Return a verifier of candidate pairs of distinct texts."""
+    def verifier(self, texts: DistinctTexts, times: Times | None = None) -> PairVerifier:
+        """Return a verifier of candidate pairs of distinct texts; ``times`` are the times of the posts."""
         with self.clock.part("verify", 0, "pairs"):
             self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
-        return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock)
+        times = None if times is None else times.take(texts.equal.distinct)
+        return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock, times=times)
 
     def decide(self, texts: DistinctTexts, verify: Verify, n_given: int) -> tuple[RunDecisions, BlockReport]:
         """Find candidate pairs of posts, verify them and decide, batch by batch; the first ``n_given`` are kept."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from hybriddup.config.settings import Settings
+from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int64s, Removed
 from hybriddup.data.removed import RemovedPosts, removed_rows, rows_with_keepers
+from hybriddup.data.tallies import n_copies_of
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
+from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses, thresholds_of
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.summary import Summary
 
@@ -42,6 +43,8 @@ class Origin(NamedTuple):
     """The components that the settings name."""
     per: str | None
     """The field within whose values repeats are looked for."""
+    time_field: str = TIME_FIELD
+    """The field with the times of posts, for ``within``."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +68,8 @@ class Result:
     """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
     dropped: Sequence[int] = ()
     """Rows that were left out for having no text, as ``without_text: drop`` asks, in input order."""
+    originals: Sequence[int] = ()
+    """Rows that were removed because posts repeat them, as ``keep: none`` asks, in input order."""
     recipe: LearnedRecipe | None = None
     """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
     origin: Origin | None = None
@@ -75,6 +80,18 @@ class Result:
         """Rows that stay, in input order; a list takes five times as much memory as `kept_rows`."""
         kept: list[int] = self.kept_rows.tolist()
         return kept
+
+    @cached_property
+    def n_copies(self) -> Int64s:
+        """int64[n_kept]: the number of posts removed for each of the `kept_rows`.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"]).n_copies
+        array([1, 0])
+        """
+        return n_copies_of(cast("RemovedPosts", self.removed), self.kept_rows)
 
     @cached_property
     def labels(self) -> Int64s:
@@ -167,6 +184,62 @@ class Result:
             raise InputError(f"n must be 1 or more; got {n}.")
         return self._all_near_misses.first(n)
 
+    def rethreshold(self, threshold: float) -> Result:
+        """Return the result with a higher threshold, without a new run: from the scores of the removed posts.
+
+        Near duplicates with a lower score are kept; all others stay removed, for the same keepers. Posts that are kept
+        now were not compared with each other, so a new run may remove some of them. Length bands whose threshold is
+        higher keep it.
+
+        Parameters
+        ----------
+        threshold
+            Lowest score of duplicates, inclusive; from the lowest threshold of the run to 1.0.
+
+        Raises
+        ------
+        InputError
+            The threshold is out of range, or several verifiers judge together, so that one score does not decide.
+        HybriddupError
+            The result was not made by a run.
+
+        Examples
+        --------
+        >>> import hybriddup
+        >>> posts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "明天下雨吗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+        >>> result = hybriddup.dedupe(posts)
+        >>> result.kept, result.rethreshold(0.7).kept, result.rethreshold(0.99).kept
+        ([0, 1], [0, 1], [0, 1, 2])
+        """
+        lengths = self._origin.settings.lengths
+        lowest = min(thresholds_of(lengths), default=1.0)
+        if any(isinstance(band.verifier, CombinedVerifier) for band in lengths):
+            raise InputError("rethreshold needs one score for each pair, but several verifiers judge together.")
+        if not lowest <= threshold <= 1:
+            raise InputError(
+                f"the threshold must be from {lowest:g}, the lowest of this run, to 1.0; got {threshold:g}. "
+                "A lower one needs a new run: hybriddup.dedupe(posts, threshold=...)."
+            )
+        removed = cast("RemovedPosts", self.removed)
+        columns = removed.columns
+        thresholds = np.where(columns.is_exact, columns.thresholds, np.maximum(columns.thresholds, threshold))
+        stays = columns.scores >= thresholds
+        left = removed.replaced(replace(columns, thresholds=thresholds).take(np.flatnonzero(stays)))
+        n_exact, n_against = int(left.columns.is_exact.sum()), removed.corpus.n_against
+        summary = replace(
+            self.summary,
+            n_near=len(left) - n_exact,
+            n_kept=self.summary.n_kept + int((~stays).sum()),
+            n_removed_against=int((left.columns.keepers < n_against).sum()),
+            notes=[*self.summary.notes, f"the threshold was raised to {threshold:g} afterwards."],
+        )
+        kept, pairs = np.sort(np.concatenate([self.kept_rows, removed.rows[~stays]])), rows_with_keepers(left)
+        bands = [with_least_threshold(band, threshold) for band in lengths]
+        origin = self._origin._replace(settings=self._origin.settings.model_copy(update={"lengths": tuple(bands)}))
+        return replace(
+            self, kept_rows=kept, removed=left, summary=summary, verified_rows=np.stack(pairs, axis=1), origin=origin
+        )
+
     @cached_property
     def _all_near_misses(self) -> NearMisses:
         corpus, origin = self._own_posts, self._origin
@@ -255,6 +328,14 @@ class Result:
         from hybriddup.run.report.notebooks import removed_html  # with what only notebooks need
 
         return removed_html(repr(self), self.removed)
+
+
+def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
+    """Return a length band with one verifier or none, whose threshold is raised to this one if it is lower."""
+    if band.verifier is None:
+        return band
+    raised = max(getattr(band.verifier, "threshold", threshold), threshold)
+    return band.model_copy(update={"verifier": band.verifier.model_copy(update={"threshold": raised})})
 
 
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:

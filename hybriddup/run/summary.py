@@ -39,7 +39,7 @@ class StepTiming:
         return self.n / self.seconds if self.seconds > 0 else 0.0
 
 
-@dataclass
+@dataclass(repr=False)
 class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
@@ -49,6 +49,8 @@ class Summary:
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
+    n_originals: int = 0
+    """Posts removed because others repeat them, by ``keep: none``; neither kept nor repeats."""
     n_without_text: int = 0
     """Posts without text after normalizing; with ``without_text: drop``, they are neither kept nor removed."""
     n_against: int = 0
@@ -79,6 +81,9 @@ class Summary:
             f"kept {self.n_kept:,} of {self.n_read:,}, removed {n_removed:,} "
             f"({self.n_exact:,} exact, {self.n_near:,} near)"
         )
+
+    def __repr__(self) -> str:
+        return f"Summary: {self.in_one_line}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON."""

@@ -93,18 +93,11 @@ def still_there(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> Itera
             yield post
 
 
-def plain_post(post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data."""
-    decision = "kept" if post.kept else "duplicate"
-    plain = {"id": post.id, "position": post.position, "decision": decision, "time": post.time, "text": post.text}
-    return plain if post.evidence is None else plain | post.evidence._asdict()
-
-
 def with_keeper(window: AnyWindow, post: StoredPost) -> dict[str, Any]:
     """Return a post as plain data, with the text of the kept post that it repeats if that is still in the window."""
-    of = [(post.evidence.of_position, post.evidence.of)] if post.evidence else []
+    of = [(post.evidence.of_position, post.evidence.duplicate_of)] if post.evidence else []
     keeper = next(still_there(window, of), None)
-    return plain_post(post) | ({} if keeper is None else {"of_text": keeper.text})
+    return post.to_dict() | ({} if keeper is None else {"of_text": keeper.text})
 
 
 def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hybriddup.service.latest import OUTCOMES, pairs_to_judge, plain_post, still_there, with_keeper
+from hybriddup.service.latest import OUTCOMES, pairs_to_judge, still_there, with_keeper
 from hybriddup.service.limits import DEFAULT_LISTED, MAX_LISTED, MOST_COMPARED
 from hybriddup.service.problems import RequestError, json_response
 from hybriddup.service.reading import check_length
@@ -103,7 +103,7 @@ async def post_by_id(request: Request) -> Response:
     if request.method == "DELETE":
         await service_of(request).delete(post_id)
         return json_response({"id": post_id, "deleted": True})
-    return json_response(plain_post(await service_of(request).get(post_id)))
+    return json_response((await service_of(request).get(post_id)).to_dict())
 
 
 def id_of(request: Request) -> PostId:

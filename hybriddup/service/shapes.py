@@ -69,7 +69,7 @@ EVIDENCE: dict[str, Any] = {name: (kind | None, None) for name, kind in get_type
 
 
 class Decided(Answer):
-    """An acknowledged post. Only duplicates have the fields from ``of`` on, which give the evidence."""
+    """An acknowledged post. Only duplicates have the fields from ``duplicate_of`` on, which give the evidence."""
 
     id: PostId
     position: int

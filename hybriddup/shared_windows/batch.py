@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class SharedBatch(Contestants):
 
     def decisions(self) -> list[Decision]:
         """Return the decisions on all posts, in order. No post may be open."""
-        repeated = {place: decision_of(one.post)._replace(repeated=True) for place, one in self.answers.items()}
+        repeated = {place: replace(decision_of(one.post), repeated=True) for place, one in self.answers.items()}
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
 

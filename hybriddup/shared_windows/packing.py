@@ -13,7 +13,7 @@ import numpy as np
 
 from hybriddup.data.records import UInt64s
 from hybriddup.errors import StoreError
-from hybriddup.window.records import Evidence, PostId, StoredPost
+from hybriddup.window.records import Evidence, PostId, StoredPost, evidence_values
 
 HEAD = struct.Struct("<qddBH")
 """Header of a packed post: position, time, watermark, flags, and length of the id in characters."""
@@ -70,7 +70,7 @@ def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[Stored
 
 def pack_evidence(evidence: Evidence) -> bytes:
     """Return evidence as JSON in ASCII; lone surrogates are escaped."""
-    return json.dumps(tuple(evidence), separators=(",", ":")).encode()
+    return json.dumps(evidence_values(evidence), separators=(",", ":")).encode()
 
 
 def unpack_evidence(packed: bytes) -> Evidence:

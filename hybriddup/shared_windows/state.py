@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
 from typing import Any
 
@@ -81,7 +81,7 @@ class SharedState:
         batch = self._settle([posts[place] for place in chosen])
         decided = dict(zip(chosen, batch.decisions(), strict=True))
         answers = [
-            decided[first] if place == first else decided[first]._replace(repeated=True)
+            decided[first] if place == first else replace(decided[first], repeated=True)
             for place, first in enumerate(of)
         ]
         self._count(answers, batch)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.frames import describe
+from hybriddup.data.times import seconds_in
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.run.result import NO_ORIGIN, Origin, Result
 from hybriddup.run.scopes import scopes_of
+from hybriddup.run.times import times_of
 from hybriddup.study.explanation import KnownRun
 
 
@@ -35,6 +37,10 @@ def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownR
     if (per := origin.per) is not None:
         values = origin.corpus.order_values[per]
         known = replace(known, apart=other_scopes(per, values[place_a], values[place_b]) or known.apart)
+    if (within := origin.settings.within) is not None:
+        times = times_of(origin.corpus, origin.time_field, within).seconds
+        if abs(times[place_a] - times[place_b]) >= (seconds_in(within) or 0):
+            known = replace(known, apart=f"their times are {within} or more apart, the limit that within sets")
     return texts[place_a], texts[place_b], known, origin
 
 

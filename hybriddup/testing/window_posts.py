@@ -90,4 +90,4 @@ def right_answers(posts: Sequence[dict[str, Any]]) -> list[object]:
 
 def said(decisions: Iterable[Decision]) -> list[object]:
     """Return decisions as comparable tuples, without positions and scores."""
-    return [(each.id, each.decision, each.evidence and (each.evidence.of, each.evidence.reason)) for each in decisions]
+    return [(each.id, each.decision, each.evidence and (each.duplicate_of, each.evidence.reason)) for each in decisions]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -86,7 +87,9 @@ def _check_batches(windows: Windows) -> None:
         where = {each.id: each.position for each in decided}
         evidence = [each.evidence for each in decided if each.evidence]
         require(
-            all(one.of_position == where[one.of] and one.score >= one.threshold for one in evidence), clause, decided
+            all(one.of_position == where[one.duplicate_of] and one.score >= one.threshold for one in evidence),
+            clause,
+            decided,
         )
         counted = (stats.n_posts, stats.n_kept, stats.n_exact, stats.n_near, stats.n_kept_in_window)
         reasons = [one.reason for one in evidence]
@@ -101,7 +104,7 @@ def _check_ids(windows: Windows) -> None:
     require([each.repeated for each in first] == [False, False, True], clause, first)
     again = window.add_many([{"id": "1", "text": texts[0]}, {"id": 1, "text": nearly(texts[1])}])
     clause = "a repeated id gets the first decision, whatever the text"
-    require([each._replace(repeated=False) for each in again] == [first[1], first[0]], clause, again)
+    require([replace(each, repeated=False) for each in again] == [first[1], first[0]], clause, again)
     require(all(each.repeated for each in again), "a decision on a repeated id is marked as repeated", again)
     require(window.stats().n_repeated_ids == 3, "stats count repeated ids", window.stats().n_repeated_ids)
     require(window.add(texts[2]).kept, "a post with a repeated id is not kept", texts[2])
@@ -150,7 +153,7 @@ def _check_deleting(windows: Windows) -> None:
     require_error(InputError, lambda: window.explain(texts[0], 1), clause)
     clause = "a duplicate of a deleted post keeps its decision"
     again = window.add({"id": 3, "text": nearly(texts[1])})
-    require(again == answer._replace(repeated=True) and window.get("1") is not None, clause, again)
+    require(again == replace(answer, repeated=True) and window.get("1") is not None, clause, again)
     decided = window.add_many([nearly(texts[0]), {"id": 2, "text": texts[2]}, texts[1]])
     clause = "posts are decided as if a deleted post had never come, and its id is free"
     require([each.kept and not each.repeated for each in decided] == [True] * 3, clause, decided)
@@ -218,7 +221,7 @@ def _check_expiry(windows: Windows) -> None:
     now[0] = HORIZON + 1
     window.add(texts[1])
     later = window.add({"id": "repeat", "text": texts[1]})
-    require(later == repeat._replace(repeated=True), "an id is known within the horizon", later)
+    require(later == replace(repeat, repeated=True), "an id is known within the horizon", later)
     clause = "a kept post does not match after the horizon"
     require(not any(each.is_match for each in window.match(texts[0])), clause, window.match(texts[0]))
     require(window.add(texts[0]).kept, clause, texts[0])
@@ -289,7 +292,7 @@ def _check_threads(windows: Windows, n_windows: int) -> None:
     clause = "of matching posts that are sent at once exactly one is kept"
     require(len(kept) == N_AT_ONCE, clause, len(kept))
     clause = "a duplicate names a post that is kept"
-    require(all(each.kept or (each.evidence and each.evidence.of in kept) for each in decided), clause, decided)
+    require(all(each.kept or each.duplicate_of in kept for each in decided), clause, decided)
     require(len({each.position for each in decided}) == len(decided), "each post has its own position", len(decided))
     for window in opened:
         window.close()

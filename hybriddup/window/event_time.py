@@ -15,7 +15,6 @@ post older than the horizon is *late*: it is decided like any other, and matches
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from hybriddup.data.records import Float64s
-from hybriddup.data.times import FIRST_MOMENT, LAST_MOMENT
+from hybriddup.data.times import FIRST_MOMENT, LAST_MOMENT, seconds_in
 from hybriddup.errors import ConfigError, InputError, WindowError
 from hybriddup.steps.options import quote
 from hybriddup.window.records import Post
@@ -35,11 +34,7 @@ Length = str | float | timedelta
 """Of time: seconds, a timedelta, or text such as ``2d``."""
 LONGEST_STEP = 3600.0
 """Seconds by which one post moves the watermark on at most, unless said otherwise."""
-SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 NEVER = float("-inf")
-MOST_SECONDS = 1e18
-"""Of a horizon: longer than any two posts can be apart."""
 STEPS = 1024
 """Positions remembered in a horizon."""
 
@@ -141,18 +136,6 @@ def parse_length(name: str, length: object) -> float:
             f"got {quote(length)}."
         )
     return seconds
-
-
-def seconds_in(length: object) -> float | None:
-    """Return the seconds that a length of time spells; None where it spells none."""
-    if isinstance(length, timedelta):
-        return length.total_seconds()
-    if isinstance(length, str):
-        found = DURATION.fullmatch(length.strip().lower())
-        return float(found[1]) * SECONDS_OF_UNIT[found[2]] if found else None
-    if isinstance(length, (int, float)) and not isinstance(length, bool) and abs(length) < MOST_SECONDS:
-        return float(length)
-    return None
 
 
 class Edges:

@@ -159,7 +159,7 @@ def list_posts(
 
 def is_duplicate_of(post: StoredPost, post_id: PostId) -> bool:
     """Return whether a post is a duplicate of the post with an id."""
-    return post.evidence is not None and (type(post.evidence.of), post.evidence.of) == (type(post_id), post_id)
+    return (type(post.duplicate_of), post.duplicate_of) == (type(post_id), post_id)
 
 
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
@@ -32,10 +33,11 @@ class Post(NamedTuple):
     """Seconds since 1970 (UTC); used where the window goes by event time."""
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Evidence:
     """Why a post is a duplicate: the kept post that it matches, and the pair's own score."""
 
-    of: PostId
+    duplicate_of: PostId
     """Id of the kept post."""
     of_position: int
     reason: Literal["exact", "near"]
@@ -47,6 +49,15 @@ class Evidence(NamedTuple):
     threshold: float
     length_band: str
     """The band of the pair's shorter text, such as ``7-20``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evidence as plain data that JSON can hold."""
+        return dict(zip(EVIDENCE_FIELDS, evidence_values(self), strict=True))
+
+
+EVIDENCE_FIELDS = tuple(field.name for field in fields(Evidence))
+evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FIELDS)
+"""Returns the values of the fields of `Evidence`, in their order; stores keep them."""
 
 
 class StoredPost(NamedTuple):
@@ -68,6 +79,17 @@ class StoredPost(NamedTuple):
         return self.evidence is None
 
     @property
+    def duplicate_of(self) -> PostId | None:
+        """Id of the kept post that this one repeats; None = this one was kept."""
+        return None if self.evidence is None else self.evidence.duplicate_of
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the post as plain data that JSON can hold, with the fields of its evidence."""
+        outcome = "kept" if self.evidence is None else "duplicate"
+        plain = {"id": self.id, "position": self.position, "decision": outcome, "time": self.time, "text": self.text}
+        return plain if self.evidence is None else plain | self.evidence.to_dict()
+
+    @property
     def deleted(self) -> bool:
         """Whether this only marks where a post was that is deleted; no caller of a window sees one."""
         return self.evidence == DELETED
@@ -82,7 +104,8 @@ def mark_of(post: StoredPost) -> StoredPost:
     return StoredPost(post.position, "", post.time, "", DELETED)
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Decision:
     """The answer about one post."""
 
     id: PostId
@@ -97,10 +120,15 @@ class Decision(NamedTuple):
         """Whether the post is to be kept."""
         return self.decision == "kept"
 
+    @property
+    def duplicate_of(self) -> PostId | None:
+        """Id of the kept post that this one repeats; None = this one is kept."""
+        return None if self.evidence is None else self.evidence.duplicate_of
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision as plain data that JSON can hold."""
+        """Return the decision as plain data that JSON can hold, with the fields of its evidence."""
         plain = {"id": self.id, "position": self.position, "decision": self.decision, "repeated": self.repeated}
-        return plain if self.evidence is None else plain | self.evidence._asdict()
+        return plain if self.evidence is None else plain | self.evidence.to_dict()
 
 
 def decision_of(post: StoredPost) -> Decision:

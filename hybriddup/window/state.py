@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, compress
 
@@ -40,7 +41,7 @@ class WindowState(MaintainedState):
                 answers.append(decision_of(next(decided)))
             else:
                 same = answers[before] if isinstance(before, int) else decision_of(before)
-                answers.append(same._replace(repeated=True))
+                answers.append(replace(same, repeated=True))
         self.counts.posts["repeated_id"] += len(known)
         return answers
 

@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from threading import Condition, RLock
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
-from hybriddup.errors import StoreError, WindowError
+from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.study.explanation import Explanation
 from hybriddup.window.arguments import checked_after, checked_limit, checked_post_id, checked_text
@@ -42,13 +43,14 @@ class Window:
     >>> with hybriddup.Window.open() as window:
     ...     first = window.add("你妈妈喊你回家吃饭哦，回家罗回家罗")
     ...     second = window.add("你妈妈叫你回家吃饭啦，回家罗回家罗")
-    >>> first.decision, second.decision, second.evidence.of
+    >>> first.decision, second.decision, second.duplicate_of
     ('kept', 'duplicate', '#0')
     """
 
     def __init__(self, open_state: Callable[[], OpenState], options: WindowOptions) -> None:
         self._state: OpenState | None = undisturbed(open_state)
         self._timed = options.timing.time_of == "event"
+        self._horizon = options.timing.horizon
         self._read_only = options.read_only
         self._lock = RLock()
         self._process = os.getpid()
@@ -110,6 +112,11 @@ class Window:
         check_workers(workers)
         timing = parse_timing(time, horizon, max_step, clock)
         settings, manager = open_session(config, plugins)
+        if settings.of_runs_only:
+            raise ConfigError(
+                f"a window cannot keep {', '.join(settings.of_runs_only)}, which are for runs over files or lists; a "
+                "window keeps the first of several posts within its horizon. Leave these keys out."
+            )
         options = WindowOptions(settings, manager.registry, timing, workers or available_workers(), read_only)
         scheme, url = url_of(path)
         with secrets_hidden(url):
@@ -399,6 +406,23 @@ class Window:
                 f"the window was opened by process {self._process}, and this is process {os.getpid()}, forked from it. "
                 "Use the window there, or serve it to others (hybriddup serve), or open a window of its own here."
             )
+
+    def __len__(self) -> int:
+        """Return the number of kept posts that later ones are compared with."""
+        return self.stats().n_kept_in_window
+
+    def __bool__(self) -> bool:
+        """Return True: an empty window is a window."""
+        return True
+
+    def __contains__(self, post_id: object) -> bool:
+        """Return whether a post with this id, kept or not, was added within the horizon; see `get`."""
+        return isinstance(post_id, (str, int)) and self.get(post_id) is not None
+
+    def __repr__(self) -> str:
+        if self._state is None or os.getpid() != self._process:
+            return "Window: closed"
+        return f"Window: {len(self):,} kept posts, horizon {timedelta(seconds=self._horizon)}"
 
     def __enter__(self) -> Window:
         return self

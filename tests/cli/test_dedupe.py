@@ -13,8 +13,8 @@ import pytest
 import zstandard
 
 import hybriddup
-from hybriddup.cli.dedupe_outputs import default_output
 from hybriddup.errors import InputError
+from hybriddup.run.file_outputs import default_output
 from tests.cli.support import (
     NEARLY,
     OTHER,
@@ -29,7 +29,7 @@ from tests.cli.support import (
 )
 
 FIELDS_OF_REMOVED = [
-    "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
+    "row", "id", "text", "keeper_row", "duplicate_of", "keeper_text", "reason",
     "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
 ]  # fmt: skip
 
@@ -89,9 +89,15 @@ def test_removed_posts_name_the_kept_post_and_the_evidence(run: Run, tmp_path: P
     run("dedupe", name, "--removed", "removed.jsonl")
     near, exact = read_objects(tmp_path / "removed.jsonl")
     assert list(near) == FIELDS_OF_REMOVED
-    assert (near["row"], near["id"], near["keeper_row"], near["keeper_id"], near["reason"]) == (2, "c", 0, "a", "near")
+    assert (near["row"], near["id"], near["keeper_row"], near["duplicate_of"], near["reason"]) == (
+        2,
+        "c",
+        0,
+        "a",
+        "near",
+    )
     assert near["score"] >= near["threshold"]
-    assert (exact["row"], exact["keeper_id"], exact["reason"]) == (3, "b", "exact")
+    assert (exact["row"], exact["duplicate_of"], exact["reason"]) == (3, "b", "exact")
     assert (near["keeper_text"], exact["keeper_text"]) == (REPEATED, OTHER)
     assert (near["config"], exact["config"]) == ("posts", "posts")
 

@@ -79,7 +79,7 @@ def test_posts_repeat_those_of_other_files_only_within_their_group(run: Run, tmp
     write_posts(tmp_path / "new.jsonl", *new)
     ran = run("dedupe", "new.jsonl", "--against", "old.jsonl", "--per", "user", "--removed", "removed.jsonl")
     assert ran.code == 0, ran.err
-    removed = [(post["id"], post["keeper_id"]) for post in read_objects(tmp_path / "removed.jsonl")]
+    removed = [(post["id"], post["duplicate_of"]) for post in read_objects(tmp_path / "removed.jsonl")]
     assert removed == [("ann", "o"), ("bo", "p")]
 
 
@@ -91,7 +91,7 @@ def test_marked_posts_are_all_there_with_their_keeper_score_and_cluster(run: Run
     assert ran.code == 0, ran.err
     marked = read_table(tmp_path / f"posts.marked.{ending}")
     assert [{"id": post["id"], "text": post["text"]} for post in marked] == POSTS
-    assert [list(post) for post in marked] == [["id", "text", "duplicate_of", "score", "cluster"]] * 5
+    assert [list(post) for post in marked] == [["id", "text", "duplicate_of", "score", "cluster", "n_copies"]] * 5
     assert {post["id"]: (post["duplicate_of"], post["cluster"]) for post in marked} == OF
     assert [post["score"] for post in marked if post["duplicate_of"] is None] == [None] * 3
     assert 0.5 < marked[2]["score"] < marked[4]["score"] == 1.0
@@ -103,8 +103,8 @@ def test_marks_leave_the_bytes_of_a_json_line_as_they_are(run: Run, tmp_path: Pa
     line = '{ "n":1.0, "text" : "\\u4f60\\u597d", "id": "a}", "user": {"score": 1} }'
     (tmp_path / "posts.jsonl").write_text(f'{line}\r\n\n{{"text": "你好", "id": 7}}', "utf-8")
     assert run("dedupe", "posts.jsonl", "--mark", "-o", "-", "-q").out == (
-        f'{line[:-1]},"duplicate_of":null,"score":null,"cluster":1}}\n'
-        '{"text": "你好", "id": 7,"duplicate_of":"a}","score":1.0,"cluster":1}\n'
+        f'{line[:-1]},"duplicate_of":null,"score":null,"cluster":1,"n_copies":1}}\n'
+        '{"text": "你好", "id": 7,"duplicate_of":"a}","score":1.0,"cluster":1,"n_copies":null}\n'
     )
 
 
@@ -115,8 +115,8 @@ def test_marks_of_rows_that_span_lines_stand_behind_them(run: Run, tmp_path: Pat
     run("dedupe", "a.csv", "b.csv", "--mark", "-o", "all.csv")
     content = (tmp_path / "all.csv").read_bytes().decode()
     head, rest = content.split("\r\n", 1)
-    assert head == "id,text,duplicate_of,score,cluster"
-    assert rest.startswith(f'"x,1","{REPEATED}\n",,,1\r\n2,{OTHER},,,\n3,{NEARLY},"x,1",')
+    assert head == "id,text,duplicate_of,score,cluster,n_copies"
+    assert rest.startswith(f'"x,1","{REPEATED}\n",,,1,1\r\n2,{OTHER},,,,0\n3,{NEARLY},"x,1",')
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -124,7 +124,7 @@ def test_posts_that_have_a_field_of_the_marks_are_not_marked(run: Run, tmp_path:
     """Nothing of theirs is overwritten, and nothing is written."""
     name = write_table(tmp_path / f"posts.{ending}", [{**post, "score": 3} for post in POSTS])
     said = failed(run, "dedupe", name, "--mark")
-    assert f"error: {name}: posts have a field 'score' already, which --mark would write; rename it" in said
+    assert f"error: {name}: posts have a field 'score' already, which --mark or --counts would write" in said
 
 
 def test_a_field_of_the_marks_far_down_is_found_too(run: Run, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_removed_posts_are_a_table_of_the_format_that_the_name_says(run: Run, tm
     run("dedupe", name, "-o", "-", "--removed", "expected.json")
     removed = read_table(tmp_path / f"removed.{ending}")
     assert removed == read_objects(tmp_path / "expected.json")
-    assert [(post["row"], post["keeper_id"]) for post in removed] == [(2, "a"), (4, "b")]
+    assert [(post["row"], post["duplicate_of"]) for post in removed] == [(2, "a"), (4, "b")]
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -207,7 +207,8 @@ def test_what_repeats_a_post_of_another_file_goes(run: Run, tmp_path: Path) -> N
     assert (ran.code, (tmp_path / "old.csv").read_bytes()) == (0, before)
     assert [post["id"] for post in read_objects(tmp_path / "new.kept.jsonl")] == ["b", "d"]
     removed = read_objects(tmp_path / "removed.jsonl")
-    keepers = [[post[f"keeper_{of}"] for of in ("source", "row", "id", "text")] for post in removed]
+    named = ("keeper_source", "keeper_row", "duplicate_of", "keeper_text")
+    keepers = [[post[name] for name in named] for post in removed]
     assert keepers == [["old.csv", 1, "y", REPEATED], ["old.csv", 1, "y", REPEATED], [None, 1, "b", OTHER]]
     assert [tuple(post.values()) for post in read_objects(tmp_path / "clusters.jsonl")] == [
         (1, 1, "y", True, "old.csv"), (1, 0, "a", False, None), (1, 2, "c", False, None),
@@ -231,7 +232,7 @@ def test_the_command_and_python_agree_on_what_repeats_other_posts(run: Run, tmp_
     }  # fmt: skip
     old = [*read_objects(tmp_path / "first.jsonl"), *read_objects(tmp_path / "second.jsonl")]
     result = hybriddup.dedupe(POSTS, against=old)
-    assert [post.keeper_id for post in result.removed] == ["y", "x", "y", "x"]
+    assert [post.duplicate_of for post in result.removed] == ["y", "x", "y", "x"]
 
 
 def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:

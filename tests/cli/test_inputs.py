@@ -78,7 +78,7 @@ def test_a_file_in_another_encoding_is_refused_with_the_one_it_looks_like(
             "text",
             (":1: not valid UTF-8 (byte 0xc4 at position 0); not one record is a post.",),
         ),
-        ("posts.csv", b"id;text\n1;a\n", "text", ("the columns are 'id;text'. Perhaps --delimiter ';' is missing.",)),
+        ("posts.csv", b"id;text,x\n1;a,b\n", "text", ("the columns are 'id;text', 'x'.",)),
         *(
             (
                 "posts.jsonl",
@@ -208,7 +208,7 @@ def test_paths_reach_every_command(run: Run, tmp_path: Path) -> None:
     (tmp_path / "liked.yaml").write_text("keep: {highest: stats.likes}\n")
     run("dedupe", name, *PATHS, "--id-field", "user.id", "--config", "liked.yaml", "--removed", "removed.jsonl")
     (removed,) = read_objects(tmp_path / "removed.jsonl")
-    assert (removed["id"], removed["keeper_id"], removed["text"]) == ("ann", "bo", f"早上好\n{REPEATED}")
+    assert (removed["id"], removed["duplicate_of"], removed["text"]) == ("ann", "bo", f"早上好\n{REPEATED}")
     assert run("explain", "--file", "removed.jsonl", "--row", "0", "--input", name, *PATHS, "--json").code == 0
     assert run("learn", name, *PATHS, "-o", "recipe.npz").code == 0
     assert run("label", name, *PATHS, "-o", "pairs.jsonl").code == 0
@@ -223,7 +223,7 @@ def test_watch_finds_fields_by_their_paths(start: Callable[..., Any]) -> None:
     answers = [json.loads(line) for line in out.splitlines()]
     said = [(answer.get("id"), answer.get("decision")) for answer in answers]
     assert said == [("ann", "kept"), ("bo", "duplicate"), (None, None)]
-    assert answers[2]["error"] == "field 'title + status.text' is missing"
+    assert answers[2]["error"] == "field 'title + status.text' is missing (fields: 'user'); see --text-field"
 
 
 def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_each_line_is_answered_in_order(start: Start) -> None:
     got, said, code = finish(start("watch", stdin=subprocess.PIPE), jsonl(*posts))
     assert [answer["id"] for answer in got] == list(range(1000))
     assert [answer["decision"] for answer in got] == ["kept"] * 700 + ["duplicate"] * 300
-    assert [answer["of"] for answer in got[700:]] == list(range(300))
+    assert [answer["duplicate_of"] for answer in got[700:]] == list(range(300))
     assert (said, code) == ("1,000 lines: 300 exact, 700 kept\n", 0)
 
 
@@ -88,7 +88,7 @@ def test_a_bad_line_is_answered_in_its_place(
     lines = [post("\ud800", encoding=encoding), *bad, post("一", NEARLY, encoding)[:-1]]
     out, said = process.communicate(b"".join(lines), timeout=120)
     first, *between, last = answers(out)
-    assert (first["decision"], last["id"], last["of"]) == ("kept", "一", "\ud800")
+    assert (first["decision"], last["id"], last["duplicate_of"]) == ("kept", "一", "\ud800")
     assert [answer["line"] for answer in between] == list(errors)
     for answer in between:
         assert answer["error"].startswith(errors[answer["line"]])
@@ -114,7 +114,7 @@ def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
     send(process, {"id": "a", "text": REPEATED})
     assert read(process) == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
     send(process, {"id": "b", "text": NEARLY}, {"id": "a", "text": OTHER})
-    assert read(process)["of"] == "a"
+    assert read(process)["duplicate_of"] == "a"
     assert read(process)["repeated"] is True
     assert finish(process) == ([], "", 0)
 

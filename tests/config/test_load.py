@@ -90,7 +90,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
     text = """
         normalizer: {use: mikroblog}
         tokenizer: {cjk: [2, 1], sizes: 3}
-        weighter: tfidf
+        weighter: 3
         fingerprint: {bits: 100}
         numbers_must_match: 1
         keep: best
@@ -107,17 +107,17 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
         ),
         "posts.yaml:2: tokenizer.cjk must be [smallest, largest] with 1 <= smallest <= largest <= 16; got [2, 1].",
         "posts.yaml:2: tokenizer.sizes is not a key here (allowed: cjk, other).",
-        "posts.yaml:3: weighter must be a mapping such as {use: NAME}; got 'tfidf'.",
+        "posts.yaml:3: weighter must be a mapping such as {use: NAME}; got 3.",
         "posts.yaml:4: fingerprint.bits must be a multiple of 64 in [64, 512]; got 100.",
         "posts.yaml:5: numbers_must_match must be true or false; got 1.",
         (
-            "posts.yaml:6: keep must be 'first' or 'last' or 'longest' or 'most_complete' or a mapping such "
+            "posts.yaml:6: keep must be 'first' or 'last' or 'longest' or 'most_complete' or 'none' or a mapping such "
             "as {highest: FIELD} or a list of at least 1 of these; got 'best'."
         ),
         (
             "posts.yaml:7: lenghts is not a key here. Did you mean 'lengths'? (allowed: plugins, recipe, normalizer, "
-            "compare, without_text, tokenizer, weighter, hasher, fingerprint, blocks, must_agree, keep, audit, "
-            "lengths)."
+            "compare, without_text, tokenizer, weighter, hasher, fingerprint, blocks, must_agree, keep, max_copies, "
+            "within, audit, lengths)."
         ),
         "posts.yaml:9: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
         "posts.yaml:10: lengths[1].verifier.threshold must be a number in [0, 1]; got 1.5.",
@@ -215,7 +215,7 @@ def test_fault_of_a_length_band_says_which(faults: Faults, bands: str, message: 
     ("verifier", "message"),
     [
         ("{threshold: 0.8}", ".use is missing; it must be text."),
-        ("edit", " must be a mapping such as {use: edit, threshold: 0.8} or a mapping such as {all: "),
+        ("5", " must be a mapping such as {use: edit, threshold: 0.8} or a mapping such as {all: "),
         ("{any: []}", ".any must be a list of at least 1, each item a mapping such as {use: edit"),
         ("{any: [{use: edit, threshold: 1}], threshold: 1}", ".threshold cannot be combined with any; give it to"),
         ("{any: [{all: [{use: edit, threshold: 2}]}]}", ".any[0].all[0].threshold must be a number in [0, 1]; got 2."),
@@ -341,7 +341,7 @@ def test_normalizers_in_a_list_follow_each_other(tmp_path: Path) -> None:
         ("[{urls: drop}]", "normalizer[0].use is missing"),
         ("[{use: none}, {use: microblog, urlz: 1}]", "normalizer[1].urlz is not a key here. Did you mean 'urls'?"),
         ("[{use: none}, {use: microblok}]", "normalizer[1].use: normalizer 'microblok' is not known. Did you mean"),
-        ("[none, microblog]", "normalizer[0] must be a mapping such as {use: NAME}; got 'none'."),
+        ("[3, microblog]", "normalizer[0] must be a mapping such as {use: NAME}; got 3."),
     ],
 )
 def test_faults_in_a_list_of_normalizers_name_the_place(

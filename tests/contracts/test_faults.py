@@ -24,7 +24,7 @@ def window() -> Iterator[Window]:
 
 def sent(window: Window, posts: list[dict[str, str]]) -> list[list[Any]]:
     """Send posts; return the answers as senders note them."""
-    return [[one.id, one.kept, one.evidence and one.evidence.of] for one in window.add_many(posts)]
+    return [[one.id, one.kept, one.evidence and one.evidence.duplicate_of] for one in window.add_many(posts)]
 
 
 def test_a_window_that_keeps_its_promises_passes(window: Window) -> None:

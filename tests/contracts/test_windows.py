@@ -123,7 +123,7 @@ def deciding(change: Callable[[Decision], Decision]) -> Callable[..., Any]:
 
 def naming(**changed: Any) -> Callable[..., Any]:
     """A window that changes the evidence of its decisions."""
-    return deciding(lambda each: each._replace(evidence=each.evidence and each.evidence._replace(**changed)))
+    return deciding(lambda each: replace(each, evidence=each.evidence and replace(each.evidence, **changed)))
 
 
 def counting(**changed: Any) -> Callable[..., Any]:
@@ -184,13 +184,13 @@ TWO_IDS = "a number and the same digits as text are two ids"
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (deciding(lambda each: each._replace(decision="kept", evidence=None)), FIRST_IS_KEPT),
+        (deciding(lambda each: replace(each, decision="kept", evidence=None)), FIRST_IS_KEPT),
         (naming(of="x"), FIRST_IS_KEPT),
         (with_method("add_many", lambda window, posts: window.add_many(posts[::-1])[::-1]), FIRST_IS_KEPT),
-        (deciding(lambda each: each._replace(position=-each.position)), "positions rise in the order of the posts"),
+        (deciding(lambda each: replace(each, position=-each.position)), "positions rise in the order of the posts"),
         (naming(score=0.1), "a duplicate has the position of its keeper, and a score that reaches the threshold"),
         (with_method("add_many", add_with_text_ids), TWO_IDS),
-        (deciding(lambda each: each._replace(repeated=False)), TWO_IDS),
+        (deciding(lambda each: replace(each, repeated=False)), TWO_IDS),
         (with_method("match", add_what_is_matched), "queries change nothing"),
         (
             with_method("match", lambda window, text, limit=10: window.match(text, 4 * limit)),

@@ -146,7 +146,7 @@ def test_removed_posts_become_a_data_frame_of_their_fields(to_frame: Any) -> Non
     frame = to_frame([removed_post("早上好\ud800"), replace(removed_post("早上好。", 2), id=2**70)])
     empty = to_frame([])
     assert list(frame.columns) == [
-        "row", "id", "text", "keeper_row", "keeper_id", "keeper_text", "reason",
+        "row", "id", "text", "keeper_row", "duplicate_of", "keeper_text", "reason",
         "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
         "keeper_source",
     ]  # fmt: skip

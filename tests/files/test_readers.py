@@ -122,7 +122,6 @@ def test_a_row_that_is_no_post_is_bad_and_takes_a_number(
 @pytest.mark.parametrize(
     ("reader", "content", "message"),
     [
-        (LinesReader(), "hello\n".encode("utf-16"), "is UTF-16.*iconv"),
         (CsvReader(), b"id,body\n1,a\n", "posts:1: no column is called 'text'; the columns are 'id', 'body'"),
         (CsvReader(), b"text,text\na,b\n", "2 columns are called 'text'"),
         (ParquetReader(), b"not parquet", "posts cannot be read as Parquet"),

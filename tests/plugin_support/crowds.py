@@ -90,7 +90,7 @@ def check_answers(window: AnyWindow, crowd: Crowd, answers: Iterable[Sequence[An
     for some in alike.values():
         kept = [one for one in some if one.kept]
         require(len(kept) == 1, "of posts that match each other exactly one is kept", (len(kept), *kept[:3], *some[:3]))
-        strays = [one for one in some if one.evidence and one.evidence.of != kept[0].id]
+        strays = [one for one in some if one.evidence and one.evidence.duplicate_of != kept[0].id]
         require(not strays, "a duplicate names the post that is kept", (kept, strays))
     for answer in answers:
         check_answer(answer, found)
@@ -99,5 +99,5 @@ def check_answers(window: AnyWindow, crowd: Crowd, answers: Iterable[Sequence[An
 def check_answer(answer: Sequence[Any], found: Mapping[str, StoredPost | None]) -> None:
     """Check that an answer that was given is what the window says now."""
     stored = found[answer[0]]
-    now = [answer[0], stored and stored.kept, stored and stored.evidence and stored.evidence.of]
+    now = [answer[0], stored and stored.kept, stored and stored.evidence and stored.evidence.duplicate_of]
     require(now == answer, "an answer that was given stands", (answer, now))

@@ -230,7 +230,7 @@ def send_posts(
         except StoreError:
             time.sleep(0.02)
             continue
-        lines = "".join(json.dumps([one.id, one.kept, one.evidence and one.evidence.of]) + "\n" for one in answers)
+        lines = "".join(json.dumps([one.id, one.kept, one.duplicate_of]) + "\n" for one in answers)
         with log.open("ab", buffering=0) as stream:  # one write: a process is killed before or after it
             stream.write(lines.encode())
         sent += left[:size]

@@ -98,7 +98,7 @@ def test_counts_and_clusters_are_those_of_the_new_posts() -> None:
 
     assert (result.kept, result.dropped, result.n_rows) == ([3], [1], 4)
     first, second = result.removed
-    assert (first.row, first.keeper_source, first.keeper_row, first.keeper_id) == (0, "against", 0, "goo0")
+    assert (first.row, first.keeper_source, first.keeper_row, first.duplicate_of) == (0, "against", 0, "goo0")
     assert (second.row, second.keeper_source, second.keeper_row) == (2, None, 3)
     assert result.clusters() == result.clusters(connected=True) == [[3, 2]]
     counts = result.summary

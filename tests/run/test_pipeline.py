@@ -112,7 +112,7 @@ def test_rows_of_bad_records_are_skipped() -> None:
     settings, manager = open_session("weibo", entry_points=False)
     result = run(corpus, settings, manager.registry, workers=1)
     assert result.kept == [1, 5]
-    found = [(post.row, post.id, post.keeper_row, post.keeper_id, post.reason) for post in result.removed]
+    found = [(post.row, post.id, post.keeper_row, post.duplicate_of, post.reason) for post in result.removed]
     assert found == [(4, "b", 1, "a", "near"), (9, "d", 1, "a", "exact")]
     assert result.verified_rows.tolist() == [[1, 4]]
     assert (result.n_rows, result.summary.n_bad_lines) == (12, 8)

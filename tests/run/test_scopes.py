@@ -44,7 +44,7 @@ def some_posts(seed: int) -> list[dict[str, Any]]:
 def decided(posts: list[dict[str, Any]], config: dict[str, Any], per: str | None = None) -> Decided:
     """What is removed of posts, whose ids are their rows."""
     result = hybriddup.dedupe(posts, config=config, id_field="row", per=per)
-    return {post.id: (post.keeper_id, post.reason, post.hamming_distance, post.score) for post in result.removed}
+    return {post.id: (post.duplicate_of, post.reason, post.hamming_distance, post.score) for post in result.removed}
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -38,7 +38,7 @@ def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
     sent: Any = ({"id": "a", "text": REPEATED}, several, several[:1])
     one, (near, other), (again,) = (answer.json() for answer in answers_to(*(("POST", "/v1/posts", at) for at in sent)))
     assert one == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
-    assert (near["id"], near["decision"], near["of"], near["reason"]) == (2, "duplicate", "a", "near")
+    assert (near["id"], near["decision"], near["duplicate_of"], near["reason"]) == (2, "duplicate", "a", "near")
     assert near["score"] >= near["threshold"]
     assert (other["id"], other["decision"]) == ("#2", "kept")
     assert again == near | {"repeated": True}
@@ -267,7 +267,7 @@ def test_a_post_that_is_deleted_is_gone_for_all_that_is_asked_later() -> None:
     assert first.json() == {"id": 7, "deleted": True}
     assert (again.status_code, by_text.status_code) == (404, 404)
     assert set(again.json()) == SHAPE
-    assert [(one["id"], one["of"], "of_text" in one) for one in left] == [("b", 7, False)]
+    assert [(one["id"], one["duplicate_of"], "of_text" in one) for one in left] == [("b", 7, False)]
     assert [(one["decision"], one["repeated"]) for one in new] == [("kept", False)] * 2
     assert [(one["id"], "of_text" in one) for one in latest] == [("c", False), (7, False), ("b", False)]
     assert "hybriddup_deleted_posts_total 1.0" in metrics.text

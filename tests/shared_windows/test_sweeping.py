@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -203,7 +204,7 @@ def test_ids_that_are_sent_again_leave_nothing_in_the_store() -> None:
     before = len(windows.content.records), windows.in_buckets(), dict(windows.content.holders)
     for sender in (window, windows()):
         for _ in range(20):
-            assert [one._replace(repeated=False) for one in sender.add_many(posts)] == first
+            assert [replace(one, repeated=False) for one in sender.add_many(posts)] == first
     assert (len(windows.content.records), windows.in_buckets(), windows.content.holders) == before
     assert not windows.content.unfinished
 

@@ -40,7 +40,7 @@ def answers_of(window: AnyWindow, posts: list[dict[str, Any]]) -> list[Any]:
     """What a window finds and decides, without positions."""
     found = [[(one.id, one.score) for one in window.match(post["text"])] for post in posts[:50]]
     decided = [
-        (one.id, one.evidence and (one.evidence.of, one.evidence.reason, one.evidence.score))
+        (one.id, one.evidence and (one.evidence.duplicate_of, one.evidence.reason, one.evidence.score))
         for one in window.add_many(posts)
     ]
     return [found, decided]

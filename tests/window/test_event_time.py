@@ -151,7 +151,7 @@ def test_a_post_that_reaches_farther_back_than_its_copy_repeats_the_copy() -> No
         window.add_many([Post("abcdefgx", "resembled", NOW - 100)])
         copies = [Post("abcdefgh", "copy", NOW), Post("abcdefgh", "earlier", NOW - 1), Post("abcdefgh", "other", NOW)]
         decisions = window.add_many(copies)
-    assert [(at.id, at.evidence and at.evidence.of) for at in decisions] == [
+    assert [(at.id, at.evidence and at.evidence.duplicate_of) for at in decisions] == [
         ("copy", None),
         ("earlier", "copy"),
         ("other", "copy"),

@@ -27,7 +27,7 @@ SECOND = "你妈妈叫你回家吃饭啦，回家罗回家罗"
 
 def outcomes(decisions: list[Decision]) -> list[tuple[str, object]]:
     """The decisions and the keepers."""
-    return [(decision.decision, decision.evidence and decision.evidence.of) for decision in decisions]
+    return [(decision.decision, decision.evidence and decision.evidence.duplicate_of) for decision in decisions]
 
 
 def test_repeat_names_the_post_that_it_matches_and_the_evidence() -> None:
@@ -36,10 +36,10 @@ def test_repeat_names_the_post_that_it_matches_and_the_evidence() -> None:
         kept, repeat = window.add_many([{"text": FIRST, "id": "a"}, {"text": SECOND, "id": "b"}])
     assert kept.kept
     assert repeat.evidence is not None
-    assert (repeat.evidence.of, repeat.evidence.reason, repeat.evidence.verifier) == ("a", "near", "post")
+    assert (repeat.evidence.duplicate_of, repeat.evidence.reason, repeat.evidence.verifier) == ("a", "near", "post")
     assert repeat.evidence.score >= repeat.evidence.threshold == 0.5
     said = {"id": "b", "position": 1, "decision": "duplicate", "repeated": False}
-    assert repeat.to_dict() == said | repeat.evidence._asdict()
+    assert repeat.to_dict() == said | repeat.evidence.to_dict()
 
 
 def test_texts_that_say_nothing_are_equal_only_as_they_were_sent() -> None:

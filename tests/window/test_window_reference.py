@@ -46,7 +46,7 @@ class WindowMachine(RuleBasedStateMachine):
         batch = [post._replace(created_at=self.reference.now - post.created_at) for post in batch]
         decisions = self.window.add_many(batch)
         self.reference.at_batch = self.reference.watermark
-        answers = [(decision.id, decision.evidence and decision.evidence.of) for decision in decisions]
+        answers = [(decision.id, decision.evidence and decision.evidence.duplicate_of) for decision in decisions]
         assert answers == [
             self.reference.add(post, repeated=decision.repeated)
             for post, decision in zip(batch, decisions, strict=True)

@@ -176,7 +176,7 @@ class Contents:
             for text, n in counts.most_common(MEMBERS_SHOWN)
         ]
         n_more = len(places) - sum(member.n for member in members)
-        return ShownCluster(one.keeper_row, one.keeper_id, one.keeper_text, len(places), members, n_more)
+        return ShownCluster(one.keeper_row, one.duplicate_of, one.keeper_text, len(places), members, n_more)
 
 
 def shown_pair(post: Removed | NearMiss, earlier: str) -> ShownPair:

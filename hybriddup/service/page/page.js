@@ -200,8 +200,8 @@ function marked(pieces, isCommon) {
 
 function decisionFacts(one) {
   const outcome = one.decision === "kept" ? "kept" : one.reason;
-  const why = one.decision === "kept" ? "" : outcome === "exact" ? ` of ${shownId(one.of)}`
-    : ` of ${shownId(one.of)} · ${one.verifier} score ${one.score.toFixed(3)}, threshold ${one.threshold}`;
+  const why = one.decision === "kept" ? "" : outcome === "exact" ? ` of ${shownId(one.duplicate_of)}`
+    : ` of ${shownId(one.duplicate_of)} · ${one.verifier} score ${one.score.toFixed(3)}, threshold ${one.threshold}`;
   return element(
     "p", { class: "facts" }, element("span", { class: `outcome-${outcome}` }, OUTCOMES[outcome]),
     `${why} · id ${shownId(one.id)} · ${new Date(one.time * 1000).toLocaleString()}`,

@@ -17,7 +17,7 @@ import orjson
 import xxhash
 
 from hybriddup.data.records import UInt64s
-from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.records import Evidence, StoredPost, evidence_values
 from hybriddup.window.stores import READ_TOGETHER, Derived, Span
 
 CREATE_POSTS = """
@@ -88,7 +88,7 @@ class RowError(ValueError):
 
 def row_of(post: StoredPost) -> Row:
     """Return the row of a post."""
-    evidence = None if post.evidence is None else text_from(dump(tuple(post.evidence)))
+    evidence = None if post.evidence is None else text_from(dump(evidence_values(post.evidence)))
     fields = (*post[:-1], evidence)
     return (*fields, checksum_of(*fields))
 

@@ -22,7 +22,7 @@ def test_two_services_serve_one_window(servers: HBase) -> None:
     """Each knows what the other has kept."""
     with running_service(servers.url("served")) as one, running_service(servers.url("served")) as other:
         assert ask(f"{one}/v1/posts", {"id": "a", "text": REPEATED})[1]["decision"] == "kept"
-        assert ask(f"{other}/v1/posts", {"id": "b", "text": NEARLY})[1]["of"] == "a"
+        assert ask(f"{other}/v1/posts", {"id": "b", "text": NEARLY})[1]["duplicate_of"] == "a"
         assert ask(f"{other}/v1/match", {"text": NEARLY})[1]["matches"][0]["id"] == "a"
         assert ask(f"{one}/v1/posts/b")[1]["decision"] == "duplicate"
         assert ask(f"{one}/v1/explain", {"text": NEARLY, "id": "a"})[1]["matches"] is True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def test_the_first_call_after_the_server_closed_idle_connections_succeeds(server
             answers = window.add_many(posts)
             for _ in range(2):
                 wait_until_closed(port)
-                assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
+                assert [replace(one, repeated=False) for one in window.add_many(posts)] == answers
             wait_until_closed(port)
             assert window.add("another text altogether").kept
             assert window.stats().n_kept_in_window == 101
@@ -84,7 +85,7 @@ def test_a_batch_is_decided_rightly_whichever_answer_is_lost(servers: HBase) -> 
         found = [window.get(post["id"]) for post in posts]
         kept = {one.text[:-1]: one.id for one in found if one is not None and one.kept}
         assert len(kept) == sum(one.kept for one in found if one is not None) == 60
-        assert all(one.evidence.of == kept[one.text[:-1]] for one in found if one is not None and one.evidence)
+        assert all(one.duplicate_of == kept[one.text[:-1]] for one in found if one is not None and one.evidence)
         assert window.stats().n_kept_in_window == 60
         assert n_lost > 15
 

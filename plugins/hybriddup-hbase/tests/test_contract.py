@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(servers: HBase, conf
 def without_positions(decisions: list[Any]) -> list[Any]:
     """Decisions with ids only."""
     return [
-        one._replace(position=0, evidence=one.evidence and one.evidence._replace(of_position=0)) for one in decisions
+        replace(one, position=0, evidence=one.evidence and replace(one.evidence, of_position=0)) for one in decisions
     ]
 
 

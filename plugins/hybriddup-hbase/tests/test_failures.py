@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import happybase
 import pytest
@@ -42,7 +43,7 @@ def test_when_a_region_server_is_killed_windows_wait_and_go_on(fragile: HBase) -
         with_window = serving_window(fragile, "waiting")
         fragile.end(with_window)
         again = window.add_many(posts)
-        assert [one._replace(repeated=False) for one in again] == answers
+        assert [replace(one, repeated=False) for one in again] == answers
         assert not window.add(posts[0]["text"]).kept
     fragile.start_region_server(int(with_window[-1]))
 
@@ -67,7 +68,7 @@ def test_while_the_thrift_server_is_away_posts_are_refused(fragile: HBase) -> No
             window.add("away")
         fragile.start_thrift()
         fragile.wait_until_it_answers()
-        assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
+        assert [replace(one, repeated=False) for one in window.add_many(posts)] == answers
 
 
 def test_a_server_that_is_slow_is_not_waited_for_longer_than_asked(servers: HBase) -> None:

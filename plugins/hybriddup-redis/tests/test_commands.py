@@ -29,7 +29,7 @@ def test_two_services_serve_one_window(tmp_path: Path) -> None:
         running_service(server.url("served", timeout=1)) as other,
     ):
         assert ask(f"{one}/v1/posts", {"id": "a", "text": REPEATED})[1]["decision"] == "kept"
-        assert ask(f"{other}/v1/posts", {"id": "b", "text": NEARLY})[1]["of"] == "a"
+        assert ask(f"{other}/v1/posts", {"id": "b", "text": NEARLY})[1]["duplicate_of"] == "a"
         assert ask(f"{other}/v1/match", {"text": NEARLY})[1]["matches"][0]["id"] == "a"
         assert ask(f"{one}/v1/posts/b")[1]["decision"] == "duplicate"
         assert ask(f"{one}/v1/explain", {"text": NEARLY, "id": "a"})[1]["matches"] is True
@@ -42,7 +42,7 @@ def test_two_services_serve_one_window(tmp_path: Path) -> None:
         while ask(f"{one}/readyz")[0] != 200:
             assert time.monotonic() < ends
             time.sleep(0.1)
-        assert ask(f"{one}/v1/posts", {"id": "d", "text": REPEATED})[1]["of"] == "a"
+        assert ask(f"{one}/v1/posts", {"id": "d", "text": REPEATED})[1]["duplicate_of"] == "a"
 
 
 def test_what_is_missing_is_told(server: Server) -> None:

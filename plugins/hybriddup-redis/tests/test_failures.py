@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def test_what_was_acknowledged_is_there_when_a_server_is_killed(fsync: str, tmp_
         with pytest.raises(StoreError, match="Check the server and the network"):
             window.add("more")
         server.start()
-        assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
+        assert [replace(one, repeated=False) for one in window.add_many(posts)] == answers
         assert not window.add(posts[0]["text"]).kept
         window.close()
 
@@ -79,7 +80,7 @@ def test_after_a_failover_the_window_goes_on_with_what_the_replica_had(tmp_path:
         with pytest.raises(StoreError):
             window.add("while nobody knows who is next")
         again = added_when_possible(window, posts)
-        assert [one._replace(repeated=False) for one in again] == answers
+        assert [replace(one, repeated=False) for one in again] == answers
         with second.client() as client:
             assert client.info("replication")["role"] == "master"
         window.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hybriddup_redis.buckets import SLACK
@@ -62,7 +63,7 @@ def test_ids_that_come_again_leave_nothing(server: Server) -> None:
         answers = window.add_many(posts)
         n_keys = sum(1 for _ in client.scan_iter("{polled*", count=5000))
         for _ in range(5):
-            assert [one._replace(repeated=False) for one in window.add_many(posts)] == answers
+            assert [replace(one, repeated=False) for one in window.add_many(posts)] == answers
         assert sum(1 for _ in client.scan_iter("{polled*", count=5000)) == n_keys
 
 

@@ -28,7 +28,7 @@ def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, compone
         sf.col("position").alias(POSITION), sf.col("keeper").alias(KEEPER), *_of_links(components)
     )
     keepers = [sf.col(POSITION).alias(KEEPER), named(fields.text).alias(f"{PREFIX}keeper_text")]
-    keepers += [named(fields.id).alias(f"{PREFIX}keeper_id")] if fields.id else []
+    keepers += [named(fields.id).alias(f"{PREFIX}duplicate_of")] if fields.id else []
     joined = placed.join(evidence, POSITION).join(placed.select(*keepers), KEEPER)
     own = [name for name in placed.columns if name not in (POSITION, NUMBER)]
     return joined.select(

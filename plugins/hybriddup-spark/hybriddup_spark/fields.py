@@ -20,7 +20,7 @@ PREFIX = "_hybriddup_"
 OWN = "post_"
 """Prefix, in the removed posts, of a user's column with a name of `EVIDENCE`."""
 EVIDENCE = (
-    "keeper_id", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
+    "duplicate_of", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
 )  # fmt: skip
 """Columns with the evidence for a removal, in the order of the fields of `hybriddup.Removed`."""
 

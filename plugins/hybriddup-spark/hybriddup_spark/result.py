@@ -55,7 +55,7 @@ class SparkResult:
     kept: DataFrame
     """Kept posts with all their columns, in no particular order."""
     removed: DataFrame
-    """Removed posts with all their columns, and ``keeper_id``, ``keeper_text``, ``reason``, ``hamming_distance``,
+    """Removed posts with all their columns, and ``duplicate_of``, ``keeper_text``, ``reason``, ``hamming_distance``,
     ``verifier``, ``score``, ``threshold``, ``length_band``. A column of the posts with one of these names, in any case,
     has the prefix ``post_``."""
     bad: DataFrame

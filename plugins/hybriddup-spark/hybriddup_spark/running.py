@@ -18,7 +18,7 @@ from hybriddup.config import open_session
 from hybriddup.config.load import DEFAULT_CONFIG, Config
 from hybriddup.config.settings import Settings
 from hybriddup.data.records import Int32s
-from hybriddup.errors import InputError
+from hybriddup.errors import ConfigError, InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
@@ -92,6 +92,10 @@ def dedupe(
     check_session(posts.sparkSession)
     settings, manager = open_session(config, tuple(plugins))
     fields = Fields(text, id, (order_by,) if isinstance(order_by, str) else tuple(order_by))
+    if settings.of_runs_only:
+        raise ConfigError(
+            f"Spark cannot keep {', '.join(settings.of_runs_only)}; use hybriddup.dedupe, or leave these keys out."
+        )
     fields.check(posts, settings.keep_rules)
     folder = work_folder(posts.sparkSession, work)
     good, bad = split_bad(posts, fields)

@@ -64,7 +64,7 @@ def main(master: str, posts: str, recipe: str, *options: str) -> None:
     with tempfile.TemporaryDirectory() as work:
         learned = load_recipe(recipe)
         result = dedupe(frame, order_by="id", recipe=learned, work=work, posts_per_round=200, advance=after_round)
-        removed = {str(row["id"]): row["keeper_id"] for row in result.removed.toArrow().to_pylist()}
+        removed = {str(row["id"]): row["duplicate_of"] for row in result.removed.toArrow().to_pylist()}
     assert len(killed) == len(options)
     assert not set(killed) & set(executors())
     print(json.dumps(removed))

@@ -35,7 +35,7 @@ def posts() -> list[dict[str, Any]]:
 def evidence(result: SparkResult) -> dict[int, tuple[Any, ...]]:
     """Return what is said of each removed post, by id."""
     rows = result.removed.toArrow().to_pylist()
-    names = "keeper_id", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band"
+    names = "duplicate_of", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band"
     assert len({row["id"] for row in rows}) == len(rows)
     return {row["id"]: tuple(row[name] for name in names) for row in rows}
 
@@ -44,7 +44,7 @@ def of_run(result: Result) -> dict[int, tuple[Any, ...]]:
     """Return the same of a run on one machine."""
     return {
         one.id: (
-            one.keeper_id,
+            one.duplicate_of,
             one.keeper_text,
             one.reason,
             one.hamming_distance,

@@ -19,7 +19,7 @@ TEXTS = [
     "你妈妈叫你回家吃饭啦，回家罗回家罗",
     "明天下雨吗",
 ]
-EVIDENCE = "keeper_id", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band"
+EVIDENCE = "duplicate_of", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band"
 
 
 def posts_with(**columns: list[Any]) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def test_a_column_called_keeper_changes_no_keeper(session: SparkSession, values:
     posts = posts_with(keeper=values)
     result = dedupe(session.createDataFrame(pa.Table.from_pylist(posts)), order_by="at")
     removed = {row["id"]: row for row in result.removed.toArrow().to_pylist()}
-    assert {name: row["keeper_id"] for name, row in removed.items()} == {"p3": "p1", "p4": "p2"}
+    assert {name: row["duplicate_of"] for name, row in removed.items()} == {"p3": "p1", "p4": "p2"}
     assert [removed[name]["keeper"] for name in ("p3", "p4")] == values[2:]
     assert result.summary.n_exact + result.summary.n_near == len(removed)
 
@@ -69,7 +69,7 @@ def test_the_columns_that_decide_may_have_any_name(session: SparkSession) -> Non
     posts = [{names[name]: value for name, value in post.items()} for post in posts_with()]
     frame = session.createDataFrame(pa.Table.from_pylist(posts))
     result = dedupe(frame, text=names["text"], id="count", order_by="reason", config={"keep": ["longest", "first"]})
-    found = {row["count"]: (row["keeper_id"], row["post_reason"]) for row in result.removed.toArrow().to_pylist()}
+    found = {row["count"]: (row["duplicate_of"], row["post_reason"]) for row in result.removed.toArrow().to_pylist()}
     assert found == {"p3": ("p1", 3), "p4": ("p2", 4)}
     assert result.summary.n_repeated_ids == 0
 
@@ -103,7 +103,7 @@ def test_names_that_differ_in_case_are_two_columns_if_spark_tells_them_apart(ses
         kept = result.kept.toArrow().to_pylist()
     finally:
         session.conf.unset("spark.sql.caseSensitive")
-    assert {name: row["keeper_id"] for name, row in removed.items()} == {"p3": "p1", "p4": "p2"}
+    assert {name: row["duplicate_of"] for name, row in removed.items()} == {"p3": "p1", "p4": "p2"}
     assert {(row["Text"], row["post_Score"], row["post_score"]) for row in removed.values()} == {
         ("other words", 1.5, 2.5)
     }

@@ -82,7 +82,7 @@ def test_of_posts_of_one_moment_the_smaller_id_is_earlier(session: SparkSession)
     rows = [(name, f"good morning everybody, {pair}", 1) for pair in combinations(ids, 2) for name in pair]
     frame = session.createDataFrame(rows, "id string, text string, at int")
     result = dedupe(frame, config={"lengths": [{"exact_only": True}]}, order_by="at")
-    found = {(row["keeper_id"], row["id"]) for row in result.removed.toArrow().to_pylist()}
+    found = {(row["duplicate_of"], row["id"]) for row in result.removed.toArrow().to_pylist()}
     assert found == set(combinations(["-3", "9", "10", "100", "a", "b"], 2))
 
 

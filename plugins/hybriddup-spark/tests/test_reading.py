@@ -53,8 +53,8 @@ def test_tables_are_decided_as_on_one_machine(
     removed = map(json.loads, (tmp_path / "removed.jsonl").read_text(encoding="utf-8").splitlines())
     write_csv(tmp_path / "shuffled.csv", sorted(posts, key=lambda post: str(post["text"])))
     summary = spark(tmp_path / "shuffled.csv", output=tmp_path / "out")
-    found = {row["id"]: row["keeper_id"] for row in rows(session, tmp_path / "out" / "removed")}
-    assert found == {post["id"]: post["keeper_id"] for post in removed}
+    found = {row["id"]: row["duplicate_of"] for row in rows(session, tmp_path / "out" / "removed")}
+    assert found == {post["id"]: post["duplicate_of"] for post in removed}
     assert (summary["n_bad"], summary["n_without_text"] > 0) == (0, True)
     assert summary["compared_as"] == {"n": "numbers"}
     assert "'n' was compared as numbers." in capsys.readouterr().err
@@ -96,7 +96,11 @@ def test_tables_with_different_columns_are_refused(session: SparkSession, tmp_pa
             ["id,Text,text,n,text"],
             "a.csv: columns 'Text' and 'text' and 'text': Spark cannot distinguish them",
         ),
-        ("a.csv", ["id,text,n,_corrupt_record"], "a.csv: column '_corrupt_record' has the name of the column in which Spark"),
+        (
+            "a.csv",
+            ["id,text,n,_corrupt_record"],
+            "a.csv: column '_corrupt_record' has the name of the column in which Spark",
+        ),
         ("a.csv", [""], "a.csv: is empty; a CSV file begins with the names of its columns."),
         ("a.jsonl", ['{"text": "a", "Text": "b"}'], "spark.sql.caseSensitive=true pyspark-shell"),
         ("a.jsonl", ['{"text": "a", "user": {"id": 1, "Id": 2}}'], "a.jsonl: cannot be read: [COLUMN_ALREADY_EXISTS]"),
@@ -119,4 +123,4 @@ def test_a_table_of_pandas_has_a_column_without_a_name(session: SparkSession, tm
     (tmp_path / "a.csv").write_text(",text,score\n0,good morning,5\n1,good morning,10\n", encoding="utf-8")
     spark(tmp_path / "a.csv", output=tmp_path / "out", id_field="_c0", order_by="score")
     (removed,) = rows(session, tmp_path / "out" / "removed")
-    assert (removed["_c0"], removed["keeper_id"], removed["post_score"], removed["score"]) == ("1", "0", "10", 1.0)
+    assert (removed["_c0"], removed["duplicate_of"], removed["post_score"], removed["score"]) == ("1", "0", "10", 1.0)

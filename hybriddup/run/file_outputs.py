@@ -1,4 +1,4 @@
-"""Outputs of `hybriddup dedupe`: choose and check all names before posts are read, then write."""
+"""Outputs of a run over files: choose and check all names before posts are read, then write."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import cast
 
 import numpy as np
 
-from hybriddup.cli.printing import to_json
 from hybriddup.config import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
+from hybriddup.data.marks import Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.data.removed import RemovedPosts
+from hybriddup.data.tallies import Tallies
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import MarkingWriter
@@ -23,7 +23,7 @@ from hybriddup.files.inputs import TEXT_FORMATS, Inputs, output_endings
 from hybriddup.files.output_names import CLUSTERS, PLAIN_TEXT, RECIPE, REMOVED, REPORT, SUMMARY, Kind, check_ending
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
-from hybriddup.files.tables import need_writer, write_table
+from hybriddup.files.tables import need_writer, to_json, write_table
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
 from hybriddup.run.report.page import check_installed
@@ -71,7 +71,7 @@ def default_output(name: str, what: str = "kept") -> str:
         return STANDARD_OUTPUT
     plain, compression = split_compression(path.name)
     suffix = Path(plain).suffix
-    ending = f".{what}{suffix}" + (f".{compression}" if compression else "")
+    ending = f".{what}{'.jsonl' if suffix == '.js' else suffix}" + (f".{compression}" if compression else "")
     return str(path.with_name(plain.removesuffix(suffix) + ending))
 
 
@@ -93,23 +93,30 @@ def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run:
     return target
 
 
-def check_marks(inputs: Inputs) -> None:
-    """Raise InputError if posts of this format cannot be marked, or have fields with the names of marks."""
-    marking_writer(inputs).check_marks(inputs.sources, MARKS)
+def check_marks(inputs: Inputs, names: Sequence[str], option: str) -> None:
+    """Raise InputError if posts of this format cannot be marked, or have fields of these names."""
+    marking_writer(inputs, option).check_marks(inputs.sources, names)
 
 
-def marking_writer(inputs: Inputs) -> MarkingWriter:
+def marking_writer(inputs: Inputs, option: str = "--mark") -> MarkingWriter:
     """Return the writer of the inputs' format; InputError if it cannot mark posts."""
     if not hasattr(inputs.writer, "write_marked"):
         raise InputError(
-            f"--mark writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
+            f"{option} writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
             f"FILE, which names each removed post by its row, or give the posts as JSON Lines, CSV or Parquet."
         )
     return cast("MarkingWriter", inputs.writer)
 
 
 def write(
-    inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, progress: Progress, *, mark: bool
+    inputs: Inputs,
+    outputs: Mapping[str, Output],
+    corpus: Corpus,
+    result: Result,
+    progress: Progress,
+    *,
+    mark: bool,
+    tallies: Tallies | None,
 ) -> None:
     """Write posts, tables and the learned recipe to temporary files, or to streams."""
     if "-o" not in outputs:
@@ -117,7 +124,7 @@ def write(
     progress.start("write", corpus.n_rows, "posts")
     began = perf_counter()
     inputs.check_unchanged()
-    write_posts(inputs, outputs, corpus, result, mark=mark)
+    write_posts(inputs, outputs, corpus, result, mark=mark, tallies=tallies)
     removed = cast("RemovedPosts", result.removed)
     for option, make_table in (("--removed", removed_table), ("--clusters", clusters_table)):
         if option in outputs:
@@ -131,15 +138,24 @@ def write(
             result.recipe.write(stream)
 
 
-def write_posts(inputs: Inputs, outputs: Mapping[str, Output], corpus: Corpus, result: Result, *, mark: bool) -> None:
+def write_posts(
+    inputs: Inputs,
+    outputs: Mapping[str, Output],
+    corpus: Corpus,
+    result: Result,
+    *,
+    mark: bool,
+    tallies: Tallies | None,
+) -> None:
     """Write the kept posts, or all with marks, and the bad lines."""
     are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
-    if mark:
-        marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows)
+    chosen = are_posts if mark else rows_chosen(result.kept_rows, corpus.n_rows)
+    if tallies is not None:
+        marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows, tallies, with_keepers=mark)
         with outputs["-o"].open() as stream:
-            marking_writer(inputs).write_marked(inputs.sources, stream, are_posts, marks)
+            marking_writer(inputs).write_marked(inputs.sources, stream, chosen, marks)
     else:
-        copy(inputs, outputs["-o"], rows_chosen(result.kept_rows, corpus.n_rows))
+        copy(inputs, outputs["-o"], chosen)
     if "--bad" in outputs:
         copy(inputs, outputs["--bad"], ~are_posts)
 

@@ -1,25 +1,31 @@
-"""Inputs of a command: files, directories of files, and the files of `--against`, whose posts were kept earlier."""
+"""Inputs of a run over files: files, directories of files, and the files of `--against`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from hybriddup.data.corpus import Corpus, put_before
 from hybriddup.errors import InputError
-from hybriddup.files.formats import Fields
-from hybriddup.files.inputs import Inputs, ReadOptions, find_files, find_format, open_inputs
+from hybriddup.files.encodings import encoding_of_other
+from hybriddup.files.formats import TEXT_FIELD_ADVICE, Fields
+from hybriddup.files.inputs import TEXT_FORMATS, Inputs, ReadOptions, find_files, find_format, open_inputs
 from hybriddup.files.reading import read_corpus
+from hybriddup.files.sources import STANDARD_INPUT, UTF_8, open_source
+from hybriddup.files.unpacking import as_utf8
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
+from hybriddup.run.terminal import say
+
+AGAINST_FIELD_ADVICE = "Name the field with the posts of this file with --against-text-field."
 
 
-def files_of(inputs: Sequence[str], registry: Registry, reading: ReadOptions, *, quiet: bool = False) -> list[str]:
-    """Return the inputs, with directories replaced by their files; list these on standard error unless ``quiet``."""
-    return find_files(inputs, registry, reading.format, lambda note: None if quiet else typer.echo(note, err=True))
+def files_of(
+    inputs: Sequence[str], registry: Registry, reading: ReadOptions, tell: Callable[[str], object] = say
+) -> list[str]:
+    """Return the inputs, with directories replaced by their files, which are listed to ``tell``."""
+    return find_files(inputs, registry, reading.format, tell)
 
 
 def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:
@@ -56,27 +62,41 @@ def read_against(
     registry: Registry,
     fields: Fields,
     per: str | None,
+    optional: tuple[str, ...],
     reading: ReadOptions,
     strict: bool,
     progress: Progress,
 ) -> tuple[Corpus, list[str]]:
     """Put the posts of the files of `--against` before a corpus; return it with remarks on these files.
 
-    ``reading.format`` is used for files whose names do not reveal their format.
+    Format, encoding and delimiter are found for each file; those of the inputs are used only where nothing is found.
     """
     others: list[tuple[str, Corpus]] = []
     for name in against:
-        with open_inputs([name], registry, reading._replace(format=_format_of(name, registry, reading))) as opened:
-            other, _ = read_posts(opened, fields._replace(order=()), progress, per=per, strict=strict)
+        with open_inputs([name], registry, _reading_of(name, registry, reading)) as opened:
+            try:
+                other, _ = read_posts(
+                    opened, fields._replace(order=()), progress, per=per, optional=optional, strict=strict
+                )
+            except InputError as error:
+                raise InputError(str(error).replace(TEXT_FIELD_ADVICE, AGAINST_FIELD_ADVICE)) from None
             others.append((name, other))
     return put_before(corpus, others), [remark for name, other in others if (remark := _remark(name, other))]
 
 
-def _format_of(name: str, registry: Registry, reading: ReadOptions) -> str | None:
+def _reading_of(name: str, registry: Registry, reading: ReadOptions) -> ReadOptions:
     try:
-        return find_format(name, registry)
+        format_name: str | None = find_format(name, registry)
     except InputError:  # without --format, opening the file reports the error
-        return reading.format
+        format_name = reading.format
+    if name == STANDARD_INPUT or format_name not in TEXT_FORMATS:
+        return reading._replace(format=format_name, encoding=UTF_8, delimiter=None)
+    source = as_utf8(open_source(name, reading.max_line_bytes))
+    try:
+        encoding = UTF_8 if source.remark else encoding_of_other(source, reading.encoding)
+    finally:
+        source.close()
+    return reading._replace(format=format_name, encoding=encoding, delimiter=None)
 
 
 def _remark(name: str, corpus: Corpus) -> str:

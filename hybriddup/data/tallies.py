@@ -1,0 +1,88 @@
+"""How often each kept post of a run was repeated, when it was first and last seen, and by whom it was posted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from hybriddup.data.fields import has_no_value, hashable
+from hybriddup.data.records import Float64s, Int64s
+from hybriddup.data.removed import RemovedPosts
+from hybriddup.data.times import parse_time
+
+TALLIES = {"n_copies": "int64", "first_seen": "string", "last_seen": "string", "authors": "list"}
+"""Names and types of the fields for kept posts."""
+
+
+class Tallies:
+    """The fields of `TALLIES` for each kept post of a run; the post itself counts for all but ``n_copies``.
+
+    Parameters
+    ----------
+    times, authors
+        When and by whom each post of the corpus was posted; None = the fields are left out.
+    """
+
+    def __init__(self, removed: RemovedPosts, times: Sequence[Any] | None, authors: Sequence[Any] | None) -> None:
+        columns, n = removed.columns, len(removed.corpus.texts)
+        self._n_copies = np.bincount(columns.keepers, minlength=n).astype(np.int64)
+        self._keepers = np.arange(n)
+        self._keepers[columns.posts] = columns.keepers
+        self._by_keeper = np.argsort(self._keepers, kind="stable")
+        self._bounds = np.searchsorted(self._keepers[self._by_keeper], np.arange(n + 1))
+        seconds = None if times is None else seconds_of(times)
+        self._seconds = None if seconds is None or np.isnan(seconds).all() else seconds
+        self._authors = authors
+        left_out = set() if self._seconds is not None else {"first_seen", "last_seen"}
+        left_out |= set() if authors is not None else {"authors"}
+        self.types = {name: kind for name, kind in TALLIES.items() if name not in left_out}
+
+    def at(self, place: int) -> tuple[Any, ...]:
+        """Return the fields of the post at a place of the corpus; None for each if the post was removed."""
+        if self._keepers[place] != place:
+            return (None,) * len(self.types)
+        members = self._by_keeper[self._bounds[place] : self._bounds[place + 1]]
+        values: list[Any] = [int(self._n_copies[place])]
+        if self._seconds is not None:
+            values += _first_and_last(self._seconds[members])
+        if self._authors is not None:
+            values.append(_distinct([self._authors[member] for member in members.tolist()]))
+        return tuple(values)
+
+
+def seconds_of(times: Sequence[Any]) -> Float64s:
+    """Return float64[n]: each time in seconds since 1970; NaN if it is none."""
+    seconds = (parse_time(value) for value in times)
+    return np.fromiter((np.nan if one is None else one for one in seconds), np.float64, len(times))
+
+
+def n_copies_of(removed: RemovedPosts, rows: Int64s) -> Int64s:
+    """Return int64[n]: the number of posts removed for each kept row."""
+    corpus = removed.corpus
+    counts = np.bincount(removed.columns.keepers, minlength=len(corpus.texts))[corpus.n_against :]
+    found: Int64s = counts[np.searchsorted(corpus.rows[corpus.n_against :], rows)].astype(np.int64)
+    return found
+
+
+def _first_and_last(seconds: Float64s) -> list[str | None]:
+    known = seconds[~np.isnan(seconds)]
+    return [iso_time(float(known.min())), iso_time(float(known.max()))] if len(known) else [None, None]
+
+
+def iso_time(seconds: float) -> str:
+    """Return a time in UTC as ISO 8601.
+
+    Examples
+    --------
+    >>> iso_time(1767762000)
+    '2026-01-07T05:00:00Z'
+    """
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    return list({hashable(value): value for value in values if not has_no_value(value)}.values())

@@ -1,0 +1,77 @@
+"""With ``within``, two posts repeat each other only if their times are close enough. A run then decides by time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.tallies import seconds_of
+from hybriddup.data.times import TIMES, seconds_in
+from hybriddup.errors import InputError
+from hybriddup.run.decisions import RunDecisions
+from hybriddup.steps.exact import EqualTexts, part_by_scope
+
+
+class Times(NamedTuple):
+    """The times of posts or of distinct texts, and how far apart two of them may be."""
+
+    seconds: Float64s
+    """float64[n]: seconds since 1970."""
+    within: float
+    """Seconds between two that repeat each other, exclusive, as the horizon of a window."""
+
+    def take(self, places: Int64s) -> Times:
+        """Return the times at these places."""
+        return Times(self.seconds[places], self.within)
+
+    def are_close(self, pairs: CandidatePairs) -> Bools:
+        """Return bool[n_pairs]: which pairs are close enough."""
+        close: Bools = np.abs(self.seconds[pairs.earlier] - self.seconds[pairs.later]) < self.within
+        return close
+
+
+def times_of(corpus: Corpus, field: str, within: str) -> Times:
+    """Return the times of all posts; InputError if a post has none."""
+    values = corpus.order_values.get(field, [None] * len(corpus.texts))
+    seconds = seconds_of(values)
+    missing = np.flatnonzero(np.isnan(seconds))
+    if len(missing):
+        place = int(missing[0])
+        source = corpus.sources(missing[:1])[0]
+        raise InputError(
+            f"within: {within} needs a time in the field {field!r} of every post; {len(missing):,} have none, first "
+            f"row {corpus.rows[place]}{f' of {source}' if source else ''} with {values[place]!r}. A time is {TIMES}. "
+            "Name the field with --time-field (time_field in Python), or leave within out."
+        )
+    return Times(seconds, seconds_in(within) or 0.0)
+
+
+def order_by_time(corpus: Corpus, times: Times) -> Int64s:
+    """Return int64[n]: the places of the posts by time, those of other corpora first; ties in input order."""
+    return np.lexsort((times.seconds, np.arange(len(times.seconds)) >= corpus.n_against))
+
+
+def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> EqualTexts:
+    """Return equal texts, in the order of deciding, parted into groups that begin with a post close to all others."""
+    equal = equal if scopes is None else part_by_scope(equal, scopes)
+    first_of, begun = equal.first_of.copy(), dict[int, int]()
+    counts = np.bincount(equal.text_numbers)
+    for place in np.flatnonzero(counts[equal.text_numbers] > 1).tolist():
+        number = int(equal.text_numbers[place])
+        first = begun.get(number)
+        if first is None or abs(times.seconds[place] - times.seconds[first]) >= times.within:
+            begun[number] = first = place
+        first_of[place] = first
+    return EqualTexts.of(first_of)
+
+
+def equal_as_exact(decisions: RunDecisions, numbers: Int32s) -> RunDecisions:
+    """Return the decisions with a near repeat that has its keeper's text, int32[n] by position, as an exact one."""
+    pairs, exact = decisions.deciding, decisions.exact.copy()
+    is_equal = numbers[pairs.earlier] == numbers[pairs.later]
+    exact[pairs.later[is_equal]] = pairs.earlier[is_equal]
+    return replace(decisions, exact=exact, deciding=pairs.take(~is_equal))
