@@ -204,7 +204,7 @@ def may_be_name(text: UInt32s, first: int, end: int, signs: Signs, name: UInt32s
             break
         at += 1
     for before in range(n_before + 1 if at >= end else 0):
-        for after in range(min(n - n_inner, AROUND - before) + 1):
+        for after in range(1 + np.int64(min(n - n_inner, AROUND - before))):
             if before + n_inner + after > 1 and is_known(name, AROUND - before, AROUND + n_inner + after, signs.names):
                 return True
     return n > 0 and is_known(name, AROUND, AROUND + 1, signs.names)
