@@ -92,7 +92,7 @@ def make_alignment(n: int) -> Alignment:
     return Alignment(np.empty(n, np.int32), masks, states)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
     """Write the partner of each key of a sequence in another one, given the slots of ``n_a`` and ``n_b`` keys."""
     head, tail, is_short = np.int64(0), np.int64(0), max(n_a, n_b) <= LONGEST_ALIGNED

@@ -14,7 +14,6 @@ from hybriddup.kernels.popcount import HALF, ONE, SPREAD, popcount
 from hybriddup.kernels.posts.alignments import (
     ALL_ONES,
     Alignment,
-    KeyCounts,
     Use,
     align,
     count_keys,
@@ -115,8 +114,10 @@ def compare_posts(
         if not is_before(posts, a, b):
             a, b = b, a
         use = Use(np.uint64(pair) + ONE, slots_for(n_tokens(posts, a) + n_tokens(posts, b)))
-        one = count_side(posts, a, 0, table, use, slots_a, ranks_a)
-        other = count_side(posts, b, 1, table, use, slots_b, ranks_b)
+        one = Side(posts.offsets[a], posts.offsets[a + 1], 0, table.counts, slots_a, ranks_a)
+        other = Side(posts.offsets[b], posts.offsets[b + 1], 1, table.counts, slots_b, ranks_b)
+        count_keys(table, use, posts.keys, one.first, one.last, 0, slots_a, ranks_a)
+        count_keys(table, use, posts.keys, other.first, other.last, 1, slots_b, ranks_b)
         measure_sharing(posts, one, other, common_letters[pair], features[pair])
         measure_sets(posts, a, b, features[pair])
         is_cut, may_be_same = posts.is_cut[a] and one.last > one.first, features[pair, LETTERS_SHARED] == 1.0
@@ -152,8 +153,10 @@ def differences_of(posts: ParsedPosts) -> Int64s:
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     room, differences = make_alignment(n), make_differences(n)
     use = Use(ONE, slots_for(n_tokens(posts, 0) + n_tokens(posts, 1)))
-    one = count_side(posts, 0, 0, table, use, slots[0], ranks[0])
-    other = count_side(posts, 1, 1, table, use, slots[1], ranks[1])
+    one = Side(posts.offsets[0], posts.offsets[1], 0, table.counts, slots[0], ranks[0])
+    other = Side(posts.offsets[1], posts.offsets[2], 1, table.counts, slots[1], ranks[1])
+    count_keys(table, use, posts.keys, one.first, one.last, 0, one.slots, one.ranks)
+    count_keys(table, use, posts.keys, other.first, other.last, 1, other.slots, other.ranks)
     find_differences(posts, one, other, room, differences)
     return differences.bounds[: differences.n[0]].copy()
 
@@ -177,16 +180,6 @@ def n_tokens(posts: ParsedPosts, post: int) -> int:
 def make_differences(n: int) -> Differences:
     """Return room for the differences of posts of up to ``n`` tokens."""
     return Differences(np.empty((n + 1, 4), np.int64), np.zeros(1, np.int64))
-
-
-@njit(cache=True, nogil=True)
-def count_side(
-    posts: ParsedPosts, post: int, which: int, table: KeyCounts, use: Use, slots: Int32s, ranks: Int32s
-) -> Side:
-    """Return a post with its keys counted."""
-    first, last = posts.offsets[post], posts.offsets[post + 1]
-    count_keys(table, use, posts.keys, first, last, which, slots, ranks)
-    return Side(first, last, which, table.counts, slots, ranks)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -215,7 +208,7 @@ def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
     """Return whether a post comes before another one with the same letters, in an order of what they hold alone."""
     first, second = posts.offsets[one], posts.offsets[other]
@@ -239,7 +232,7 @@ def weigh(posts: ParsedPosts, first: int, last: int) -> float:
     return weight
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
     """Align two posts, and write what lies between aligned tokens."""
     align(a.slots, a.last - a.first, b.slots, b.last - b.first, room)
@@ -295,7 +288,7 @@ def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, f
     return known / max(total, 0.5) if total > 0.0 else 1.0, np.log1p(lacking), np.log1p(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def measure_differences(
     posts: ParsedPosts,
     kinds: UInt8s,

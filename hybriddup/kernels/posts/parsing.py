@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Float32s, Float64s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 from hybriddup.kernels.posts.structure import OWN_WORDS, arrange
@@ -45,10 +45,10 @@ class ParsedPosts(NamedTuple):
     """uint64[n], uint8[n], float32[n]: the tokens that count, as `hybriddup.kernels.posts.tokens` has them."""
     is_own: Bools
     """bool[n]: own words of a post that quotes another one."""
-    bounds: Int64s
-    """int64[n, 2]: code points of the texts."""
-    starts: Int64s
-    """int64[n + 1]: where the letters of each token begin."""
+    bounds: Int32s
+    """int32[n, 2]: code points of the texts."""
+    starts: Int32s
+    """int32[n + 1]: where the letters of each token begin."""
     letters: UInt32s
     """uint32[n_letters]: code points of the spelling of the tokens, without spaces."""
     set_offsets: Int64s
@@ -68,7 +68,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
     begins, tokens = np.zeros(n_points, np.bool_), make_tokens(longest)
     mark_words(points, offsets, known.word_classes, begins)
     keys, kinds, weights = np.empty(n_points, np.uint64), np.empty(n_points, np.uint8), np.empty(n_points, np.float32)
-    bounds, starts = np.empty((n_points, 2), np.int64), np.empty(n_points + 1, np.int64)
+    bounds, starts = np.empty((n_points, 2), np.int32), np.empty(n_points + 1, np.int32)
     is_own = np.zeros(n_points, np.bool_)
     letters, set_keys = np.empty(n_points, np.uint32), np.empty(2 * n_points, np.uint64)
     token_offsets, set_offsets = np.zeros(n_posts + 1, np.int64), np.zeros(N_SETS * n_posts + 1, np.int64)
@@ -77,9 +77,10 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
     for post in range(n_posts):
         found = read_tokens(points, offsets[post], offsets[post + 1], begins, known, tokens)
         is_cut[post] = arrange(points, offsets[post], offsets[post + 1], tokens, found)
-        has_quote = begin_quote(tokens, found)
+        has_quote, present = begin_quote(tokens, found), ONE
         for token in range(found):
             kind = tokens.kinds[token]
+            present |= ONE << np.uint64(kind)
             if not WORD <= kind <= NAME or (has_quote < 0 and tokens.parts[token] == 0):
                 continue
             keys[n], kinds[n], weights[n] = tokens.keys[token], kind, tokens.weights[token]
@@ -95,7 +96,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
             n += 1
             starts[n] = n_letters
         token_offsets[post + 1] = n
-        write_sets(tokens, found, set_keys, set_offsets, N_SETS * post)
+        write_sets(tokens, found, present, set_keys, set_offsets, N_SETS * post)
     return ParsedPosts(
         token_offsets,
         keys[:n],
@@ -139,11 +140,11 @@ def copy_letters(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def write_sets(tokens: Tokens, n: int, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
-    """Write the numbers, hashtags, emoji, names and words of sources of a post; numbers as often as they occur."""
-    present = np.uint64(0)
-    for token in range(n):
-        present |= ONE << np.uint64(tokens.kinds[token])
+def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
+    """Write the numbers, hashtags, emoji, names and words of sources of a post; numbers as often as they occur.
+
+    ``present`` has a bit for each kind of its tokens.
+    """
     for which in range(N_SETS):
         start = set_offsets[first + which]
         end, kind = start, KINDS_OF_SETS[which]
@@ -169,16 +170,17 @@ def without_repeats(values: UInt64s, start: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s]:
-    """Return the tokens of posts as texts: code points uint32[n], and bounds int64[n_posts + 1].
+def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s, Float64s]:
+    """Return the tokens of posts as texts: code points uint32[n], bounds int64[n_posts + 1], weights float64[n_posts].
 
     There is a space after each word, and between characters of scripts with spaces if there was something between them.
     """
     n_posts = len(posts.offsets) - 1
     joined, bounds = np.empty(len(posts.letters) + len(posts.keys), np.uint32), np.zeros(n_posts + 1, np.int64)
-    n = np.int64(0)
+    n, weights = np.int64(0), np.zeros(n_posts)
     for post in range(n_posts):
         for token in range(posts.offsets[post], posts.offsets[post + 1]):
+            weights[post] += posts.weights[token]
             for at in range(posts.starts[token], posts.starts[token + 1]):
                 joined[n] = posts.letters[at]
                 n += 1
@@ -186,7 +188,7 @@ def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple
                 joined[n] = SPACE
                 n += 1
         bounds[post + 1] = n
-    return joined[:n].copy(), bounds
+    return joined[:n].copy(), bounds, weights
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -73,7 +73,7 @@ def weigh(tokens: Tokens, first: int, last: int) -> np.float32:
     return np.float32(weight)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bool:
     """Settle the parts and kinds of a post's tokens; return whether the post is cut off, as by ``...``."""
     head, tail = ends_of_content(tokens, n)
@@ -113,7 +113,7 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
     """Make what stands in quotation marks up to the end of the post, after own words, a part of its own.
 
@@ -121,6 +121,9 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
     """
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
     mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
+    first = tokens.bounds[head, 1]
+    if mark == 0 and not has_two_slashes(points, first, tokens.bounds[tail, 0]):
+        return
     for token in range(tail, head, -1):
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
         if stop > start and has_two_slashes(points, start, stop):
@@ -128,7 +131,8 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
         elif stop > start and mark != 0 and has_between(points, start, stop, mark):
             quote, mark = token, np.uint32(0)  # the nearest one: others open other quotations
     if quote < n and weigh(tokens, quote, n) >= QUOTED:
-        tokens.parts[quote:n] = 1
+        for token in range(quote, n):
+            tokens.parts[token] = np.int32(1)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -166,7 +170,7 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
     return bool(points[before] in BEFORE_SERIAL)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
     """Make the words before the first colon or bar a source, if they are one or two, and so a label in brackets."""
     weight, start = np.float32(0.0), tokens.bounds[head, 0]
@@ -181,7 +185,7 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
                 return
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
     """Make the words after the last bar, or a dash between spaces, a source, if they are few."""
     weight = np.float32(0.0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Float32s, Int32s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 LETTER, DIGIT, HAN, KANA, CLUSTER, HANGUL, PICTURE = (np.uint8(number) for number in range(1, 8))
@@ -50,8 +50,8 @@ class Tokens(NamedTuple):
     keys: UInt64s
     kinds: UInt8s
     weights: Float32s
-    bounds: Int64s
-    """int64[n, 2]: code points of the post."""
+    bounds: Int32s
+    """int32[n, 2]: code points of the posts."""
     parts: Int32s
     """int32[n]: 0 = own words, then the number of the quote."""
 
@@ -63,7 +63,7 @@ def make_tokens(n: int) -> Tokens:
         np.empty(n, np.uint64),
         np.empty(n, np.uint8),
         np.empty(n, np.float32),
-        np.empty((n, 2), np.int64),
+        np.empty((n, 2), np.int32),
         np.empty(n, np.int32),
     )
 
@@ -85,7 +85,7 @@ def begins_with(points: UInt32s, place: int, end: int, literal: UInt32s) -> bool
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inner=True)
 def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Characters, tokens: Tokens) -> int:
     """Write the tokens of the post ``points[first:end]``; return how many there are.
 
@@ -94,6 +94,10 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
     n, part, place = np.int64(0), np.int32(0), first
     while place < end:
         point = points[place]
+        if is_lone_han(points, place, end, known):  # most are
+            n += put_han(point, place, part, known, tokens, n)
+            place += 1
+            continue
         kind, after, of_token = known.kinds[point] & KIND, place + 1, np.uint8(0)
         if kind == LETTER and not begins_with(points, place, end, HTTP):
             after, of_token = end_of_word(points, place, end, begins, known), WORD
@@ -124,6 +128,28 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
             n += put_token(points, place, after, of_token, kind, part, known, tokens, n)
         place = after
     return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> bool:
+    """Return whether this is a Han character without marks."""
+    if known.kinds[points[place]] & KIND != HAN:
+        return False
+    return place + 1 == end or known.kinds[points[place + 1]] & EXTENDS == 0
+
+
+@njit(cache=True, nogil=True, inner=True)
+def put_han(point: np.uint32, place: int, part: np.int32, known: Characters, tokens: Tokens, n: int) -> int:
+    """Write a Han character as token ``n``, as `put_token` does."""
+    key = hashed(OFFSET_BASIS, point)
+    if n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.parts[n - 2] == part:
+        if tokens.bounds[n - 1, 1] == place:
+            tokens.bounds[n - 1, 1] = place + 1
+        return np.int64(0)
+    tokens.keys[n], tokens.kinds[n], tokens.parts[n] = key, CHARACTER, part
+    tokens.weights[n] = np.float32(0.0) if known.kinds[point] & SAYS_LITTLE else WEIGHTS[HAN]
+    tokens.bounds[n, 0], tokens.bounds[n, 1] = place, place + 1
+    return np.int64(1)
 
 
 @njit(cache=True, nogil=True, inner=True)

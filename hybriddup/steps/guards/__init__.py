@@ -31,7 +31,7 @@ class PairGuard(ABC):
     """A guard that reads one pair after another; a subclass has `reason`."""
 
     sign: np.uint8 | None = None
-    """What it must find in a pair to read it, one of `kernels.posts.guard_signs`; None = it reads every pair."""
+    """What it must find in a pair to read it, one of `kernels.posts.guard_kinds`; None = it reads every pair."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
         """Return bool[n_pairs]: which pairs are kept apart."""

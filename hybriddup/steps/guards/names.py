@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from hybriddup.kernels.posts.guard_signs import NAME
-from hybriddup.kernels.posts.guard_signs import PARTICLES as PARTICLE_POINTS
+from hybriddup.kernels.posts.guard_kinds import NAME
+from hybriddup.kernels.posts.guard_kinds import PARTICLES as PARTICLE_POINTS
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table

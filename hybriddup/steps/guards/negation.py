@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from functools import cache
 from typing import NamedTuple
 
-from hybriddup.kernels.posts.guard_signs import NEGATION
+from hybriddup.kernels.posts.guard_kinds import NEGATION
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame
+from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, spans_of
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
@@ -84,11 +84,14 @@ class Side(NamedTuple):
         )
 
 
-def negations(words: list[str], spans: list[tuple[int, int]], text: str) -> Side:
-    """Return where a text denies something."""
+def negations(words: list[str], text: str) -> Side:
+    """Return where a text with these words denies something."""
     known = tables()
     denying: set[int] = set()
-    if not known.words.isdisjoint(words) or CONTRACTED.search(" ".join(words)):
+    is_latin = not known.words.isdisjoint(words) or CONTRACTED.search(" ".join(words))
+    is_inside = known.signs.search(text)
+    spans = spans_of(text) if is_latin or is_inside else []
+    if is_latin:
         skipped = [match.span() for match in known.idioms.finditer(text)]
         is_portuguese = len(known.portuguese & set(words)) > 1
         denying = {
@@ -98,7 +101,7 @@ def negations(words: list[str], spans: list[tuple[int, int]], text: str) -> Side
             and not (word == "no" and (is_portuguese or place == len(words) - 1 or text[start + 2] in ".,!"))
             and not any(first <= start < last for first, last in skipped)
         }
-    if known.signs.search(text):
+    if is_inside:
         asked = ASKED.sub(lambda match: match[1] * 3, text)
         for match in known.inside.finditer(asked):
             if match[1] is None:
@@ -123,8 +126,8 @@ class Negation(PairGuard):
         difference = difference_of(a, b)
         if not (difference.is_small and has_frame(difference)):
             return None
-        of_a = negations(difference.words_a, difference.spans_a, difference.a)
-        of_b = negations(difference.words_b, difference.spans_b, difference.b)
+        of_a = negations(difference.words_a, difference.a)
+        of_b = negations(difference.words_b, difference.b)
         found: tuple[list[str], list[str]] = ([], [])
         other = 0.0
         for run in difference.runs:

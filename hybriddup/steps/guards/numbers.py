@@ -7,7 +7,7 @@ from collections import Counter
 
 from pydantic import Field
 
-from hybriddup.kernels.posts.guard_signs import NUMBER
+from hybriddup.kernels.posts.guard_kinds import NUMBER
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of
 from hybriddup.steps.guards.values import LONG_FOR_BARE, Value, undecorated, values_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from hybriddup.kernels.posts.guard_signs import OPPOSITE
+from hybriddup.kernels.posts.guard_kinds import OPPOSITE
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import changed, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table

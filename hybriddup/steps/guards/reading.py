@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
-from hybriddup.kernels.posts.guard_signs import MOST_ALONE, MOST_LETTERS
+from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 
 CONTEXT = 16
 """Characters around the part that differs that are read with it, and as many more as end a word."""
@@ -112,22 +112,22 @@ class Difference:
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
         """Where the words of the first post are in its part `a`."""
-        return [match.span() for match in WORD.finditer(self.a)]
+        return spans_of(self.a)
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
         """Where the words of the second post are in its part `b`."""
-        return [match.span() for match in WORD.finditer(self.b)]
+        return spans_of(self.b)
 
     @cached_property
     def words_a(self) -> list[str]:
         """The words of the first post, from the first difference to the last, with context."""
-        return [self.a[start:end] for start, end in self.spans_a]
+        return WORD.findall(self.a)
 
     @cached_property
     def words_b(self) -> list[str]:
         """The words of the second post, from the first difference to the last, with context."""
-        return [self.b[start:end] for start, end in self.spans_b]
+        return WORD.findall(self.b)
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -156,7 +156,7 @@ class Difference:
         return self.ends_text and (run.a[1] == len(self.words_a) or run.b[1] == len(self.words_b))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def difference_of(a: str, b: str) -> Difference:
     """Return what two posts have in the part where they differ; several guards ask for the same pairs in turn."""
     return Difference(a, b)
@@ -183,6 +183,11 @@ def _word_end(text: str, place: int) -> int:
         return len(text)
     end = text.find(" ", place, place + LONGEST_WORD)
     return place if end < 0 else end
+
+
+def spans_of(text: str) -> list[tuple[int, int]]:
+    """Return where the words of a text are."""
+    return [match.span() for match in WORD.finditer(text)]
 
 
 def letters(words: Sequence[str]) -> str:

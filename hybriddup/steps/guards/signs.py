@@ -8,19 +8,11 @@ from functools import cache
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, UInt8s, encode_texts
-from hybriddup.kernels.posts.guard_signs import (
-    ALONE,
-    DIGIT,
-    LETTER,
-    NEGATION,
-    NUMBER,
-    NUMERAL,
-    OPPOSITE,
-    Signs,
-    find_signs,
-)
-from hybriddup.steps.guards import han_numerals, negation, opposites, values
+from hybriddup.data.records import Int64s, UInt8s, UInt64s, encode_texts
+from hybriddup.kernels.posts.guard_kinds import ALONE, DIGIT, LETTER, NEGATION, NUMBER, NUMERAL, OPPOSITE, Signs
+from hybriddup.kernels.posts.guard_runs import hash_texts
+from hybriddup.kernels.posts.guard_signs import find_signs
+from hybriddup.steps.guards import han_numerals, names, negation, opposites, values
 from hybriddup.steps.guards import reading as read
 from hybriddup.steps.posts.characters import hash_of
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -58,7 +50,13 @@ def load_signs() -> Signs:
         for word in named:
             words[hash_of(word)] = words.get(hash_of(word), 0) | int(kind)
     order = sorted(words)
-    return Signs(kinds, np.array(order, np.uint64), np.array([words[one] for one in order], np.uint8))
+    return Signs(kinds, np.array(order, np.uint64), np.array([words[one] for one in order], np.uint8), name_keys())
+
+
+def name_keys() -> UInt64s:
+    """Return uint64[n], rising: the hashes of the names of the dictionary, and of surnames."""
+    points, offsets = encode_texts([*names.han_names(), *names.tables().surnames])
+    return np.sort(hash_texts(points, offsets))
 
 
 def _mark(kinds: UInt8s, kind: np.uint8, characters: Iterable[str]) -> None:

@@ -27,7 +27,7 @@ def parse(posts: EncodedTexts) -> ParsedPosts:
 
 def letters_of(posts: ParsedPosts) -> EncodedTexts:
     """Return the letters of the words of posts, without spaces."""
-    return EncodedTexts(posts.letters, posts.starts[posts.offsets])
+    return EncodedTexts(posts.letters, posts.starts[posts.offsets].astype(np.int64))
 
 
 def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
@@ -82,11 +82,10 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     """Return the bodies of posts that are few enough for the cache."""
     encoded = encode_texts(posts)
     parsed = parse(encoded)
-    points, bounds = join_tokens(encoded.code_points, parsed, load_characters())
+    points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())
     text, ends = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), bounds.tolist()
-    weights = np.concatenate([np.zeros(1), np.cumsum(parsed.weights, dtype=np.float64)])[parsed.offsets]
     n_tags, n_letters = np.diff(parsed.set_offsets)[TAGS::N_SETS], np.diff(bounds)
-    has_body = ((np.diff(weights) >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
+    has_body = ((weights >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
     return [text[ends[i] : ends[i + 1]] if has_body[i] else post for i, post in enumerate(posts)]
 
 

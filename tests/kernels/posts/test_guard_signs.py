@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.posts.guard_signs import NAME, NEGATION, NUMBER, OPPOSITE
+from hybriddup.kernels.posts.guard_kinds import NAME, NEGATION, NUMBER, OPPOSITE
+from hybriddup.steps.guards.names import Names
+from hybriddup.steps.guards.negation import Negation
 from hybriddup.steps.guards.reading import Difference
 from hybriddup.steps.guards.signs import signs_of_pairs
 
@@ -116,3 +118,60 @@ def test_what_is_not_small_is_read_for_nothing_but_numbers(one: list[str], other
     a, b = " ".join(one), " ".join(other)
     if "@" not in a + b and not Difference(a, b).is_small:
         assert signs(a, b) in (0, NUMBER)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sign"),
+    [
+        ("北京", "上海", NAME),
+        ("北", "南", NAME),  # with the character after it, 北海 and 南海
+        ("王主任", "李主任", NAME),
+        ("好天气", "坏心情", 0),
+        ("北京", "心情", 0),
+        ("北京", "london", 0),
+        ("今天没去成", "心情很不错", 0),
+    ],
+)
+def test_han_characters_in_the_place_of_others_are_read_for_known_names(one: str, other: str, sign: int) -> None:
+    """Each of the two must be covered by one, or begin with a surname."""
+    a, b = (f"我们很喜欢{slot}海边的路" for slot in (one, other))
+    assert signs(a, b) & (NAME | NEGATION) == sign
+
+
+pieces = st.lists(st.sampled_from([*"北京上海南李不没好人了", "tea", "12", " ", "，", "bath", "王主任"]), max_size=5)
+
+
+@given(
+    pieces,
+    pieces,
+    st.sampled_from(["我们", "", "去", "there is "]),
+    st.sampled_from(["的路上很美", "海", "", " is it"]),
+)
+def test_what_a_guard_refuses_is_read_where_one_run_of_words_differs(
+    one: list[str], other: list[str], before: str, after: str
+) -> None:
+    """Names and denials are ruled out only if reading finds none."""
+    a, b = ("".join([before, *slot, after]) for slot in (one, other))
+    if len(Difference(a, b).runs) == 1:
+        found = signs(a, b)
+        assert found & NAME or Names().reason(a, b) is None
+        assert found & NEGATION or Negation().reason(a, b) is None
+
+
+NUMBERED = "".join(f"第{number}条不要忘记，" for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sign"),
+    [
+        (("#日常# ", ""), ("", " #日记#"), 0),
+        (("3只猫", "8只猫"), ("", " #日记#"), NUMBER),
+        (("不好", "好"), ("x", "y"), NEGATION),
+    ],
+)
+def test_texts_with_many_signs_are_read_only_if_these_differ(
+    before: tuple[str, str], after: tuple[str, str], sign: int
+) -> None:
+    """Also where the texts differ at both of their ends."""
+    a, b = (f"{before[side]}{NUMBERED}{after[side]}" for side in (0, 1))
+    assert signs(a, b) & (NUMBER | NEGATION | OPPOSITE) == sign

@@ -25,6 +25,8 @@ DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
 SMALLEST_SLICE = 512
 """Fewest pairs per thread. Each slice parses its posts again: parsed once for all, they leave the cache, and comparing
 them takes as much longer."""
+CHARACTERS_TOGETHER = 2**17
+"""Of the texts of pairs that are compared together: few enough that their parsed posts stay in the cache."""
 MAX_POOLED_PAIRS = 1024
 """Most pairs of a call that runs in one thread and reuses the posts parsed for earlier calls, as those of crowds do."""
 LEAST_CONTAINED = 0.7
@@ -94,7 +96,7 @@ class Post:
 
         def score_slice(first: int, last: int) -> Float64s:
             some = pairs.take(slice(first, last))
-            batches = batches_of(some, self._context.lengths, CHARACTERS_PER_BATCH)
+            batches = batches_of(some, self._context.lengths, CHARACTERS_TOGETHER)
             of_some = thresholds[first:last]
             return np.concatenate([self._score(some.take(batch), of_some[batch]) for batch in batches])
 

@@ -1,0 +1,256 @@
+"""What is in the place of what: where the words of two texts differ in one run, most names and denials are ruled out.
+
+Words are those of `hybriddup.steps.guards.reading`; what must be read is decided as it decides. A *middle* is what is
+between the equal beginnings and ends of two texts.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.posts.guard_changes import N_CLASSES
+from hybriddup.kernels.posts.guard_kinds import (
+    ALONE,
+    APOSTROPHE,
+    DIGIT,
+    IN_WORDS,
+    LETTER,
+    NAME,
+    NEGATION,
+    OFFSET_BASIS,
+    OPPOSITE,
+    PARTICLES,
+    PRIME,
+    TYPOGRAPHIC,
+    Signs,
+)
+
+MOST_WORDS = 512
+AROUND = 2
+"""Han characters around a run that may be of the same name."""
+LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
+"""Words of a run that may be in a name; how much they are, half of it for a Han character."""
+LONGEST_EXCHANGE = 16
+"""Words from the first to the last of two names that have changed places."""
+FEW_OTHERS = 4
+"""Han characters that may be replaced or added next to a denial."""
+FIRST_MARK = 0x300
+"""Letters before it are no marks, which may belong to a character before them."""
+
+
+class Words(NamedTuple):
+    """The words of the parts in which two texts differ, and room for a name."""
+
+    keys: UInt64s
+    starts: Int64s
+    """uint64[2, `MOST_WORDS`] and int64[2, `MOST_WORDS`]: their hashes, and where they begin in their text."""
+    ends: Int64s
+    """int64[2, `MOST_WORDS`]."""
+    name: UInt32s
+    """uint32[`LONGEST_RUN` + 2 * `AROUND`]."""
+
+
+@njit(cache=True, nogil=True)
+def make_words() -> Words:
+    """Return room for a pair."""
+    starts, ends = np.empty((2, MOST_WORDS), np.int64), np.empty((2, MOST_WORDS), np.int64)
+    return Words(np.empty((2, MOST_WORDS), np.uint64), starts, ends, np.empty(LONGEST_RUN + 2 * AROUND, np.uint32))
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_han(point: np.uint32) -> bool:
+    """Return whether this is a Han character, as guards see them: no kana."""
+    return bool(0x3400 <= point <= 0x9FFF)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_word(text: UInt32s, at: int, end: int, kinds: UInt8s) -> int:
+    """Return where a word of letters or digits ends."""
+    run, place = kinds[text[at]] & (LETTER | DIGIT), at + 1
+    while place < end:
+        is_link = run == LETTER and text[place] in (APOSTROPHE, TYPOGRAPHIC)
+        is_link = is_link and place + 1 < end and kinds[text[place + 1]] & LETTER != 0
+        if not is_link and not kinds[text[place]] & run:
+            return place
+        place += 1
+    return place
+
+
+@njit(cache=True, nogil=True, inner=True)
+def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, words: Words) -> int:
+    """Write the words of a part of a text as those of one side; return how many there are, -1 if that is not known."""
+    n, at = np.int64(0), first
+    while at < end:
+        kind, place = kinds[text[at]] & IN_WORDS, at + 1
+        if kind == 0:
+            at = place
+            continue
+        if kind & (LETTER | DIGIT):
+            place = end_of_word(text, at, end, kinds)
+        is_unclear = text[at] >= FIRST_MARK and (not is_han(text[at]) or kind & LETTER != 0)
+        if n == MOST_WORDS or is_unclear:
+            return np.int64(-1)
+        key = OFFSET_BASIS
+        for i in range(at, place):
+            key = (key ^ np.uint64(text[i])) * PRIME
+        words.keys[side, n], words.starts[side, n], words.ends[side, n] = key, at, place
+        n, at = n + 1, place
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def without_ruled_out(
+    found: np.uint8, a: UInt32s, b: UInt32s, first: int, n_left: int, signs: Signs, words: Words
+) -> np.uint8:
+    """Return what two texts must be read for, without what their words rule out.
+
+    They differ between ``first`` and the last ``n_left`` characters; no word goes beyond these.
+    """
+    n_a = read_words(a, first, len(a) - n_left, signs.kinds, 0, words)
+    n_b = read_words(b, first, len(b) - n_left, signs.kinds, 1, words)
+    if n_a < 0 or n_b < 0:
+        return found
+    start = np.int64(0)
+    while start < min(n_a, n_b) and words.keys[0, start] == words.keys[1, start]:
+        start += 1
+    while min(n_a, n_b) > start and words.keys[0, n_a - 1] == words.keys[1, n_b - 1]:
+        n_a, n_b = n_a - 1, n_b - 1
+    if n_a == start and n_b == start:
+        return found & ~(NAME | NEGATION | OPPOSITE)
+    if n_a == start or n_b == start:
+        return found & ~NAME
+    if max(n_a, n_b) - start > LONGEST_EXCHANGE and has_different_ends(a, b, start, n_a - 1, n_b - 1, words):
+        return found & ~NAME
+    if not is_one_run(a, b, start, n_a, n_b, words):
+        return found
+    han_a, han_b = count_han(a, 0, start, n_a, words), count_han(b, 1, start, n_b, words)
+    if not may_be_names(a, b, start, (n_a, n_b), (han_a, han_b), signs, words):
+        found &= ~NAME
+    if min(n_a, n_b) > start + 1 and han_a > 0 and han_b > 0:  # more than one word next to a denial
+        found &= ~NEGATION
+    return found
+
+
+@njit(cache=True, nogil=True, inner=True)
+def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: int, words: Words) -> bool:
+    """Return whether two differing parts begin and end with other words, no particles: in one long run, or in two."""
+    head_a, head_b = a[words.starts[0, start]], b[words.starts[1, start]]
+    tail_a, tail_b = a[words.starts[0, last_a]], b[words.starts[1, last_b]]
+    if head_a in PARTICLES or head_b in PARTICLES or tail_a in PARTICLES or tail_b in PARTICLES:
+        return False
+    return bool(head_a != head_b and a[words.ends[0, last_a] - 1] != b[words.ends[1, last_b] - 1])
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words: Words) -> bool:
+    """Return whether two differing parts have no word in common, and no particles."""
+    for i in range(start, end_a):
+        if a[words.starts[0, i]] in PARTICLES:
+            return False
+        for k in range(start, end_b):
+            if words.keys[0, i] == words.keys[1, k]:
+                return False
+    for k in range(start, end_b):  # noqa: SIM110  (numba has no any)
+        if b[words.starts[1, k]] in PARTICLES:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inner=True)
+def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> int:
+    """Return how many of some words are Han characters."""
+    n = np.int64(0)
+    for i in range(start, end):
+        n += is_han(text[words.starts[side, i]])
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def may_be_names(
+    a: UInt32s, b: UInt32s, start: int, ends: tuple[int, int], han: tuple[int, int], signs: Signs, words: Words
+) -> bool:
+    """Return whether a run and the one in its place may be names; with Han characters, known ones."""
+    for side in range(2):
+        if ends[side] - start - 0.5 * han[side] > LONGEST_AMOUNT:
+            return False
+    if han[0] + han[1] == 0:
+        return True
+    for side in range(2):
+        if ends[side] - start > LONGEST_RUN or han[side] == 0:
+            return False
+        first, last = words.starts[side, start], words.ends[side, ends[side] - 1]
+        if not may_be_name(a if side == 0 else b, first, last, signs, words.name):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inner=True)
+def may_be_name(text: UInt32s, first: int, end: int, signs: Signs, name: UInt32s) -> bool:
+    """Return whether a known name covers the Han characters of a run, or it begins with a surname."""
+    n_before, n_inner, n, at = np.int64(0), np.int64(0), np.int64(0), first - 1
+    while at >= 0 and n_before < AROUND and (is_han(text[at]) or not signs.kinds[text[at]] & IN_WORDS):
+        if is_han(text[at]):
+            n_before += 1
+            name[AROUND - n_before] = text[at]
+        at -= 1
+    at = first
+    while at < len(text) and (at < end or n < n_inner + AROUND):
+        if is_han(text[at]):
+            name[AROUND + n] = text[at]
+            n, n_inner = n + 1, n_inner + (at < end)
+        elif signs.kinds[text[at]] & IN_WORDS:
+            break
+        at += 1
+    for before in range(n_before + 1 if at >= end else 0):
+        for after in range(1 + np.int64(min(n - n_inner, AROUND - before))):
+            if before + n_inner + after > 1 and is_known(name, AROUND - before, AROUND + n_inner + after, signs.names):
+                return True
+    return n > 0 and is_known(name, AROUND, AROUND + 1, signs.names)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_known(name: UInt32s, first: int, end: int, names: UInt64s) -> bool:
+    """Return whether some characters are a known name."""
+    key = OFFSET_BASIS
+    for at in range(first, end):
+        key = (key ^ np.uint64(name[at])) * PRIME
+    place = np.searchsorted(names, key)
+    return bool(place < len(names) and names[place] == key)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def has_much_else(
+    a: UInt32s, b: UInt32s, n_before: int, n_after: int, n_denials: tuple[int, int], kinds: UInt8s, counts: Int32s
+) -> bool:
+    """Return whether one middle without denials has more Han characters that the other lacks than go with a denial.
+
+    A denial is in the place of one character, and `FEW_OTHERS` more may differ. ``counts`` int32[`N_CLASSES`] are
+    zeros, also after it.
+    """
+    only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
+    for at in range(n_before, len(a) - n_after):
+        is_han_alone &= is_han(a[at]) or not kinds[a[at]] & ALONE
+        counts[a[at] % N_CLASSES] += np.int32(is_han(a[at]))
+    for at in range(n_before, len(b) - n_after):
+        is_han_alone &= is_han(b[at]) or not kinds[b[at]] & ALONE
+        counts[b[at] % N_CLASSES] -= np.int32(is_han(b[at]))
+    for text in (a, b):
+        for at in range(n_before, len(text) - n_after):
+            n = np.int64(counts[text[at] % N_CLASSES])
+            only_a, only_b = only_a + n * (n > 0), only_b - n * (n < 0)
+            counts[text[at] % N_CLASSES] = np.int32(0)
+    of_a, of_b = n_denials
+    has_much_a = of_a == 0 and only_a > FEW_OTHERS + of_b
+    return is_han_alone and (has_much_a or (of_b == 0 and only_b > FEW_OTHERS + of_a))
+
+
+@njit(cache=True, nogil=True)
+def hash_texts(points: UInt32s, offsets: Int64s) -> UInt64s:
+    """Return uint64[n_texts]: the hashes of texts, as `is_known` has them."""
+    keys = np.full(len(offsets) - 1, OFFSET_BASIS, np.uint64)
+    for text in range(len(keys)):
+        for at in range(offsets[text], offsets[text + 1]):
+            keys[text] = (keys[text] ^ np.uint64(points[at])) * PRIME
+    return keys

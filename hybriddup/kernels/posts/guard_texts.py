@@ -1,0 +1,186 @@
+"""The part of a text in which it differs from another one: its signs, such as digits, and its words."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.posts.guard_changes import N_CLASSES
+from hybriddup.kernels.posts.guard_kinds import (
+    ALL,
+    ALONE,
+    APOSTROPHE,
+    DIGIT,
+    LETTER,
+    MOST_LETTERS,
+    NEGATION,
+    NUMBER,
+    NUMERAL,
+    OFFSET_BASIS,
+    PARTICLES,
+    PRIME,
+    TYPOGRAPHIC,
+    Signs,
+)
+
+MOST_SIGNS = 512
+LONGEST_WORD = 24
+LONGEST_NAME = 8
+ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
+BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
+"""What is before the words of links, mentions and masked parts, which names are not looked for in."""
+PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
+"""In the place of a hash: a particle or a part of a link; a word that a differing part only touches."""
+TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
+
+
+class Side(NamedTuple):
+    """Counts of what was read of one text."""
+
+    n_signs: int
+    n_said: int
+    """Words that differ, or that the difference touches."""
+    n_roman: int
+    """Roman numerals among these; a single letter is taken for one."""
+    n_letters: int
+    """Letters of the longest of these."""
+
+
+class Room(NamedTuple):
+    """What is read of the two texts of a pair, and room for comparing them."""
+
+    hashes: UInt64s
+    kinds: UInt8s
+    """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: the signs of each text."""
+    sides: UInt64s
+    """uint64[2, 2, `MOST_SIGNS`]: the characters before and after each sign, 0 for words."""
+    inner: UInt64s
+    """uint64[2, `LONGEST_NAME`]: the words that differ, as `share_words` reads them."""
+    counts: Int32s
+    """int32[`N_CLASSES`]: zeros."""
+    reached: Int64s
+    """int64[2 * `MOST_LETTERS` + 3]."""
+
+
+@njit(cache=True, nogil=True)
+def make_room() -> Room:
+    """Return room for a pair."""
+    return Room(
+        np.empty((2, MOST_SIGNS), np.uint64),
+        np.empty((2, MOST_SIGNS), np.uint8),
+        np.empty((2, 2, MOST_SIGNS), np.uint64),
+        np.empty((2, LONGEST_NAME), np.uint64),
+        np.zeros(N_CLASSES, np.int32),
+        np.zeros(2 * MOST_LETTERS + 3, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True, inner=True)
+def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
+    """Return a place moved by two characters, and to the end of a word or number that is there."""
+    at = place
+    for moved in range(LONGEST_WORD):
+        following = at - 1 if step < 0 else at
+        if following < 0 or following >= len(text):
+            return at
+        is_part = kinds[text[following]] & (DIGIT | NUMERAL | LETTER) or text[following] in (
+            APOSTROPHE,
+            TYPOGRAPHIC,
+            TAG,
+        )
+        if moved >= 2 and not is_part:
+            return at
+        at += step
+    return at
+
+
+@njit(cache=True, nogil=True, inner=True)
+def read_part(
+    text: UInt32s, first: int, end: int, inner_first: int, inner_end: int, signs: Signs, room: Room, side: int
+) -> Side:
+    """Write the signs and the differing words of a part of a text as those of one side; return how many there are."""
+    hashes, kinds, inner = room.hashes, room.kinds, room.inner
+    n, n_said, n_roman, n_letters, at = np.int64(0), np.int64(0), np.int64(0), np.int64(0), first
+    while at < end and n < MOST_SIGNS:
+        kind = signs.kinds[text[at]]
+        run = kind & (DIGIT | NUMERAL | LETTER)
+        start, hashed, of_sign = at, (OFFSET_BASIS ^ np.uint64(text[at])) * PRIME, kind & ALL
+        at += 1
+        while run and at < end and signs.kinds[text[at]] & run:
+            hashed = (hashed ^ np.uint64(text[at])) * PRIME
+            of_sign |= signs.kinds[text[at]] & ALL
+            at += 1
+        is_within = start < inner_end and at > inner_first
+        if run & (DIGIT | LETTER):  # a word that only touches the difference goes on in the other text
+            is_inner = start <= inner_end and at >= inner_first
+            n_roman += is_inner and (at - start == 1 or _is_roman(text[start:at]))
+            n_letters = max(n_letters, at - start if is_inner and run & LETTER else 0)
+        else:
+            is_inner = kind & (ALONE | NUMERAL) != 0 and is_within
+        if is_inner:
+            if n_said < LONGEST_NAME:
+                is_particle = text[start] in PARTICLES or (start > 0 and text[start - 1] in BEFORE_NAMES)
+                inner[side, n_said] = PARTICLE if is_particle else hashed if is_within else TOUCHED
+            n_said += 1
+        if run & (DIGIT | NUMERAL):
+            is_after_digit = start > 0 and signs.kinds[text[start - 1]] & DIGIT != 0
+            of_sign |= NUMBER | (run & DIGIT) | (run & NUMERAL if is_after_digit else np.uint8(0))
+        elif run & LETTER:
+            of_sign |= _of_word(text, start, at, hashed, signs)
+        if of_sign:
+            hashes[side, n], kinds[side, n] = hashed, of_sign
+            is_word = run & LETTER != 0
+            room.sides[side, 0, n] = np.uint64(0) if is_word else _pair_at(text, start - 2)
+            room.sides[side, 1, n] = np.uint64(0) if is_word else _pair_at(text, at)
+            n += 1
+    return Side(n, n_said, n_roman, n_letters)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _is_roman(word: UInt32s) -> bool:
+    n = 0
+    for character in word:
+        n += character in (ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L)
+    return n == len(word)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Signs) -> np.uint8:
+    """Return what a word concerns: a known one, the end of ``can't``, or a long hashtag, which may hold a day."""
+    place = np.searchsorted(signs.words, hashed)
+    if place < len(signs.words) and signs.words[place] == hashed:
+        return np.uint8(signs.of_words[place])
+    is_letter = end - start == 1 and start > 1
+    if is_letter and text[start] == T and text[start - 2] == N and text[start - 1] in (APOSTROPHE, TYPOGRAPHIC):
+        return NEGATION
+    return NUMBER if end - start > 6 and start > 0 and text[start - 1] == TAG else np.uint8(0)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _pair_at(text: UInt32s, place: int) -> np.uint64:
+    """Return two characters as one number, 0 in the place of those before or after the text."""
+    value = np.uint64(0)
+    for at in (place, place + 1):
+        value = (value << np.uint64(32)) | np.uint64(text[at] if 0 <= at < len(text) else 0)
+    return value
+
+
+@njit(cache=True, nogil=True, inner=True)
+def share_words(inner: UInt64s, n_a: int, n_b: int) -> bool:
+    """Return whether two differing parts have a word in common, so that more than one run differs; no particles.
+
+    ``inner`` uint64[2, `LONGEST_NAME`] has the hashes of their words, or `PARTICLE`, or `TOUCHED`.
+    """
+    first, has_particle, is_shared = np.int64(0), False, False
+    while first < min(n_a, n_b) and inner[0, first] == inner[1, first]:
+        first += 1
+    while n_a > first and n_b > first and inner[0, n_a - 1] == inner[1, n_b - 1]:
+        n_a, n_b = n_a - 1, n_b - 1
+    for i in range(first, n_a):
+        has_particle |= inner[0, i] == PARTICLE
+        for k in range(first, n_b):
+            is_shared |= inner[0, i] == inner[1, k] and inner[0, i] != TOUCHED
+    for k in range(first, n_b):
+        has_particle |= inner[1, k] == PARTICLE
+    return is_shared and not has_particle
