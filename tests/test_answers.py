@@ -37,7 +37,6 @@ tuned: hybriddup.Tuned = hybriddup.tune([("a", "b", True)])
 
 
 def test_names_are_what_is_listed() -> None:
-    """Nothing else is shown, and each name can be used."""
     assert dir(hybriddup) == sorted([*hybriddup.__all__, "__version__"])
     assert all(inspect.getdoc(getattr(hybriddup, name)) for name in hybriddup.__all__)
     assert {"Decision", "Match", "StoredPost", "WindowStats", "Summary", "Explanation", "Evaluation", "Tuned"} <= set(
@@ -49,7 +48,6 @@ def test_names_are_what_is_listed() -> None:
 
 @pytest.mark.slow
 def test_examples_pass_strict_checking(tmp_path: Path) -> None:
-    """And posts that are none do not."""
     (tmp_path / "right.py").write_text(EXAMPLES)
     (tmp_path / "wrong.py").write_text("import hybriddup\n\nhybriddup.dedupe(3)\n")
     environment = os.environ | {"MYPYPATH": str(ROOT)}
@@ -63,7 +61,6 @@ def test_examples_pass_strict_checking(tmp_path: Path) -> None:
 
 
 def test_a_decision_is_an_object_in_json() -> None:
-    """For frameworks that send what a function returns; `to_dict` has the evidence in the same object."""
     with hybriddup.Window.open() as window:
         kept, duplicate = window.add_many([{"id": n, "text": POSTS[n]} for n in (0, 2)])
         stored = window.get(2)
@@ -81,7 +78,6 @@ def test_a_decision_is_an_object_in_json() -> None:
 
 
 def test_a_window_has_a_length_and_contains_ids() -> None:
-    """The length counts kept posts; duplicates are in it too. An empty window is still a window."""
     with hybriddup.Window.open(horizon="2d") as window:
         assert (len(window), bool(window), repr(window)) == (0, True, "Window: 0 kept posts, horizon 2 days, 0:00:00")
         window.add_many([{"id": n, "text": text} for n, text in enumerate(POSTS)])
@@ -90,7 +86,6 @@ def test_a_window_has_a_length_and_contains_ids() -> None:
 
 
 def test_nothing_prints_a_thousand_posts() -> None:
-    """A line each, however much there is."""
     result = hybriddup.dedupe([f"{text} {'x' * 300}" for text in POSTS for _ in range(400)])
     assert repr(result.summary).startswith("Summary: kept ")
     assert repr(hybriddup.load_settings("posts")).startswith("Settings: microblog, char_ngrams")
@@ -101,7 +96,6 @@ def test_nothing_prints_a_thousand_posts() -> None:
 
 
 def test_a_file_is_deduplicated_as_by_the_command(tmp_path: Path) -> None:
-    """The kept posts are in the file of the command's default name; the result has the rest."""
     path = tmp_path / "posts.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in POSTS))
     result = hybriddup.dedupe_files(path, removed=tmp_path / "removed.csv")
@@ -114,7 +108,6 @@ def test_a_file_is_deduplicated_as_by_the_command(tmp_path: Path) -> None:
 
 
 def test_an_arrow_table_is_taken_and_returned() -> None:
-    """Its columns are fields; a kept part of it is a table."""
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"body": [*POSTS, None], "user": [{"id": n} for n in (1, 1, 1, 2)]})
     result = hybriddup.dedupe(table, text_field="body", id_field="user.id", per="user.id")
@@ -125,7 +118,6 @@ def test_an_arrow_table_is_taken_and_returned() -> None:
 
 
 def test_a_higher_threshold_needs_no_new_run() -> None:
-    """What stays removed is what reached it; nothing is removed that was kept."""
     result = hybriddup.dedupe([*POSTS, POSTS[0]])
     score = result.removed[0].score
     assert 0.5 < score < 1
@@ -148,7 +140,6 @@ def test_a_higher_threshold_needs_no_new_run() -> None:
     ],
 )
 def test_a_threshold_that_scores_cannot_answer_is_refused(config: str, threshold: float, message: str) -> None:
-    """Pairs below the threshold of the run have no score."""
     with pytest.raises(hybriddup.InputError, match=message):
         hybriddup.dedupe(POSTS, config=config).rethreshold(threshold)
 
@@ -160,7 +151,6 @@ def bands(config: dict[str, Any]) -> list[Any]:
 
 
 def test_a_threshold_may_be_written_alone() -> None:
-    """For all bands, or for one; the one of a band counts."""
     assert bands({"threshold": 0.8}) == [("post", 0.8)] * 3
     assert bands({"lengths": [{"up_to": 40, "threshold": 0.8}, {"verifier": "edit", "threshold": 0.9}]}) == [
         ("post", 0.8),
@@ -173,7 +163,6 @@ def test_a_threshold_may_be_written_alone() -> None:
 
 
 def test_a_component_may_be_written_by_its_name() -> None:
-    """Its options are the defaults, in a list of normalizers too."""
     settings = hybriddup.load_settings({"tokenizer": "jieba", "normalizer": ["microblog", "chat"]})
     assert (settings.tokenizer.use, settings.tokenizer.options["hmm"]) == ("jieba", True)
     assert [one.use for one in settings.normalizers] == ["microblog", "chat"]
@@ -193,7 +182,6 @@ def test_a_component_may_be_written_by_its_name() -> None:
     ],
 )
 def test_a_wrong_shorthand_is_one_error(config: dict[str, Any], message: str) -> None:
-    """It names the key that was written."""
     with pytest.raises(hybriddup.ConfigError, match=message) as error:
         hybriddup.load_settings(config)
     assert len(str(error.value).splitlines()) == 1

@@ -36,19 +36,16 @@ def as_rows(result: hybriddup.Result) -> list[tuple[int, int]]:
     ids=["list", "tuple", "iterator", "dicts", "pandas", "polars"],
 )
 def test_posts_may_come_in_any_of_these(posts: Any) -> None:
-    """The answer is the same."""
     assert as_rows(hybriddup.dedupe(posts)) == [(1, 0)]
 
 
 def test_ids_are_the_users_own() -> None:
-    """The row is the id of a post that has none."""
     posts = [{"text": PAIR[0], "id": "first"}, {"text": PAIR[1]}]
     removed = hybriddup.dedupe(posts).removed[0]
     assert (removed.id, removed.duplicate_of, removed.text) == (1, "first", PAIR[1])
 
 
 def test_configuration_may_come_in_any_form(tmp_path: Path) -> None:
-    """A shipped name, a path, a mapping and settings."""
     file = tmp_path / "mine.yaml"
     file.write_text("keep: last\n", encoding="utf-8")
     settings = load_settings({"keep": "last"})
@@ -71,7 +68,6 @@ def test_configuration_may_come_in_any_form(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_list_of_posts_is_an_error(posts: Any, message: str) -> None:
-    """Which names the first position that is wrong."""
     with pytest.raises(InputError, match=message):
         hybriddup.dedupe(posts)
 
@@ -95,7 +91,6 @@ def test_every_error_is_of_the_family_and_says_what_is_wrong(ask: Callable[[], A
 
 
 def test_unknown_configuration_is_an_error() -> None:
-    """Which names those that ship."""
     with pytest.raises(ConfigError, match="weibo"):
         hybriddup.dedupe([], config="webio")
 
@@ -103,14 +98,12 @@ def test_unknown_configuration_is_an_error() -> None:
 @pytest.mark.parametrize("workers", [-1, 0, "2", 1.5, True])
 @pytest.mark.parametrize("function", [hybriddup.dedupe, hybriddup.fingerprint])
 def test_workers_are_a_whole_number_of_at_least_one(function: Any, workers: Any) -> None:
-    """Or None, which leaves it to the number of cores."""
     with pytest.raises(ConfigError, match=rf"workers must be a whole number, 1 or more.*got {workers!r}"):
         function(PAIR, workers=workers)
 
 
 @pytest.mark.parametrize("bits", [64, 128, 256])
 def test_fingerprints_have_the_width_asked_for(bits: int) -> None:
-    """In words of 64 bits, also of no texts; that of a text without tokens is zero, which means nothing."""
     config = {"fingerprint": {"bits": bits}, "lengths": [{"exact_only": True}]}
     fingerprints = hybriddup.fingerprint(["good morning", ""], config=config)
     assert (fingerprints.dtype, fingerprints.shape) == (np.uint64, (2, bits // 64))
@@ -130,7 +123,6 @@ def test_labels_name_the_keeper_of_each_row() -> None:
 
 
 def test_filter_returns_the_kept_posts_as_they_were_given() -> None:
-    """Of the columns that `dedupe` did not look at, too."""
     frame = pl.DataFrame({"text": [*PAIR, "x"], "likes": [1, 2, 3]})
     result = hybriddup.dedupe(frame)
     assert result.filter(frame).equals(pl.DataFrame({"text": [PAIR[0], "x"], "likes": [1, 3]}))

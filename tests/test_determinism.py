@@ -92,7 +92,6 @@ def outcome_alone(name: str) -> bytes:
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "jieba" else ()) for name in CONFIGS]
 )
 def test_workers_do_not_change_a_byte(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One, two or three of them, threads or processes, whatever the index and the verifier."""
     started = start_processes_for_any_work(monkeypatch)
     assert outcome_alone(name) == outcome(CONFIGS[name], 2) == outcome(CONFIGS[name], 3)
     assert started == ([2, 3] if name == "jieba" else [])
@@ -119,7 +118,6 @@ def test_hash_seed_and_process_do_not_change_a_byte() -> None:
 
 @pytest.mark.parametrize("name", ["shingles", "blocks", "probing"])
 def test_cutting_batches_otherwise_does_not_change_what_is_removed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The order alone decides, in crowded keys too; so a live window can give the same answers as a run."""
     removed = hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed
     monkeypatch.setattr(pipeline, "decide_all", partial(decide_all, texts_per_batch=333))
     assert hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed == removed
@@ -127,7 +125,6 @@ def test_cutting_batches_otherwise_does_not_change_what_is_removed(name: str, mo
 
 @pytest.mark.parametrize("name", ["shingles", "scan"])
 def test_posts_that_come_later_do_not_change_what_was_decided(name: str) -> None:
-    """Where neither weights nor keys learn anything, the first half is decided as it is alone."""
     config = {**CONFIGS[name], "weighter": {"use": "tf"}}
     if name == "shingles":
         config["blocks"] = {**config["blocks"], "common_in": len(POSTS)}

@@ -36,14 +36,12 @@ TEXTS = [
 
 
 def test_vectorizer_gives_the_fingerprints_of_the_python_api() -> None:
-    """Fitted on the texts that it transforms, it is `hybriddup.fingerprint`."""
     words = SimhashVectorizer().fit_transform(TEXTS)
     assert words.dtype == np.uint64
     assert words.tolist() == hybriddup.fingerprint(TEXTS).tolist()
 
 
 def test_bits_are_those_of_the_words() -> None:
-    """Column b is bit b of the fingerprint."""
     words = SimhashVectorizer().fit_transform(TEXTS)
     bits = SimhashVectorizer(output="bits").fit_transform(TEXTS)
     assert bits.dtype == np.uint8
@@ -52,7 +50,6 @@ def test_bits_are_those_of_the_words() -> None:
 
 
 def test_transform_uses_the_weights_of_fit_also_after_pickling() -> None:
-    """The fingerprint of a text does not depend on what it is transformed together with."""
     vectorizer = SimhashVectorizer().fit(TEXTS)
     copy = pickle.loads(pickle.dumps(vectorizer))  # noqa: S301 - our own bytes
     alone = np.concatenate([copy.transform([text]) for text in TEXTS])
@@ -60,28 +57,24 @@ def test_transform_uses_the_weights_of_fit_also_after_pickling() -> None:
 
 
 def test_transform_of_no_texts_has_no_rows() -> None:
-    """But as many columns as any other."""
     assert SimhashVectorizer().fit(TEXTS).transform([]).shape == (0, 2)
     assert SimhashVectorizer(output="bits").fit(TEXTS).transform([]).shape == (0, 128)
 
 
 @pytest.mark.parametrize(("bits", "output", "expected"), [(64, "words", 1), (192, "words", 3), (64, "bits", 64)])
 def test_width_is_that_of_the_configuration(bits: int, output: str, expected: int) -> None:
-    """A wider fingerprint has more columns, each with a name."""
     vectorizer = SimhashVectorizer({"fingerprint": {"bits": bits}}, output=output)
     assert vectorizer.fit_transform(TEXTS).shape == (len(TEXTS), expected)
     assert len(vectorizer.get_feature_names_out()) == expected
 
 
 def test_unknown_output_is_refused_when_fitted() -> None:
-    """Constructors only store what they are given."""
     vectorizer = SimhashVectorizer(output="hex")
     with pytest.raises(ValueError, match=r"output must be one of .*got 'hex'"):
         vectorizer.fit(TEXTS)
 
 
 def test_labels_number_the_keepers_in_order() -> None:
-    """Near repeats have the label of the text that stays."""
     clusterer = NearDuplicates()
     assert clusterer.fit_predict(TEXTS).tolist() == [0, 1, 0, 2, 1, 2]
     assert clusterer.keeper_indices_.tolist() == clusterer.result_.kept == [0, 1, 3]
@@ -95,7 +88,6 @@ def test_text_that_is_left_out_is_in_no_cluster() -> None:
 
 
 def test_keeper_has_the_label_of_its_place_among_the_keepers() -> None:
-    """Also where keepers are the last of their clusters."""
     clusterer = NearDuplicates({"keep": "last"}).fit(TEXTS)
     assert clusterer.keeper_indices_.tolist() == [2, 4, 5]
     assert clusterer.labels_[clusterer.keeper_indices_].tolist() == [0, 1, 2]
@@ -105,7 +97,6 @@ def test_keeper_has_the_label_of_its_place_among_the_keepers() -> None:
     "config", ["benchmark", {"fingerprint": {"bits": 64}}, hybriddup.Settings(), Path("none.yaml")]
 )
 def test_any_kind_of_configuration_can_be_cloned(config: Any) -> None:
-    """A name, a mapping, settings or a path; it is looked at by `fit` only."""
     assert clone(SimhashVectorizer(config, output="bits")).get_params() == {
         "config": config,
         "output": "bits",
@@ -131,7 +122,6 @@ def test_any_kind_of_configuration_can_be_cloned(config: Any) -> None:
     ],
 )
 def test_texts_in_any_array_or_single_column_are_read(make: Any) -> None:
-    """What pipelines and column transformers pass on; the strings become plain ones."""
     texts = read_texts(make(TEXTS))
     assert texts == TEXTS
     assert {type(text) for text in texts} == {str}
@@ -152,21 +142,18 @@ def test_texts_in_any_array_or_single_column_are_read(make: Any) -> None:
 )
 @pytest.mark.parametrize("estimator", [SimhashVectorizer(), NearDuplicates()], ids=["vectorizer", "clusterer"])
 def test_what_holds_no_texts_is_refused(estimator: Any, given: Any, message: str) -> None:
-    """With hybriddup's error, which is a ValueError as scikit-learn's callers expect."""
     with pytest.raises(TextInputError, match=message) as caught:
         clone(estimator).fit(given)
     assert isinstance(caught.value, ValueError)
 
 
 def test_unfitted_vectorizer_says_so() -> None:
-    """With scikit-learn's own error."""
     with pytest.raises(NotFittedError):
         SimhashVectorizer().transform(TEXTS)
 
 
 @pytest.mark.parametrize("column", ["text", ["text"]])
 def test_vectorizer_works_in_a_column_transformer(column: Any) -> None:
-    """A column may come as a series or as a frame with one column."""
     frame = pd.DataFrame({"text": TEXTS, "likes": range(len(TEXTS))})
     columns = ColumnTransformer([("simhash", SimhashVectorizer(), column)]).set_output(transform="pandas")
     features = columns.fit_transform(frame)
@@ -175,7 +162,6 @@ def test_vectorizer_works_in_a_column_transformer(column: Any) -> None:
 
 
 def test_bits_serve_as_features_of_other_estimators() -> None:
-    """Nearest neighbors by Hamming distance find the near repeat."""
     from sklearn.neighbors import NearestNeighbors
 
     vectorizer = SimhashVectorizer(config={"compare": "all"}, output="bits")
@@ -241,7 +227,6 @@ in, and the tag `preserves_dtype` says so; `check_array_api_input` needs an arra
     expected_failed_checks=lambda estimator: CANNOT_APPLY[type(estimator).__name__],
 )
 def test_estimator_keeps_the_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
-    """Every check of `sklearn.utils.estimator_checks` that numbers spelt as texts can pass through."""
     check(estimator)
 
 

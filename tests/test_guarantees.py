@@ -74,7 +74,6 @@ def compared(config: str, a: str, b: str) -> tuple[str, str]:
 @corpora
 @pytest.mark.parametrize("config", shipped_names())
 def test_keeper_of_every_removed_post_is_kept_and_comes_before_it(config: str, corpus: str) -> None:
-    """Nothing is lost by chains; posts are decided in input order."""
     result = run(config, corpus)
     assert result.removed
     assert {post.keeper_row for post in result.removed} <= set(result.kept)
@@ -121,7 +120,6 @@ def accepts(written: dict[str, Any], scores: dict[tuple[str, float], float]) -> 
 def test_near_removals_have_the_score_of_the_two_texts_and_reach_the_threshold_of_their_length(
     config: str, corpus: str
 ) -> None:
-    """Computed anew from the two texts alone; where verifiers are combined, all that it takes."""
     near = [post for post in run(config, corpus).removed if post.reason == "near"]
     assert near
     for post, (a, b) in zip(near, with_keepers(config, CORPORA[corpus], near), strict=True):
@@ -135,7 +133,6 @@ def test_near_removals_have_the_score_of_the_two_texts_and_reach_the_threshold_o
 @corpora
 @pytest.mark.parametrize("config", shipped_names())
 def test_exact_repeats_are_equal_after_normalizing(config: str, corpus: str) -> None:
-    """And only they are called exact."""
     removed = run(config, corpus).removed
     for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
         assert (a == b) == (post.reason == "exact")
@@ -144,7 +141,6 @@ def test_exact_repeats_are_equal_after_normalizing(config: str, corpus: str) -> 
 @corpora
 @pytest.mark.parametrize("config", shipped_names())
 def test_band_is_that_of_the_shorter_text(config: str, corpus: str) -> None:
-    """And its Hamming limit holds."""
     removed = run(config, corpus).removed
     for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
         lower, band = band_of(config, a, b)
@@ -167,13 +163,11 @@ def test_reported_distance_is_that_of_the_fingerprints(corpus: str) -> None:
 
 @pytest.mark.parametrize("keep", ["last", "longest"])
 def test_keepers_are_kept_under_every_policy(keep: str) -> None:
-    """Policies change the order, not the rule."""
     result = hybriddup.dedupe(GENERATED, config={"keep": keep})
     assert {post.keeper_row for post in result.removed} <= set(result.kept)
 
 
 def test_chain_does_not_drag_posts_along() -> None:
-    """A matches B, B matches C, A does not match C: B goes, C stays, for no kept post matches it."""
     base = "今天早上九点我们在学校门口集合一起坐车去海边"
     chain = [base, base[:16] + "出发去看海边", base[:10] + "大门口等你出发去看海边"]
     scores = [Indel.normalized_similarity(chain[a], chain[b]) for a, b in ((0, 1), (1, 2), (0, 2))]
@@ -204,13 +198,11 @@ TRADITIONAL = ["你媽媽喊你回家吃飯哦，回家囉回家囉", "你媽媽
 @pytest.mark.parametrize("pair", [SIMPLIFIED, TRADITIONAL], ids=["simplified", "traditional"])
 @pytest.mark.parametrize("config", ["headlines", "sms", "twitter", "weibo"])
 def test_sentences_of_the_design_are_duplicates(config: str, pair: list[str]) -> None:
-    """15 of 17 characters in common, a score of .882; in both character sets."""
     assert hybriddup.dedupe(pair, config=config).kept == [0]
 
 
 @pytest.mark.parametrize("config", SHORT)
 def test_text_between_its_own_copies_is_found_again(config: str) -> None:
-    """Equal fingerprints are paired, however many share them."""
     text = "明天早上九点在学校门口集合，请带好水和午饭"
     posts = [text, *(text + "！" * i for i in range(1, 4)), text]
     result = hybriddup.dedupe(posts, config=config)
@@ -281,7 +273,6 @@ def test_pair_recall_does_not_fall(config: str, relation: str) -> None:
 
 @pytest.mark.parametrize("config", MERGED_DIFFERENT)
 def test_pair_precision_does_not_fall(config: str) -> None:
-    """No kind of hard negative is merged oftener than when the ceiling was set."""
     kinds = merged(config, "different")
     counts = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
     ceilings = MERGED_DIFFERENT[config]
@@ -291,7 +282,6 @@ def test_pair_precision_does_not_fall(config: str) -> None:
 
 @pytest.mark.parametrize("config", ["articles", "headlines", "sms", "twitter", "weibo"])
 def test_posts_of_different_families_are_never_merged(config: str) -> None:
-    """Unrelated posts have nothing in common but the hour."""
     first = families()
     strangers = [post for post in run(config, "samples").removed if first[post.row] != first[post.keeper_row]]
     assert strangers == []
@@ -324,7 +314,6 @@ def judge(config: str, pairs: Sequence[dict[str, Any]]) -> Evaluation:
 
 @pytest.mark.parametrize("config", JUDGED_FLOORS)
 def test_judgement_of_hard_pairs_does_not_get_worse(config: str) -> None:
-    """Nor by finding more that is none, nor by finding less."""
     pairs = [pair for pair in JUDGED if config != "sms" or pair["kind"] not in NOT_IN_MESSAGES]
     decision = judge(config, pairs).total.decision
     precision, recall = JUDGED_FLOORS[config]
@@ -336,7 +325,6 @@ def test_judgement_of_hard_pairs_does_not_get_worse(config: str) -> None:
 @pytest.mark.parametrize("kind", NEVER_WRONG)
 @pytest.mark.parametrize("config", ["posts", "weibo", "twitter"])
 def test_kinds_that_people_are_sure_of_are_judged_rightly(config: str, kind: str) -> None:
-    """One text under another hashtag or link repeats it; another comment, number or filling does not."""
     if kind in OF_WEIBO and config != "weibo":
         pytest.skip("only `weibo` knows what Weibo leaves in a text")
     pairs = [pair for pair in JUDGED if pair["kind"] == kind]
@@ -372,7 +360,6 @@ def test_stage_1_misses_hardly_anything(config: str) -> None:
 
 @pytest.mark.parametrize(("n_shingles", "floor"), [(4, 0.9), (8, 0.95), (16, 1.0)])
 def test_candidate_recall_of_shingles_does_not_fall(n_shingles: int, floor: float) -> None:
-    """Of the posts that a scan removes from the samples."""
     scanned, found = (
         {post.row for post in hybriddup.dedupe(POSTS, config={"blocks": block}).removed}
         for block in ({"use": "scan"}, {"use": "shingles", "n_shingles": n_shingles})
@@ -416,13 +403,11 @@ LENIENT_BY_TOKENIZER = {name: {**LENIENT, "tokenizer": options} for name, option
 @pytest.mark.parametrize("config", [*LENIENT_BY_TOKENIZER.values(), *shipped_names()], ids=str)
 @pytest.mark.parametrize("texts", [SAYING_NOTHING, EMOJI_ONLY, TOO_SHORT], ids=["nothing", "emoji", "short"])
 def test_texts_that_differ_are_not_merged_by_accident(texts: list[str], config: Any) -> None:
-    """Empty after normalizing, emoji only, shorter than the n-gram, without any token: each stays."""
     assert hybriddup.dedupe(texts, config=config).kept == list(range(len(texts)))
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_texts_that_say_nothing_repeat_what_is_equal_as_written(tokenizer: str) -> None:
-    """Twice the same is an exact repeat, whatever it says."""
     texts = [*SAYING_NOTHING, *SAYING_NOTHING]
     result = hybriddup.dedupe(texts, config=LENIENT_BY_TOKENIZER[tokenizer])
     n = len(SAYING_NOTHING)
@@ -457,7 +442,6 @@ DROPPING = ["weibo", "twitter", "sms", "headlines", "articles", {"normalizer": {
 @pytest.mark.parametrize("config", [*DROPPING, LENIENT], ids=str)
 @pytest.mark.parametrize("pair", WITHOUT_WORDS, ids=str)
 def test_post_without_words_repeats_only_what_was_equal_as_written(pair: tuple[str, str], config: Any) -> None:
-    """However alike the emoji are; in a run, in a window and to `explain`."""
     posts = [*pair, *pair]
     equal = {row + 2: row for row in (0, 1) if not is_empty(posts[row], config)}
     found = {post.row: post.keeper_row for post in hybriddup.dedupe(posts, config=config).removed}
@@ -472,7 +456,6 @@ def test_post_without_words_repeats_only_what_was_equal_as_written(pair: tuple[s
     "pair", [("[doge][doge][doge][doge]", "[doge]"), ("👍👍👍👍👍👍👍", "👍 👍👍"), ("！！！", "！")], ids=str
 )
 def test_signs_that_are_repeated_make_no_other_post(pair: tuple[str, str], config: str) -> None:
-    """In a run, in a window and to `explain`."""
     assert hybriddup.dedupe(pair, config=config).kept == [0]
     assert hybriddup.explain(*pair, config=config).matches
     with hybriddup.Window.open(config=config) as window:
@@ -490,7 +473,6 @@ PIECES = ["👍", "😂", "[doge]", "[心]", "!", "…", " ", "@anna ", "@tom ",
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join), min_size=2, max_size=8))
 def test_posts_without_words_of_any_kind_repeat_only_what_was_equal_as_written(posts: list[str]) -> None:
-    """Emoji, emoticons, marks, links and mentions in any order."""
     for config in ("weibo", LENIENT):
         for post in hybriddup.dedupe(posts, config=config).removed:
             assert once(post.text) == once(post.keeper_text)
@@ -504,7 +486,6 @@ def once(text: str) -> list[str]:
 
 @pytest.mark.parametrize("config", ["weibo", "twitter", "sms", "headlines", "articles"])
 def test_posts_without_text_are_all_kept(config: str) -> None:
-    """Pictures of a crawl, and bare links: nobody can say that one repeats the other."""
     result = hybriddup.dedupe(["", "", " ", "\u3000", "一条微博", "一条微博"], config=config)
     assert result.kept == [0, 1, 2, 3, 4]
     assert result.summary.n_without_text == 4
@@ -512,7 +493,6 @@ def test_posts_without_text_are_all_kept(config: str) -> None:
 
 @pytest.mark.parametrize("keep", ["first", "last", ["most_complete", {"highest": "likes"}]])
 def test_posts_without_text_may_be_left_out(keep: Any) -> None:
-    """They are counted, and neither kept nor said to repeat anything; the rows of the others stay theirs."""
     texts = ["http://t.cn/a", "一条不短的微博", "", "一条不短的微博", None, "另外一条微博啊"]
     posts = [{"text": text, "likes": likes, "id": f"p{likes}"} for likes, text in enumerate(texts)]
     result = hybriddup.dedupe(posts, config={"without_text": "drop", "keep": keep})
@@ -535,7 +515,6 @@ def test_punctuation_equal_after_normalizing_is_no_repeat_without_tokens() -> No
 
 
 def test_empty_text_says_nothing_whatever_a_tokenizer_makes_of_it() -> None:
-    """One that marks the ends of a text gives the empty text a token, which is none of its own."""
     plugin = plugin_of(lambda registry: registry.add_tokenizer("ends_marked", lambda text: ["<", *text, ">"]))
     config = {**LENIENT, "tokenizer": {"use": "ends_marked"}}
     assert hybriddup.dedupe(["", " ", "\u3000", ""], config=config, plugins=[plugin]).kept == [0, 1, 2]
@@ -564,5 +543,4 @@ def test_all_zero_fingerprint_is_never_a_reason() -> None:
 
 
 def test_equal_fingerprints_that_say_something_are_a_reason() -> None:
-    """The same run with a single bit set."""
     assert hamming_only(1).kept == [0]

@@ -84,7 +84,6 @@ def test_no_floor_imports_from_a_later_one() -> None:
         for other in sorted({module_named(other) for other in imported_by(running(ast.parse(path.read_text("utf-8"))))})
         if other in MODULES and floor_of(other) > floor_of(name)
     ]
-
     assert upward == []
 
 

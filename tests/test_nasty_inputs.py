@@ -20,20 +20,17 @@ def rows_of(result: hybriddup.Result) -> list[int]:
 
 
 def test_empty_list_gives_an_empty_result() -> None:
-    """Nothing kept, nothing removed, a summary all the same."""
     result = hybriddup.dedupe([])
     assert (result.kept, result.removed, result.summary.n_read, result.clusters()) == ([], [], 0, [])
 
 
 @pytest.mark.parametrize("text", NASTY_TEXTS, ids=range(len(NASTY_TEXTS)))
 def test_single_post_is_kept(text: str) -> None:
-    """Whatever it holds."""
     assert hybriddup.dedupe([text]).kept == [0]
 
 
 @pytest.mark.parametrize("config", shipped_names())
 def test_nasty_posts_go_through_every_configuration(config: str) -> None:
-    """None is lost, and their twins are exact repeats."""
     posts = [*ALL_TEXTS, *ALL_TEXTS]
     settings = hybriddup.load_settings(config).model_copy(update={"without_text": "compare"})
     result = hybriddup.dedupe(posts, config=settings)
@@ -53,19 +50,16 @@ def test_nasty_posts_go_through_every_configuration(config: str) -> None:
     ids=str,
 )
 def test_nasty_posts_go_through_every_component(config: dict[str, object]) -> None:
-    """None is lost."""
     result = hybriddup.dedupe(list(ALL_TEXTS), config=config)
     assert rows_of(result) == list(range(len(ALL_TEXTS)))
 
 
 def test_hundred_thousand_equal_posts_leave_one() -> None:
-    """Settled by looking each one up once, not by comparing all with all."""
     result = hybriddup.dedupe(["一模一样的一条微博，一个字都没有改"] * 100_000)
     assert (result.kept, result.summary.n_exact, result.summary.n_candidate_pairs) == ([0], 99_999, 0)
 
 
 def test_thousands_of_near_repeats_of_one_post_leave_few() -> None:
-    """All in one bucket of every table."""
     random = Random(1)  # noqa: S311
     base = "今天的天气真的很好，我们一起去公园走走吧，记得带上水和午饭，九点在学校门口见"
     posts = [base]
@@ -76,7 +70,6 @@ def test_thousands_of_near_repeats_of_one_post_leave_few() -> None:
 
 
 def test_random_posts_are_all_kept() -> None:
-    """20,000 posts that have nothing to do with each other."""
     random = Random(2)  # noqa: S311
     posts = ["".join(random.choices(CHINESE, k=random.randint(20, 60))) for _ in range(20_000)]
     assert hybriddup.dedupe(posts).kept == list(range(20_000))
@@ -89,7 +82,6 @@ def long_text(seed: int) -> str:
 
 
 def test_post_of_a_million_characters_is_kept() -> None:
-    """Beside short ones."""
     assert hybriddup.dedupe([long_text(1), "今天天气真好", "另一条微博"]).kept == [0, 1, 2]
 
 
@@ -103,7 +95,6 @@ def test_near_repeats_of_very_long_texts_are_found(config: str, n: int) -> None:
 
 
 def test_post_of_one_character_very_often_is_kept() -> None:
-    """And its near repeat found: one symbol, many places. However long one laughs, it is laughter."""
     posts = ["哈" * 200_000, "哈" * 199_999 + "呀", "哈哈", "哈"]
     assert hybriddup.dedupe(posts).kept == [0, 3]
     assert hybriddup.dedupe(posts, config="benchmark").kept == [0, 2, 3]
@@ -122,11 +113,9 @@ def test_post_of_one_character_very_often_is_kept() -> None:
     ids=["surrogate", "nul", "right to left", "mixed scripts", "combining marks", "emoji"],
 )
 def test_near_repeats_are_found_in_any_characters(posts: list[str], kept: list[int]) -> None:
-    """Nothing about them is special."""
     assert hybriddup.dedupe(posts).kept == kept
 
 
 def test_text_comes_back_as_it_was() -> None:
-    """Removed posts hold the text as read, not as normalized."""
     posts = ["Ｈａｌｆ \ud83d and\x00half", "Ｈａｌｆ \ud83d and\x00half"]
     assert hybriddup.dedupe(posts).removed[0].text == posts[1]

@@ -55,13 +55,10 @@ def by_window(posts: list[str], config: dict[str, Any], batch: int) -> tuple[Dec
 def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
     sample: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Evidence and limits included, whatever the batches."""
     posts, path = texts_of(sample), tmp_path / "recipe.npz"
     hybriddup.learn(posts, path, config=settings)
     config = {**settings, "recipe": str(path)}
-
     removed, limits = by_run(posts, config)
-
     assert len(removed) > 20
     for batch in (1, 7, 256, 4096):
         assert by_window(posts, config, batch) == (removed, limits)

@@ -59,7 +59,6 @@ def families() -> dict[str, str]:
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_every_file_is_utf8_with_unix_line_ends(path: Path) -> None:
-    """Each file is UTF-8 without a byte order mark, its lines end in a line feed, and so does the file."""
     data = path.read_bytes()
     assert data.decode("utf-8").endswith("\n")
     assert not data.startswith(b"\xef\xbb\xbf")
@@ -74,7 +73,6 @@ def test_links_lead_to_reserved_hosts_only(path: Path) -> None:
 
 
 def test_posts_have_the_documented_fields_in_order() -> None:
-    """Each has the five fields, with the documented types, an id of its own, and a later time than the one before."""
     types = [("id", str), ("text", str), ("created_at", str), ("user", str), ("likes", int)]
     assert all([(name, type(value)) for name, value in post.items()] == types for post in POSTS)
     assert len(TEXTS) == len(POSTS)
@@ -83,14 +81,12 @@ def test_posts_have_the_documented_fields_in_order() -> None:
 
 
 def test_truth_says_once_what_each_planted_post_is() -> None:
-    """Each is ``b`` of exactly one line, and ``a`` stands earlier in the file; every line says why."""
     planted = [line["b"] for line in TRUTH]
     assert len(set(planted)) == len(planted)
     assert all(line["note"] and PLACES[line["a"]] < PLACES[line["b"]] for line in TRUTH)
 
 
 def test_the_sentence_pair_of_the_design_is_planted() -> None:
-    """The pair that every short-text config must find is here, in simplified and in traditional characters."""
     pair = {"你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"}
     traditional = {"你媽媽喊你回家吃飯哦，回家羅回家羅", "你媽媽叫你回家吃飯啦，回家羅回家羅"}
     assert pair | traditional <= set(TEXTS.values())
@@ -105,7 +101,6 @@ def test_pairs_are_balanced_and_distinct() -> None:
 
 
 def test_the_small_files_hold_the_same_posts() -> None:
-    """CSV, TSV and text agree, but for the line breaks that only CSV can hold."""
     with (SAMPLES / "posts_small.csv").open(encoding="utf-8", newline="") as file:
         comma = list(csv.DictReader(file))
     with (SAMPLES / "posts_small.tsv").open(encoding="utf-8", newline="") as file:
@@ -157,7 +152,6 @@ def count_rows() -> list[str]:
 
 
 def test_the_readme_counts_what_is_there() -> None:
-    """Every count and every range of similarity in README.md is the one of the files."""
     readme = README.read_text(encoding="utf-8").splitlines()
     tables = [line for line in readme if re.match(r"\| .* \d", line)]
     assert tables == count_rows() + kind_rows()

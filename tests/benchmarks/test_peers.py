@@ -32,29 +32,24 @@ def measured(tool: str, seconds: list[float], n_posts: int = 1000, **more: Any) 
 
 
 def test_ratio_is_the_median_of_ratios_within_rounds() -> None:
-    """A round in which everything is slow changes no ratio."""
     rows = [measured("hybriddup", [1.0, 10.0, 2.0]), measured(BASELINE, [2.0, 20.0, 3.0])]
     for row in rows:
         summarize(row, rows)
-
     assert (rows[0].ratios, rows[0].ratio) == ([2.0, 2.0, 1.5], 2.0)
     assert rows[0].posts_per_s == 500
     assert rows[1].ratio == 1.0
 
 
 def test_failed_tools_have_no_rate() -> None:
-    """What ran out of time is named as such, and no ratio is made with it."""
     rows = [measured("hybriddup", [1.0]), measured(BASELINE, [], failed="over 600 s")]
     for row in rows:
         summarize(row, rows)
-
     assert (rows[0].ratio, rows[1].posts_per_s) == (None, None)
     assert "| rensa + rapidfuzz | over 600 s |" in as_markdown(rows)
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_tool_finds_equal_posts_and_leaves_different_ones(tool: str) -> None:
-    """Whatever the tool, the second of two equal posts goes, and posts without anything in common stay."""
     pytest.importorskip(MODULES.get(tool, tool), reason="peers need the extra bench")
     texts = [
         "the early train was late again",
@@ -62,7 +57,6 @@ def test_every_tool_finds_equal_posts_and_leaves_different_ones(tool: str) -> No
         "the early train was late again",
         "春眠不觉晓处处闻啼鸟",
     ]
-
     assert TOOLS[tool](texts, "benchmark")[0].removed.tolist() == [False, False, True, False]
 
 
@@ -70,13 +64,11 @@ def test_every_tool_finds_equal_posts_and_leaves_different_ones(tool: str) -> No
 def test_program_measures_in_processes_of_their_own(
     posts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two rounds of hybriddup: quality is that of all posts, and results are written and shown."""
     output = tmp_path / "results.json"
     peers.main([str(posts), "--tools", "hybriddup", "--rounds", "2", "-o", str(output), "--names", "small posts"])
     (row,) = json.loads(output.read_text("utf-8"))["results"]
     texts = read_texts(posts)
     exact = sampled_score(texts, TOOLS["hybriddup"](texts, "benchmark")[0], sample=250)
-
     assert (row["n_posts"], len(row["seconds"]), row["recall_interval"]) == (250, 2, None)
     assert (row["recall"], row["precision"]) == pytest.approx((exact.recall.share, exact.precision.share), abs=1e-5)
     assert "small posts (250)" in capsys.readouterr().out

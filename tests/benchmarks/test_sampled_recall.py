@@ -49,12 +49,9 @@ def random_decisions(seed: int, *, named: bool) -> Decided:
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_sample_of_everything_equals_brute_force(seed: int, named: bool) -> None:
-    """With every post in the sample there is nothing to estimate, and the interval has no width."""
     decided = random_decisions(seed, named=named)
     recall, precision = brute_force(decided.removed, decided.keepers)
-
     found = sampled_score(TEXTS, decided, sample=300)
-
     assert found.recall == pytest.approx((recall, recall, recall))
     assert found.precision == pytest.approx((precision, precision, precision))
     assert 0 < recall < 1
@@ -62,23 +59,19 @@ def test_a_sample_of_everything_equals_brute_force(seed: int, named: bool) -> No
 
 
 def test_intervals_hold_the_truth() -> None:
-    """Of 200 samples of 60 posts, at least nine in ten intervals hold the true recall."""
     decided = random_decisions(5, named=True)
     recall = brute_force(decided.removed, decided.keepers)[0]
     # the share of wrong ones is estimated as well, and is no part of recall's interval
     decided = Decided(decided.removed, None)
     found = [sampled_score(TEXTS, decided, sample=60, seed=seed).recall for seed in range(200)]
-
     assert sum(low <= recall + 0.02 and recall - 0.02 <= high for _, low, high in found) >= 180
     assert all(low <= share <= high for share, low, high in found)
 
 
 @given(st.lists(st.text("abc好的", max_size=12), max_size=12), st.sampled_from([0.5, 0.7, 0.8, 1.0]), st.booleans())
 def test_rows_with_a_match_equal_a_plain_comparison(texts: list[str], minimum: float, earlier_only: bool) -> None:
-    """Pairs exactly at the minimum count, and bounds rule out none."""
     rows = np.arange(len(texts))
     found = rows_with_match(texts, rows, rows, minimum, earlier_only=earlier_only)
-
     assert found.tolist() == [
         any(
             Indel.normalized_similarity(text, other) >= minimum
@@ -90,18 +83,14 @@ def test_rows_with_a_match_equal_a_plain_comparison(texts: list[str], minimum: f
 
 
 def test_wilson_interval_of_none_in_three_thousand() -> None:
-    """Nothing found in 3,000 still leaves 0.13 % possible."""
     assert wilson(0, 3000, 10**6) == pytest.approx((0, 0, 0.00128), abs=1e-5)
     assert wilson(3, 10, 10) == (0.3, 0.3, 0.3)
     assert wilson(0, 0, 0) == (0, 0, 0)
 
 
 def test_program_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command runs on a file."""
     posts = tmp_path / "posts.jsonl"
     write_posts(generate("copies", 200, read_texts(), seed=8), posts)
-
     sampled_recall.main([str(posts), "--sample", "50"])
-
     assert "precision 1.00000" in capsys.readouterr().out
     assert len(hybriddup.dedupe(read_texts(posts), config="benchmark").removed) > 50

@@ -33,7 +33,6 @@ def measured(posts: Path, *more: str) -> dict[str, Any]:
 def test_a_window_that_is_full_stays_full_while_it_is_measured(posts: Path) -> None:
     """As many posts leave it as come, and what was asked for is measured."""
     report = measured(posts, "--store", "memory")
-
     assert report["measured"]["posts"] == 64
     assert sum(report["measured"][name] for name in ("kept", "exact", "near")) == 64
     assert report["measured"]["expired"] > 0
@@ -42,10 +41,8 @@ def test_a_window_that_is_full_stays_full_while_it_is_measured(posts: Path) -> N
 
 
 def test_a_store_that_is_full_is_measured_at_once(posts: Path, tmp_path: Path) -> None:
-    """The second run finds the window of the first, whatever it was opened from, and fills nothing."""
     first = measured(posts, "--store", str(tmp_path / "window"), "--from-posts")
     second = measured(posts, "--store", str(tmp_path / "window"))
-
     assert (first["opened"]["kept"], second["opened"]["kept"]) == (0, first["window"]["kept"])
     assert first["filled"]["posts"] == 600
     assert second["filled"] is None
@@ -54,22 +51,18 @@ def test_a_store_that_is_full_is_measured_at_once(posts: Path, tmp_path: Path) -
 
 
 def test_a_store_of_other_posts_is_not_measured(posts: Path, tmp_path: Path) -> None:
-    """The message says that the file is another."""
     measured(posts, "--store", str(tmp_path / "window"))
     write_posts(generate("templates", 10_000, TEXTS, seed=13), posts)
-
     with pytest.raises(SystemExit, match="filled from another file"):
         measured(posts, "--store", str(tmp_path / "window"))
 
 
 @pytest.mark.parametrize(("setting", "posts", "least"), [("exact", 20_000, 1.0), ("short", 40_000, 0.98)])
 def test_the_index_finds_what_is_planted(setting: str, posts: int, least: float) -> None:
-    """In a small window that went around once, which stays full."""
     lines: list[str] = []
     live_index.main([setting, "--posts", str(posts), "--windows", "2.2", "--measured", "96"], lines.append)
     printed = "\n".join(lines)
     found = re.search(r"found +([0-9.]+)", printed)
-
     assert found
     assert float(found[1]) >= least
     assert f"texts       {posts:,}" in printed
@@ -79,14 +72,12 @@ def test_the_index_finds_what_is_planted(setting: str, posts: int, least: float)
 def test_both_parts_are_measured_also_on_a_store_that_is_there(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """One post a request, and several. The second run fills nothing and sends the posts that the store has not."""
     posts = tmp_path / "posts.jsonl"
     write_posts(generate("stream", 700, TEXTS, seed=14), posts)
     files = ["--corpus", str(posts), "--store", str(tmp_path / "window"), "--window", "600"]
     briefly = ["--seconds", "0.2", "--warm-up", "0.1", "--connections", "8", "--batch", "16"]
     service_load.main([*files, *briefly])
     service_load.main([*files, *briefly])
-
     filled, several, again, last = map(json.loads, capfd.readouterr().out.splitlines())
     assert (filled["posts_a_request"], several["posts_a_request"]) == (1, 16)
     assert several["posts_per_second"] > 0

@@ -31,7 +31,6 @@ POSTS = [
 
 
 def test_pairs_of_accounts_are_written_with_their_counts(run: Run, tmp_path: Path) -> None:
-    """Those with the most texts first; the time is inclusive; an account is no pair with itself."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     ran = run("accounts", name, "--user", "user.id", "--within", "60s", "-o", "pairs.csv")
     assert ran.code == 0, ran.err
@@ -48,7 +47,6 @@ def test_pairs_of_accounts_are_written_with_their_counts(run: Run, tmp_path: Pat
 
 
 def test_python_returns_the_same_pairs() -> None:
-    """With a least number of texts."""
     pairs = hybriddup.accounts(POSTS, user="user.id", min_texts=2)
     assert [(one.account_a, one.account_b, one.n_pairs, one.n_texts) for one in pairs] == [("ann", "bo", 3, 2)]
     assert hybriddup.accounts(POSTS, user="user.id", within="1s")[0].account_b == "cy"
@@ -56,7 +54,6 @@ def test_python_returns_the_same_pairs() -> None:
 
 
 def test_pairs_are_those_of_every_pair_of_posts() -> None:
-    """Counted one by one."""
     rng = np.random.default_rng(1)
     texts = [REPEATED, NEARLY, OTHER, "just finished the last chapter and I am not okay"]
     posts = [post(str(rng.choice(texts)), int(rng.integers(6)), float(rng.integers(2000))) for _ in range(200)]
@@ -84,6 +81,5 @@ def test_pairs_are_those_of_every_pair_of_posts() -> None:
     ],
 )
 def test_what_cannot_be_found_is_refused(run: Run, tmp_path: Path, options: list[str], message: str) -> None:
-    """With the option that names it."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     assert message in failed(run, "accounts", name, *options)

@@ -23,7 +23,6 @@ POSTS = generated_posts(1, 300)
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_estimate_is_that_of_a_run_that_writes_nothing(workers: int) -> None:
-    """The caller gets all decisions before the estimate, in its own thread."""
     settings, manager = open_session("weibo", ())
     corpus, seen = corpus_from_posts(POSTS, "text", "id", settings.order_fields), list[Result]()
 
@@ -43,7 +42,6 @@ def test_the_estimate_is_that_of_a_run_that_writes_nothing(workers: int) -> None
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_summary_has_the_estimate(run: Run, tmp_path: Path, workers: int) -> None:
-    """Of a run that writes files, or to standard output."""
     source = write_posts(tmp_path / "posts.jsonl", *POSTS)
     for options in (["-o", "kept.jsonl"], ["-o", "-"]):
         run("dedupe", source, *options, "--summary", "summary.json", "--workers", str(workers), "--force")
@@ -55,8 +53,6 @@ def test_the_summary_has_the_estimate(run: Run, tmp_path: Path, workers: int) ->
 def test_a_failed_audit_leaves_no_output(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str, output: str
 ) -> None:
-    """The error reaches the user; not even standard output gets posts."""
-
     def fail(*_: Any, **__: Any) -> None:
         raise PluginError("the verifier of the audit is broken")
 

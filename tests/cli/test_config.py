@@ -15,31 +15,26 @@ from tests.cli.support import Run, failed
 
 
 def test_the_shown_settings_are_a_configuration_again(run: Run, tmp_path: Path) -> None:
-    """The same one."""
     shown = run("config", "show", "twitter").out
     (tmp_path / "mine.yaml").write_text(shown, "utf-8")
     assert yaml.safe_load(run("config", "show", "mine.yaml").out) == yaml.safe_load(shown)
 
 
 def test_without_a_name_the_default_is_shown(run: Run) -> None:
-    """And the shipped names are listed."""
     assert run("config", "show").out == run("config", "show", "posts").out
     assert "shipped: articles, benchmark" in run("config", "show").out
 
 
 def test_settings_can_be_shown_as_json(run: Run) -> None:
-    """For machines."""
     assert json.loads(run("config", "show", "articles", "--json").out)["fingerprint"] == {"bits": 64}
 
 
 def test_check_accepts_what_can_be_used(run: Run) -> None:
-    """Each configuration has its own line."""
     ran = run("config", "check", "weibo", "sms")
     assert (ran.code, ran.out) == (0, "weibo: ok\nsms: ok\n")
 
 
 def test_check_reports_the_faults_of_every_file(run: Run, tmp_path: Path) -> None:
-    """With their lines; the good ones are still said to be good."""
     (tmp_path / "bad.yaml").write_text("fingerprint: {bits: 100}\nblokcs: {}\n", "utf-8")
     ran = run("config", "check", "bad.yaml", "weibo", "absent.yaml")
     assert (ran.code, ran.out) == (2, "weibo: ok\n")
@@ -48,14 +43,12 @@ def test_check_reports_the_faults_of_every_file(run: Run, tmp_path: Path) -> Non
 
 
 def test_the_schema_is_json_schema(run: Run) -> None:
-    """Editors read it."""
     assert "lengths" in json.loads(run("config", "schema").out)["properties"]
 
 
 def test_the_shipped_schema_is_what_the_command_prints(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Plugins bring components of their own, which are not in it."""
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
     monkeypatch.syspath_prepend(tmp_path)  # what is installed is looked for once for each path
     printed = run("config", "schema").out
@@ -66,7 +59,6 @@ def test_the_shipped_schema_is_what_the_command_prints(
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_a_shipped_configuration_can_be_had_to_edit(run: Run, tmp_path: Path, name: str) -> None:
-    """With its comments and the same settings; its schema is where the first line says, and accepts it."""
     text = run("config", "init", name).out
     (tmp_path / "mine.yaml").write_text(text, "utf-8")
     assert load_settings(tmp_path / "mine.yaml") == load_settings(name)
@@ -80,12 +72,10 @@ def test_a_shipped_configuration_can_be_had_to_edit(run: Run, tmp_path: Path, na
 
 
 def test_a_configuration_that_is_not_shipped_cannot_be_had(run: Run) -> None:
-    """Those that are are named."""
     assert "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?" in failed(run, "config", "init", "wiebo")
 
 
 def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_path: Path) -> None:
-    """The default's limit is too wide for 64 bits; the file can be used all the same."""
     (tmp_path / "narrow.yaml").write_text("fingerprint: {bits: 64}\n", "utf-8")
     ran = run("config", "check", "narrow.yaml")
     assert (ran.code, ran.out) == (0, "narrow.yaml: ok\n")
@@ -102,7 +92,6 @@ def hybriddup_register(registry):
 
 
 def test_a_configuration_may_name_what_a_plugin_brings(run: Run, tmp_path: Path) -> None:
-    """A file that is named beside it; without that it is unknown."""
     (tmp_path / "brings_plain.py").write_text(PLUGIN, "utf-8")
     (tmp_path / "mine.yaml").write_text("normalizer: {use: plain}\n", "utf-8")
     for command in ("check", "show"):

@@ -23,7 +23,6 @@ UNSEEN = {"n_copies": 0, "first_seen": None, "last_seen": None}
 
 
 def test_kept_posts_say_how_often_when_and_by_whom(run: Run, tmp_path: Path) -> None:
-    """After their own fields, which stay as they were; `--authors` alone is enough."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     assert run("dedupe", name, "--authors", "user", "--time-field", "at").code == 0
     assert read_objects(tmp_path / "posts.kept.jsonl") == [
@@ -36,7 +35,6 @@ def test_kept_posts_say_how_often_when_and_by_whom(run: Run, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_marked_posts_have_the_counts_too(run: Run, tmp_path: Path, ending: str) -> None:
-    """Removed ones have none; in a table, a list of authors is a cell."""
     name = write_table(tmp_path / f"posts.{ending}", POSTS)
     ran = run("dedupe", name, "--mark", "--authors", "user", "--time-field", "at", "-o", f"marked.{ending}")
     assert ran.code == 0, ran.err
@@ -64,7 +62,6 @@ def test_posts_with_a_field_of_that_name_are_refused(run: Run, tmp_path: Path) -
 
 
 def test_older_posts_are_no_copies(run: Run, tmp_path: Path) -> None:
-    """A post that repeats one of another file is removed, and counts for no kept post."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     old = write_posts(tmp_path / "old.jsonl", POSTS[0])
     assert run("dedupe", name, "--against", old, "--counts", "--time-field", "at").code == 0
@@ -72,7 +69,6 @@ def test_older_posts_are_no_copies(run: Run, tmp_path: Path) -> None:
 
 
 def test_python_has_the_counts_of_kept_posts() -> None:
-    """In the order of the kept rows."""
     result = hybriddup.dedupe([REPEATED, OTHER, NEARLY, REPEATED])
     assert result.n_copies.tolist() == [2, 0]
     assert hybriddup.dedupe([REPEATED, NEARLY, OTHER], against=[REPEATED]).n_copies.tolist() == [0]

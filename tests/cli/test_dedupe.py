@@ -59,7 +59,6 @@ HALVES = b'{"text": "half an emoji \\ud83d"}\n'
 def test_kept_posts_are_written_beside_the_input_byte_for_byte(
     run: Run, tmp_path: Path, name: str, content: bytes, kept: bytes
 ) -> None:
-    """Spelling, other fields, line ends, header and quotes are the user's; a post that repeats an earlier one goes."""
     (tmp_path / name).write_bytes(content)
     assert run("dedupe", name, *["--text-field", "body"] * name.endswith("csv")).code == 0
     output = tmp_path / name.replace("posts", "posts.kept")
@@ -78,12 +77,10 @@ def test_kept_posts_are_written_beside_the_input_byte_for_byte(
     ],
 )
 def test_the_default_output_keeps_the_endings_of_the_input(name: str, kept: str) -> None:
-    """Standard input and devices have no place beside them."""
     assert default_output(name) == kept
 
 
 def test_removed_posts_name_the_kept_post_and_the_evidence(run: Run, tmp_path: Path) -> None:
-    """Exactly these fields, in this order."""
     posts = [{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}]
     name = write_posts(tmp_path / "posts.jsonl", *posts, {"id": "d", "text": OTHER})
     run("dedupe", name, "--removed", "removed.jsonl")
@@ -116,7 +113,6 @@ def test_several_files_are_one_corpus_with_rows_over_all(run: Run, tmp_path: Pat
 def test_outputs_are_compressed_as_their_names_say(
     run: Run, tmp_path: Path, suffix: str, unpack: Callable[[bytes], bytes]
 ) -> None:
-    """Whatever the input is."""
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     run("dedupe", name, "-o", f"kept.jsonl{suffix}", "--removed", f"removed.jsonl{suffix}")
     assert unpack((tmp_path / f"kept.jsonl{suffix}").read_bytes()).decode() == jsonl(REPEATED)
@@ -124,7 +120,6 @@ def test_outputs_are_compressed_as_their_names_say(
 
 
 def test_the_format_can_be_named(run: Run) -> None:
-    """Where the file name does not tell."""
     ran = run("dedupe", "-", "--format", "lines", stdin=f"{REPEATED}\n{NEARLY}\n".encode())
     assert ran.out == f"{REPEATED}\n"
 
@@ -150,7 +145,6 @@ EMPTY = {
 
 @pytest.mark.parametrize("name", EMPTY)
 def test_an_empty_file_gives_an_empty_output_and_a_note(run: Run, tmp_path: Path, name: str) -> None:
-    """And a summary of zeros; what is no post, such as a header, is as it was."""
     (tmp_path / name).write_bytes(EMPTY[name])
     ran = run("dedupe", name, "-o", "kept", "--removed", "removed.jsonl", "--summary", "summary.json")
     assert ran.code == 0
@@ -161,7 +155,6 @@ def test_an_empty_file_gives_an_empty_output_and_a_note(run: Run, tmp_path: Path
 
 
 def test_empty_files_among_others_are_named(run: Run, tmp_path: Path) -> None:
-    """Those of a directory and of --against too; standard input by what it is."""
     (tmp_path / "feed").mkdir()
     for name in ("monday", "tuesday"):
         (tmp_path / "feed" / f"{name}.jsonl").touch()
@@ -194,7 +187,6 @@ def test_the_field_of_keep_highest_is_read(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_plugin_module_can_be_named(run: Run, tmp_path: Path) -> None:
-    """It lies in the current directory; its tokenizer is used by the configuration."""
     (tmp_path / "shouting_plugin.py").write_text(
         "import hybriddup\n\n@hybriddup.hookimpl\ndef hybriddup_register(registry):\n"
         "    registry.add_tokenizer('shout', lambda text: list(text.upper()))\n",
@@ -207,7 +199,6 @@ def test_a_plugin_module_can_be_named(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_run_goes_by_the_threshold(run: Run, tmp_path: Path) -> None:
-    """So does its summary, and whoever explains a post that it removed."""
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
     strict = run("dedupe", name, "--threshold", "0.999", "-o", "-")
     assert (strict.code, strict.out.count("\n")) == (0, 3)
@@ -266,7 +257,6 @@ FAULTS = jsonl({"id": "a", "text": REPEATED}, NEARLY, OTHER, OTHER) + "broken\n"
 def test_the_last_lines_say_what_became_of_the_posts(
     run: Run, tmp_path: Path, posts: str, options: list[str], said: str
 ) -> None:
-    """In a sentence or two, then bad lines, then notes; nothing that only few want. A dry run writes nothing."""
     (tmp_path / "drop.yaml").write_text("without_text: drop\n")
     (tmp_path / "posts.jsonl").write_text(posts, "utf-8")
     ran = run("dedupe", "posts.jsonl", *options)
@@ -276,7 +266,6 @@ def test_the_last_lines_say_what_became_of_the_posts(
 
 
 def test_limits_that_were_hit_are_told(run: Run, tmp_path: Path) -> None:
-    """And that repeats may have been missed by them."""
     (tmp_path / "narrow.yaml").write_text("blocks: {use: shingles, max_bucket_size: 1}\nkeep: first\n")
     texts = [f"the weather in this town today is number {word}" for word in distinct_texts(40)]
     ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", *texts), "-c", "narrow.yaml")
@@ -294,7 +283,6 @@ def test_a_verbose_run_shows_tables_of_counts_steps_and_settings(run: Run, tmp_p
 
 
 def test_the_summary_for_machines_has_counts_settings_and_bad_records(run: Run, tmp_path: Path) -> None:
-    """Enough to repeat the run."""
     (tmp_path / "posts.jsonl").write_text(jsonl(REPEATED, NEARLY) + "broken\n", "utf-8")
     run("dedupe", "posts.jsonl", "--summary", "summary.json")
     summary = json.loads((tmp_path / "summary.json").read_bytes())
@@ -307,7 +295,6 @@ def test_the_summary_for_machines_has_counts_settings_and_bad_records(run: Run, 
 
 
 def test_the_summary_for_machines_can_go_to_standard_output(run: Run, tmp_path: Path) -> None:
-    """Then it is all that is there."""
     ran = run("dedupe", write_posts(tmp_path / "posts.jsonl", OTHER), "--summary", "-", "--quiet")
     assert json.loads(ran.out)["n_kept"] == 1
 
@@ -325,7 +312,6 @@ def test_a_file_name_that_is_not_utf8_goes_into_the_summary_for_machines(run: Ru
 
 
 def test_bad_lines_are_counted_and_shown_and_the_run_goes_on(run: Run, tmp_path: Path) -> None:
-    """The exit code says that there were some; quiet does not hide them."""
     lines = [jsonl(REPEATED), "broken\n", jsonl({"id": 1}), jsonl({"text": 5}), jsonl(NEARLY), jsonl(OTHER)]
     (tmp_path / "posts.jsonl").write_text("".join(lines), "utf-8")
     ran = run("dedupe", "posts.jsonl", "--quiet")
@@ -340,7 +326,6 @@ def test_bad_lines_are_counted_and_shown_and_the_run_goes_on(run: Run, tmp_path:
 
 
 def test_only_the_first_bad_lines_are_shown(run: Run, tmp_path: Path) -> None:
-    """The others are counted."""
     (tmp_path / "posts.jsonl").write_text("broken\n" * 1000 + jsonl(OTHER), "utf-8")
     ran = run("dedupe", "posts.jsonl", "--quiet")
     assert len(ran.err.splitlines()) == 7
@@ -356,7 +341,6 @@ def test_bad_lines_can_be_saved_as_they_are(run: Run, tmp_path: Path) -> None:
 
 
 def test_strict_stops_at_the_first_bad_line(run: Run, tmp_path: Path) -> None:
-    """Nothing is written."""
     (tmp_path / "posts.jsonl").write_text(jsonl(OTHER) + "broken\n", "utf-8")
     ran = run("dedupe", "posts.jsonl", "--strict", "--quiet")
     assert ran.code == 2
@@ -366,7 +350,6 @@ def test_strict_stops_at_the_first_bad_line(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_line_has_a_limit(run: Run, tmp_path: Path, strict: bool) -> None:
-    """Compressed ones too; what is longer is a bad line like any other."""
     content = jsonl(OTHER, "x" * 3000, REPEATED).encode()
     (tmp_path / "posts.jsonl.gz").write_bytes(gzip.compress(content))
     ran = run("dedupe", "posts.jsonl.gz", "-o", "kept.jsonl", "-q", "--max-line", "2 KB", *["--strict"] * strict)

@@ -54,7 +54,6 @@ FORMATS = ["jsonl", "csv", "tsv", "parquet"]
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
 def test_marks_are_in_the_encoding_and_with_the_delimiter_of_the_posts(run: Run, tmp_path: Path, ending: str) -> None:
-    """Also where an id is no ASCII."""
     posts = [{"id": f"帖{post['id']}", "text": post["text"]} for post in POSTS]
     rows = "".join(f"{post['id']};{post['text']}\n" for post in posts)
     content = (
@@ -71,7 +70,6 @@ def test_marks_are_in_the_encoding_and_with_the_delimiter_of_the_posts(run: Run,
 
 
 def test_posts_repeat_those_of_other_files_only_within_their_group(run: Run, tmp_path: Path) -> None:
-    """With --per, whose values the other file has, too."""
     write_posts(
         tmp_path / "old.jsonl", {"id": "o", "text": OTHER, "user": "ann"}, {"id": "p", "text": OTHER, "user": "bo"}
     )
@@ -85,7 +83,6 @@ def test_posts_repeat_those_of_other_files_only_within_their_group(run: Run, tmp
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_marked_posts_are_all_there_with_their_keeper_score_and_cluster(run: Run, tmp_path: Path, ending: str) -> None:
-    """In the input's format, their own fields unchanged."""
     name = write_table(tmp_path / f"posts.{ending}", POSTS)
     ran = run("dedupe", name, "--mark")
     assert ran.code == 0, ran.err
@@ -99,7 +96,6 @@ def test_marked_posts_are_all_there_with_their_keeper_score_and_cluster(run: Run
 
 
 def test_marks_leave_the_bytes_of_a_json_line_as_they_are(run: Run, tmp_path: Path) -> None:
-    """Spelling, and fields inside of others that are called like marks; each line ends."""
     line = '{ "n":1.0, "text" : "\\u4f60\\u597d", "id": "a}", "user": {"score": 1} }'
     (tmp_path / "posts.jsonl").write_text(f'{line}\r\n\n{{"text": "你好", "id": 7}}', "utf-8")
     assert run("dedupe", "posts.jsonl", "--mark", "-o", "-", "-q").out == (
@@ -121,14 +117,12 @@ def test_marks_of_rows_that_span_lines_stand_behind_them(run: Run, tmp_path: Pat
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_posts_that_have_a_field_of_the_marks_are_not_marked(run: Run, tmp_path: Path, ending: str) -> None:
-    """Nothing of theirs is overwritten, and nothing is written."""
     name = write_table(tmp_path / f"posts.{ending}", [{**post, "score": 3} for post in POSTS])
     said = failed(run, "dedupe", name, "--mark")
     assert f"error: {name}: posts have a field 'score' already, which --mark or --counts would write" in said
 
 
 def test_a_field_of_the_marks_far_down_is_found_too(run: Run, tmp_path: Path) -> None:
-    """Where no header tells of it."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS, {"text": "x", "cluster": 1})
     assert "posts have a field 'cluster' already" in failed(run, "dedupe", name, "--mark")
 
@@ -140,7 +134,6 @@ def test_plain_text_has_no_room_for_marks(run: Run, tmp_path: Path) -> None:
 
 
 def test_posts_left_out_for_having_no_text_are_marked_as_duplicates_of_none(run: Run, tmp_path: Path) -> None:
-    """Every record stays."""
     (tmp_path / "drop.yaml").write_text("without_text: drop\n")
     name = write_posts(tmp_path / "posts.jsonl", "", "http://example.com/1", OTHER)
     ran = run("dedupe", name, "--mark", "-c", "drop.yaml", "-o", "-")
@@ -152,7 +145,6 @@ def test_posts_left_out_for_having_no_text_are_marked_as_duplicates_of_none(run:
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_removed_posts_are_a_table_of_the_format_that_the_name_says(run: Run, tmp_path: Path, ending: str) -> None:
-    """With the same values in each."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     run("dedupe", name, "-o", "-", "--removed", f"removed.{ending}")
     run("dedupe", name, "-o", "-", "--removed", "expected.json")
@@ -163,7 +155,6 @@ def test_removed_posts_are_a_table_of_the_format_that_the_name_says(run: Run, tm
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_clusters_hold_the_posts_that_belong_together(run: Run, tmp_path: Path, ending: str) -> None:
-    """The keeper first; posts that are alone are in none."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     run("dedupe", name, "-o", "-", "--clusters", f"clusters.{ending}")
     clusters = read_table(tmp_path / f"clusters.{ending}")
@@ -183,7 +174,6 @@ def test_tables_are_compressed_as_their_names_say(run: Run, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_ids_of_several_kinds_are_text_in_a_table(run: Run, tmp_path: Path, ending: str) -> None:
-    """Whole numbers stay numbers where all are; lone surrogates come out as escapes."""
     name = write_posts(tmp_path / "posts.jsonl", {"id": "a", "text": OTHER}, {"id": ["b"], "text": OTHER})
     (tmp_path / "more.jsonl").write_text(json.dumps({"id": "\ud83d", "text": OTHER}) + "\n", "utf-8")
     run("dedupe", name, "more.jsonl", "-o", "-", "--clusters", f"clusters.{ending}")
@@ -198,7 +188,6 @@ def test_ids_of_several_kinds_are_text_in_a_table(run: Run, tmp_path: Path, endi
 
 
 def test_what_repeats_a_post_of_another_file_goes(run: Run, tmp_path: Path) -> None:
-    """That file may have another format, is not touched, and its rows and ids are its own."""
     old = write_table(tmp_path / "old.csv", [{"id": "x", "text": "today"}, {"id": "y", "text": REPEATED}] * 2)
     before = (tmp_path / "old.csv").read_bytes()
     new = write_posts(tmp_path / "new.jsonl", *POSTS)
@@ -221,7 +210,6 @@ def test_what_repeats_a_post_of_another_file_goes(run: Run, tmp_path: Path) -> N
 
 
 def test_the_command_and_python_agree_on_what_repeats_other_posts(run: Run, tmp_path: Path) -> None:
-    """Several files are looked at in the order given; marks name ids of theirs."""
     first = write_posts(tmp_path / "first.jsonl", {"id": "x", "text": OTHER})
     second = write_posts(tmp_path / "second.jsonl", {"id": "y", "text": REPEATED}, {"id": "z", "text": OTHER})
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
@@ -236,7 +224,6 @@ def test_the_command_and_python_agree_on_what_repeats_other_posts(run: Run, tmp_
 
 
 def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:
-    """They are not those of the posts; with --strict they stop the run."""
     (tmp_path / "old.jsonl").write_text(jsonl(REPEATED) + "broken\n", "utf-8")
     name = write_posts(tmp_path / "new.jsonl", NEARLY)
     ran = run("dedupe", name, "--against", "old.jsonl")
@@ -257,7 +244,6 @@ def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:
 def test_other_files_that_make_no_sense_are_refused(
     run: Run, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    """Nothing is written."""
     write_posts(tmp_path / "new.jsonl", NEARLY)
     write_posts(tmp_path / "old.jsonl", REPEATED)
     assert message in failed(run, "dedupe", *arguments)

@@ -27,7 +27,6 @@ TABLE = f"id,text\r\n1,{REPEATED}\r\n2,{OTHER}\r\n3,{NEARLY}\r\n"
 def test_json_in_pages_or_over_lines_is_read_and_written_as_json_lines(
     run: Run, tmp_path: Path, name: str, content: str, kept: str, encoding: str
 ) -> None:
-    """The note says what form the output has."""
     (tmp_path / name).write_bytes(content.removeprefix("\ufeff" * (encoding == "utf-16")).encode(encoding))
     ran = run("dedupe", name)
     assert ran.code == 0, ran.err
@@ -37,7 +36,6 @@ def test_json_in_pages_or_over_lines_is_read_and_written_as_json_lines(
 
 
 def test_the_archive_of_twitter_is_read(run: Run, tmp_path: Path) -> None:
-    """Each item is an object in the field "tweet", with its text in full_text."""
     tweets = [{"tweet": {"id_str": post["id"], "full_text": post["text"]}} for post in POSTS]
     (tmp_path / "tweets.js").write_text("window.YTD.tweets.part0 = " + json.dumps(tweets, indent=1), "utf-8")
     said = failed(run, "dedupe", "tweets.js")
@@ -48,7 +46,6 @@ def test_the_archive_of_twitter_is_read(run: Run, tmp_path: Path) -> None:
 
 
 def test_pages_that_are_cut_short_are_refused(run: Run, tmp_path: Path) -> None:
-    """With the line, and the forms that are read."""
     (tmp_path / "page.json").write_text(PAGE[:-20], "utf-8")
     said = failed(run, "dedupe", "page.json")
     assert "page.json:1: not valid JSON" in said
@@ -59,7 +56,6 @@ def test_pages_that_are_cut_short_are_refused(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("first", ["", "sep={}\r\n"])
 def test_the_delimiter_of_a_table_is_found(run: Run, tmp_path: Path, delimiter: str, encoding: str, first: str) -> None:
-    """By its header, or by the line that Excel reads; kept rows and that line are copied."""
     content = first.format(delimiter) + TABLE.replace(",", delimiter)
     (tmp_path / "posts.csv").write_bytes(content.encode(encoding))
     assert run("dedupe", "posts.csv").code == 0
@@ -72,14 +68,12 @@ def test_the_delimiter_of_a_table_is_found(run: Run, tmp_path: Path, delimiter: 
 
 
 def test_tables_with_two_delimiters_are_not_one_output(run: Run, tmp_path: Path) -> None:
-    """Their rows are copied as they are."""
     (tmp_path / "a.csv").write_text(TABLE, "utf-8")
     (tmp_path / "b.csv").write_text(TABLE.replace(",", ";"), "utf-8")
     assert "must have the same delimiter" in failed(run, "dedupe", "a.csv", "b.csv", "-o", "all.csv")
 
 
 def test_a_few_rows_in_another_encoding_name_it(run: Run, tmp_path: Path) -> None:
-    """Five rows are too few to refuse the file, so its bad lines come with the option that reads it."""
     (tmp_path / "posts.csv").write_bytes((TABLE + "4,hello there\n5,hello there\n").encode("gb18030"))
     ran = run("dedupe", "posts.csv")
     assert ran.code == 1
@@ -107,7 +101,6 @@ OLD = {
 def test_an_older_file_has_its_own_format_encoding_delimiter_and_field(
     run: Run, tmp_path: Path, old: str, new: str
 ) -> None:
-    """The options of the inputs do not apply to it where they do not fit."""
     content, encoding, field = OLD[old]
     (tmp_path / old).write_bytes(content.encode(encoding))
     fresh = {"new.csv": TABLE.replace(",", ";"), "new.jsonl": jsonl(*POSTS)}[new]
@@ -123,7 +116,6 @@ def test_an_older_file_has_its_own_format_encoding_delimiter_and_field(
 
 
 def test_tags_of_crawled_posts_are_not_compared_and_are_counted(run: Run, tmp_path: Path) -> None:
-    """The markup that a web API adds to each post does not make posts alike."""
     icon = (
         '<span class="url-icon"><img alt=[赞] src="https://example.com/expression/zan.png" style="width:1em;" /></span>'
     )

@@ -64,7 +64,6 @@ from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, fail
 def test_an_error_is_one_message_and_nothing_is_written(
     run: Run, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    """Each says what was given and what to do."""
     write_posts(tmp_path / "posts.jsonl", OTHER)
     (tmp_path / "posts.txt").write_text(OTHER, "utf-8")
     (tmp_path / "posts.csv").write_text("id,body\n1,a\n", "utf-8")
@@ -77,7 +76,6 @@ def test_an_error_is_one_message_and_nothing_is_written(
 
 
 def test_outputs_are_checked_before_anything_is_read(run: Run, tmp_path: Path) -> None:
-    """An existing output is no surprise at the end of a long run."""
     (tmp_path / "posts.kept.jsonl").touch()
     assert "exists already" in failed(run, "dedupe", "posts.jsonl")
 
@@ -94,7 +92,6 @@ def test_a_text_field_that_no_record_has_is_an_error_that_names_the_fields(
 
 
 def test_a_record_without_the_text_field_is_a_bad_line_where_others_have_it(run: Run, tmp_path: Path) -> None:
-    """In any of the files."""
     write_posts(tmp_path / "a.jsonl", {"body": "a"})
     write_posts(tmp_path / "b.jsonl", OTHER)
     assert run("dedupe", "a.jsonl", "b.jsonl", "--quiet", "-o", "c.jsonl").code == 1
@@ -134,7 +131,6 @@ def test_a_full_disk_is_an_error_that_leaves_outputs_as_they_were(run: Run, tmp_
 
 
 def test_debug_shows_the_traceback_of_an_error(run: Run) -> None:
-    """Before or after the subcommand; the exit code stays 2."""
     for arguments in (["--debug", "dedupe", "absent.jsonl"], ["dedupe", "absent.jsonl", "--debug"]):
         ran = run(*arguments)
         assert ran.code == 2
@@ -156,7 +152,6 @@ def test_an_unexpected_error_is_one_message_too(run: Run, tmp_path: Path, monkey
 def test_an_input_that_changes_during_the_run_is_an_error(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was decided is not about the rows that are there now."""
     name = write_posts(tmp_path / "posts.jsonl", OTHER)
     from hybriddup.run import pipeline
 

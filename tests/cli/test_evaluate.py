@@ -26,10 +26,6 @@ PAIRS = [
 
 
 def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
-    """Three pairs are found, of which two are right; one is missed; equal texts are found whatever their label.
-
-    By length of the shorter text, and stage 1 finds at least as much.
-    """
     evaluation = json.loads(run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--json").out)
     decision = evaluation["total"]["decision"]
     assert (decision["n_found"], decision["n_right"], decision["n_wanted"]) == (4, 2, 3)
@@ -52,7 +48,6 @@ def test_fields_may_have_any_name(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_curve_tells_what_each_threshold_would_reach(run: Run, tmp_path: Path) -> None:
-    """The one that is set reaches what the table says; the higher, the fewer are found."""
     file = write_posts(tmp_path / "pairs.jsonl", *PAIRS)
     evaluation = json.loads(run("evaluate", file, "--curve", "--json").out)
     curve = {point["threshold"]: point for point in evaluation["curve"]}
@@ -65,7 +60,6 @@ def test_the_curve_tells_what_each_threshold_would_reach(run: Run, tmp_path: Pat
 
 
 def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
-    """Each with its score and threshold; a file that exists is left alone."""
     file = write_posts(tmp_path / "pairs.jsonl", *PAIRS)
     assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 0
     wrong = [json.loads(line) for line in (tmp_path / "wrong.jsonl").read_text("utf-8").splitlines()]
@@ -81,7 +75,6 @@ def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
 
 
 def test_people_get_a_table_by_length(run: Run, tmp_path: Path) -> None:
-    """All pairs first; the configuration is named."""
     ran = run("evaluate", write_posts(tmp_path / "pairs.jsonl", *PAIRS), "--config", "twitter")
     lines = ran.out.splitlines()
     assert lines[0].split()[:3] == ["length", "pairs", "duplicates"]
@@ -90,14 +83,12 @@ def test_people_get_a_table_by_length(run: Run, tmp_path: Path) -> None:
 
 
 def test_csv_has_the_same_columns(run: Run, tmp_path: Path) -> None:
-    """Labels are words or digits."""
     (tmp_path / "pairs.csv").write_text(f"label,a,b\nduplicate,{REPEATED},{NEARLY}\nfalse,{OTHER},{NEARLY}\n", "utf-8")
     total = json.loads(run("evaluate", "pairs.csv", "--json").out)["total"]
     assert (total["n_pairs"], total["decision"]["f1"]) == (2, 1.0)
 
 
 def test_pairs_that_cannot_be_used_are_counted_and_shown(run: Run, tmp_path: Path) -> None:
-    """The others are measured; the exit code says so."""
     name = write_posts(tmp_path / "pairs.jsonl", *PAIRS, pair("a", "b", "maybe"), {"a": "a", "label": 1}, {"b": "b"})
     ran = run("evaluate", name, "--json")
     assert ran.code == 1
@@ -125,7 +116,6 @@ def test_pairs_that_cannot_be_used_are_counted_and_shown(run: Run, tmp_path: Pat
 def test_a_file_without_a_usable_pair_is_an_error_that_says_which_field_is_missing(
     run: Run, tmp_path: Path, name: str, pairs: dict[str, Any] | None, fault: str
 ) -> None:
-    """And names those found; no option is mentioned that only dedupe has. A label may be a number."""
     write_table(tmp_path / name, [pairs] if pairs else [])
     said = failed(run, "evaluate", name)
     assert f"{name} holds no pair with the texts a and b and a label" in said

@@ -12,7 +12,6 @@ from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, jsonl, write
 
 
 def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
-    """For people, as plain text away from a terminal."""
     ran = run("explain", REPEATED, NEARLY)
     assert ran.code == 0
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
@@ -23,19 +22,16 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
 
 
 def test_texts_that_differ_are_explained_too(run: Run) -> None:
-    """The verdict names the first step at which they part."""
     assert "B does not repeat A" in run("explain", REPEATED, OTHER).out
 
 
 def test_invisible_characters_are_shown_as_escapes(run: Run) -> None:
-    """A line end in a text does not break the table, and a lone surrogate can be printed."""
     ran = run("explain", "first line\nsecond line", "half an emoji \ud83d")
     assert "first line\\nsecond line" in ran.out
     assert "half an emoji \\ud83d" in ran.out
 
 
 def test_the_explanation_for_machines_is_json(run: Run) -> None:
-    """With the same facts."""
     explanation = json.loads(run("explain", REPEATED, NEARLY, "--json").out)
     assert explanation["matches"] is True
     assert explanation["length_band"] == "9-"
@@ -48,7 +44,6 @@ def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
 
 
 def test_two_texts_are_explained_as_in_a_run(run: Run, tmp_path: Path) -> None:
-    """By what it learned: from its posts, or from the file that it wrote."""
     posts = write_posts(tmp_path / "posts.jsonl", *(f"{REPEATED} #{name}" for name in ("一", "二", "三")), NEARLY)
     run("dedupe", posts, "-o", "kept.jsonl", "--save-recipe", "recipe.npz")
     alone = run("explain", REPEATED, NEARLY)
@@ -61,7 +56,6 @@ def test_two_texts_are_explained_as_in_a_run(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_removed_post_was_compared(run: Run, tmp_path: Path) -> None:
-    """So its verdict depends on no keys; another recipe than that of its run is pointed out."""
     posts = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
     run("dedupe", posts, "-o", "kept.jsonl", "--removed", "removed.jsonl", "--save-recipe", "recipe.npz")
     run("learn", write_posts(tmp_path / "others.jsonl", *[OTHER] * 9, "啊啊啊", NEARLY), "-o", "other.npz")
@@ -73,7 +67,6 @@ def test_a_removed_post_was_compared(run: Run, tmp_path: Path) -> None:
 
 
 def test_two_kept_posts_are_explained_as_posts_of_the_run(run: Run, tmp_path: Path) -> None:
-    """By what it learned if that is known; else the verdict says that it may not have looked at the pair."""
     posts = write_posts(tmp_path / "posts.jsonl", OTHER, REPEATED, OTHER, NEARLY)
     run("dedupe", posts, "-o", "kept.jsonl", "--save-recipe", "recipe.npz", "--threshold", "0.99")
     kept = ["explain", "--kept", "kept.jsonl", "--row", "1", "--row", "2", "--json"]
@@ -91,7 +84,6 @@ def test_two_kept_posts_are_explained_as_posts_of_the_run(run: Run, tmp_path: Pa
 
 
 def test_kept_posts_of_two_users_were_never_compared(run: Run, tmp_path: Path) -> None:
-    """If the run looked for repeats within each user."""
     kept = write_posts(tmp_path / "kept.jsonl", *({"text": REPEATED, "user": user} for user in ("ann", "bo", "ann")))
     by_user = ["explain", "--kept", kept, "--per", "user", "--row", "0", "--row"]
     assert "user is 'ann' and 'bo', and the run compared only posts with the same user" in run(*by_user, "1").out
@@ -99,7 +91,6 @@ def test_kept_posts_of_two_users_were_never_compared(run: Run, tmp_path: Path) -
 
 
 def test_a_removed_post_has_the_distance_and_the_score_of_its_run(run: Run, tmp_path: Path) -> None:
-    """Also without its recipe, whose weights make it; another configuration makes its own."""
     posts = write_posts(tmp_path / "posts.jsonl", *[f"{text}{OTHER}" for text in "天地玄黄"], REPEATED, NEARLY)
     run("dedupe", posts, "--removed", "removed.jsonl")
     records = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text("utf-8").splitlines()]
@@ -116,7 +107,6 @@ def test_a_removed_post_has_the_distance_and_the_score_of_its_run(run: Run, tmp_
 
 
 def test_a_removed_post_is_explained_by_its_row(run: Run, tmp_path: Path) -> None:
-    """With the texts, configuration and threshold of its run; with the inputs of that also by what it learned."""
     posts = [{"body": body, "likes": likes} for body, likes in ((OTHER, 1), (NEARLY, 5), (REPEATED, 9))]
     inputs = [write_posts(tmp_path / "a.jsonl", *posts[:2]), write_posts(tmp_path / "b.jsonl", posts[2])]
     outputs = ["-o", "kept.jsonl", "--removed", "removed.jsonl.gz", "--summary", "summary.json"]
@@ -167,14 +157,12 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
     ],
 )
 def test_what_cannot_be_explained_is_an_error(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
-    """Each says what is missing, or what does not fit."""
     run("dedupe", write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY), "--removed", "removed.jsonl")
     (tmp_path / "other.jsonl").write_text(jsonl(OTHER, OTHER, OTHER), "utf-8")
     assert message in " ".join(failed(run, "explain", *arguments).split())
 
 
 def test_what_makes_a_score_is_told(run: Run) -> None:
-    """What raises and lowers it most, in words, or the rule that decides."""
     one, other = "今天新增确诊病例，累计已经很多例了", "今天新增确诊病例12例，累计已经有很多例了"
     numbers = json.loads(run("explain", one, other, "--json").out)
     assert numbers["reasons"][:2] == ["added: 12例", "added: 有"]

@@ -29,14 +29,11 @@ POSTS = [
 
 
 def test_a_plain_function_keeps_posts_apart(run: Run, tmp_path: Path) -> None:
-    """By --plugin and the configuration that names it; explain gives its reason."""
     (tmp_path / "prices.py").write_text(PRICES)
     (tmp_path / "mine.yaml").write_text("must_agree: [prices]\nlengths: [{verifier: {use: edit, threshold: 0.8}}]\n")
     (tmp_path / "posts.txt").write_text("".join(f"{post}\n" for post in POSTS))
-
     ran = run("dedupe", "posts.txt", "--plugin", "prices", "--config", "mine.yaml", "--removed", "gone.jsonl")
     why = run("explain", "--plugin", "prices", "--config", "mine.yaml", *POSTS[:2])
-
     assert ran.code == 0, ran.err
     gone = [json.loads(line) for line in (tmp_path / "gone.jsonl").read_text("utf-8").splitlines()]
     assert [(post["row"], post["keeper_row"]) for post in gone] == [(2, 0)]
@@ -44,14 +41,11 @@ def test_a_plain_function_keeps_posts_apart(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_a_function_returns_is_checked(run: Run, tmp_path: Path) -> None:
-    """A guard says why, not whether."""
     (tmp_path / "truths.py").write_text(
         PRICES.replace("return None if", "return True if").replace('"prices"', '"truths"')
     )
     (tmp_path / "mine.yaml").write_text("must_agree: [truths]\nlengths: [{verifier: {use: edit, threshold: 0.8}}]\n")
-
     ran = run("explain", "--plugin", "truths", "--config", "mine.yaml", POSTS[0], POSTS[2])
-
     assert ran.code != 0
     assert "guard 'truths'" in ran.err
     assert "must return a str that is not empty, or None" in ran.err

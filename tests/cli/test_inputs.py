@@ -21,7 +21,6 @@ LINES = TABLE.splitlines(keepends=True)
 
 @pytest.mark.parametrize("encoding", ["gb18030", "gbk", "auto", "utf-8"])
 def test_a_table_is_read_in_its_encoding_and_copied_as_it_is(run: Run, tmp_path: Path, encoding: str) -> None:
-    """Whether it is named or told."""
     kept_in = {"auto": "gb18030"}.get(encoding, encoding)
     (tmp_path / "posts.csv").write_bytes(TABLE.encode(kept_in))
     ran = run("dedupe", "posts.csv", "--encoding", encoding, "--delimiter", ";", "--text-field", "正文")
@@ -46,7 +45,6 @@ def test_a_table_is_read_in_its_encoding_and_copied_as_it_is(run: Run, tmp_path:
 def test_every_text_format_is_read_in_its_encoding(
     run: Run, tmp_path: Path, name: str, encoding: str, content: str, is_told: bool
 ) -> None:
-    """The posts that repeat another go, as in UTF-8."""
     (tmp_path / name).write_bytes(content.encode(encoding))
     assert run("dedupe", name, "-o", "kept", "--encoding", "auto" if is_told else encoding).code == 0
     assert (tmp_path / "kept").read_bytes() == "".join(content.splitlines(keepends=True)[:-1]).encode(encoding)
@@ -101,13 +99,11 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(
 
 
 def test_a_few_broken_lines_are_bad_lines(run: Run, tmp_path: Path) -> None:
-    """However few others are not plain ASCII."""
     (tmp_path / "posts.txt").write_bytes(b"a\xff\n" * 5 + b"hello\n")
     assert run("dedupe", "posts.txt").code == 1
 
 
 def test_files_of_several_encodings_are_not_one_output(run: Run, tmp_path: Path) -> None:
-    """Their bytes are copied as they are; plain ASCII goes with any."""
     text = "今天的天气真的很好，我们去哪里玩\n"
     (tmp_path / "a.txt").write_bytes(text.encode("gb18030"))
     (tmp_path / "b.txt").write_text("hello\n")
@@ -119,7 +115,6 @@ def test_files_of_several_encodings_are_not_one_output(run: Run, tmp_path: Path)
 
 @pytest.mark.parametrize("arguments", [["posts.json"], ["posts.jsonl"], ["-"], ["posts", "--format", "jsonl"]])
 def test_an_array_comes_out_as_an_array(run: Run, tmp_path: Path, arguments: list[str]) -> None:
-    """Whatever its name; records are as they were."""
     content = b'[{"text": "%s", "n":1.0},\n {"text":"%s"}, {"text": "%s"}]' % tuple(
         text.encode() for text in (REPEATED, OTHER, NEARLY)
     )
@@ -132,7 +127,6 @@ def test_an_array_comes_out_as_an_array(run: Run, tmp_path: Path, arguments: lis
 
 
 def test_json_lines_may_be_called_json(run: Run, tmp_path: Path) -> None:
-    """They come out as lines, also together with others that are called as usual."""
     posts = write_posts(tmp_path / "posts.json", OTHER)
     assert run("dedupe", posts, "-o", "kept.json").code == 0
     assert (tmp_path / "kept.json").read_text("utf-8") == jsonl(OTHER)
@@ -141,7 +135,6 @@ def test_json_lines_may_be_called_json(run: Run, tmp_path: Path) -> None:
 
 
 def test_arrays_and_lines_are_not_one_output(run: Run, tmp_path: Path) -> None:
-    """It is said before the run; so is the name of the output that does not fit an array."""
     write_posts(tmp_path / "a.jsonl", OTHER)
     (tmp_path / "b.jsonl").write_text(json.dumps([{"text": OTHER}]))
     assert "got a.jsonl (lines), b.jsonl (array)" in failed(run, "dedupe", "a.jsonl", "b.jsonl", "-o", "c.jsonl")
@@ -150,7 +143,6 @@ def test_arrays_and_lines_are_not_one_output(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("suffix", "module"), [(".bz2", bz2), (".xz", lzma)])
 def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module: Any) -> None:
-    """By their names, or their first bytes; one that is cut short is refused."""
     packed = module.compress(jsonl(REPEATED, NEARLY, OTHER).encode())
     (tmp_path / f"posts.jsonl{suffix}").write_bytes(packed)
     assert run("dedupe", f"posts.jsonl{suffix}").code == 0
@@ -164,7 +156,6 @@ def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module:
 
 
 def test_the_files_of_a_directory_are_one_corpus(run: Run, tmp_path: Path) -> None:
-    """Sorted by name; not what an earlier run wrote, nor what is no file of posts."""
     crawl = tmp_path / "crawl"
     crawl.mkdir()
     write_posts(crawl / "b.jsonl", NEARLY, OTHER)
@@ -184,7 +175,6 @@ def test_the_files_of_a_directory_are_one_corpus(run: Run, tmp_path: Path) -> No
 
 
 def test_of_a_directory_only_files_of_the_named_format_are_taken(run: Run, tmp_path: Path) -> None:
-    """Its other files do not make the inputs differ."""
     (tmp_path / "crawl").mkdir()
     write_posts(tmp_path / "crawl" / "a.jsonl", OTHER)
     (tmp_path / "crawl" / "readme.txt").write_text("about")
@@ -203,7 +193,6 @@ PATHS = ["--text-field", "title + status.text"]
 
 
 def test_paths_reach_every_command(run: Run, tmp_path: Path) -> None:
-    """`explain --file` finds the posts of the run in the same fields; `learn` and `label` read them too."""
     name = write_posts(tmp_path / "posts.jsonl", *NESTED)
     (tmp_path / "liked.yaml").write_text("keep: {highest: stats.likes}\n")
     run("dedupe", name, *PATHS, "--id-field", "user.id", "--config", "liked.yaml", "--removed", "removed.jsonl")
@@ -215,7 +204,6 @@ def test_paths_reach_every_command(run: Run, tmp_path: Path) -> None:
 
 
 def test_watch_finds_fields_by_their_paths(start: Callable[..., Any]) -> None:
-    """And times as the APIs write them."""
     fields = [*PATHS, "--id-field", "user.id", "--time", "event", "--time-field", "status.at"]
     process = start("watch", *fields, "--quiet", stdin=-1)
     posts = [one | {"status": one["status"] | {"at": "Wed Jan 07 13:00:00 +0800 2026"}} for one in NESTED]
@@ -227,7 +215,6 @@ def test_watch_finds_fields_by_their_paths(start: Callable[..., Any]) -> None:
 
 
 def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None:
-    """Another user may say the same; the summary says so."""
     posts = [
         {"text": text, "user": {"id": user}} for text, user in [(REPEATED, 1), (NEARLY, 2), (NEARLY, 1), (OTHER, 2)]
     ]
@@ -240,7 +227,6 @@ def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None
 
 
 def test_inputs_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None:
-    """Those of --against too, whatever their names say of a format; empty text is not the current directory."""
     posts = write_posts(tmp_path / "posts.jsonl", REPEATED)
     assert "nowhere cannot be read: No such file or directory." in run("dedupe", posts, "--against", "nowhere").err
     assert "an input is empty text" in run("dedupe", "", "-o", "kept.jsonl").err

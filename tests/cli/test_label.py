@@ -26,7 +26,6 @@ def typed(*letters: str) -> bytes:
 
 
 def test_answers_are_written_and_the_end_of_the_input_ends_it(run: Run, posts: str, tmp_path: Path) -> None:
-    """Each pair once, with both posts as they are; what is no answer is asked again."""
     ran = run("label", posts, "-o", PAIRS, stdin=typed("y", "n", "what?", "Yes", "u"))
     assert ran.code == 0
     written = read_objects(tmp_path / PAIRS)
@@ -37,13 +36,11 @@ def test_answers_are_written_and_the_end_of_the_input_ends_it(run: Run, posts: s
 
 
 def test_back_asks_about_the_pair_before_again(run: Run, posts: str, tmp_path: Path) -> None:
-    """Its answer is taken back; before the first one there is none."""
     run("label", posts, "-o", PAIRS, stdin=typed("b", "y", "y", "b", "n", "q", "y"))
     assert [at["label"] for at in read_objects(tmp_path / PAIRS)] == [1, 0]
 
 
 def test_the_same_command_goes_on(run: Run, posts: str, tmp_path: Path) -> None:
-    """No pair is asked about twice."""
     run("label", posts, "-o", PAIRS, stdin=typed(*"yny"))
     before = read_objects(tmp_path / PAIRS)
     run("label", posts, "-o", PAIRS, stdin=typed(*"nn"))
@@ -74,7 +71,6 @@ def test_pairs_of_all_scores_come_first(run: Run, posts: str, tmp_path: Path) ->
 
 
 def test_answers_can_be_tuned_with(run: Run, posts: str, tmp_path: Path) -> None:
-    """Unsure ones are passed over."""
     run("label", posts, "-o", PAIRS, stdin=typed(*"ynynynuynynynynynynynynyn"))
     ran = run("tune", PAIRS, "-o", "mine.yaml")
     assert (ran.code, ran.err.count("bad")) == (0, 0)
@@ -82,7 +78,6 @@ def test_answers_can_be_tuned_with(run: Run, posts: str, tmp_path: Path) -> None
 
 
 def test_a_file_of_something_else_is_left_alone(run: Run, posts: str, tmp_path: Path) -> None:
-    """With the line that is none."""
     (tmp_path / PAIRS).write_text('{"a": "x", "b": "y", "label": 1}\n{"text": "mine"}\n')
     ran = run("label", posts, "-o", PAIRS, stdin=typed("y"))
     assert ran.code == 2
@@ -91,7 +86,6 @@ def test_a_file_of_something_else_is_left_alone(run: Run, posts: str, tmp_path: 
 
 
 def test_posts_that_have_nothing_in_common_are_an_error(run: Run, tmp_path: Path) -> None:
-    """There is nothing to ask about."""
     ran = run(
         "label",
         write_posts(tmp_path / "posts.jsonl", "今天天气真好啊", "a quite different matter"),
@@ -105,7 +99,6 @@ def test_posts_that_have_nothing_in_common_are_an_error(run: Run, tmp_path: Path
 
 
 def test_pairs_are_shown_with_what_only_one_has_in_brackets(run: Run, tmp_path: Path) -> None:
-    """Words and emoji are marked as a whole; a control character does nothing to the terminal."""
     posts = write_posts(tmp_path / "two.jsonl", "see you soon,\x07 Zoë 👨‍👩‍👧", "see you late,\x07 Zoé 👨‍👩‍👦")
     shown = run("label", posts, "-o", PAIRS, stdin=b"").out
     assert "see you ⟦soon⟧,  ⟦Zoë⟧ ⟦👨‍👩‍👧⟧\n" in shown

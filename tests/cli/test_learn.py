@@ -12,7 +12,6 @@ POSTS = Path("tests/samples/posts.jsonl").resolve()
 
 
 def test_a_run_goes_by_what_was_learned(run: Run, tmp_path: Path) -> None:
-    """And `--save-recipe` writes the same again."""
     recipe, saved, kept = tmp_path / "recipe.npz", tmp_path / "saved.npz", tmp_path / "kept.jsonl"
     learned = run("learn", str(POSTS), "-o", str(recipe))
     config = tmp_path / "mine.yaml"
@@ -25,7 +24,6 @@ def test_a_run_goes_by_what_was_learned(run: Run, tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_named_and_not_learned_from(run: Run, tmp_path: Path) -> None:
-    """The exit code says so; the recipe is written."""
     posts, recipe = tmp_path / "posts.jsonl", tmp_path / "recipe.npz"
     posts.write_text("\n".join([json.dumps({"body": "good morning"}), "broken", json.dumps({"body": "good night"})]))
     ran = run("learn", str(posts), "-o", str(recipe), "--text-field", "body")
@@ -35,7 +33,6 @@ def test_bad_lines_are_named_and_not_learned_from(run: Run, tmp_path: Path) -> N
 
 
 def test_a_recipe_that_exists_is_not_replaced(run: Run, tmp_path: Path) -> None:
-    """Unless that is asked for."""
     recipe = tmp_path / "recipe.npz"
     recipe.write_bytes(b"mine")
     assert run("learn", str(POSTS), "-o", str(recipe)).code == 2

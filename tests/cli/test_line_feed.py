@@ -30,13 +30,11 @@ def lines_through_a_pipe(parts: list[bytes]) -> list[bytes]:
 
 @given(st.lists(st.binary(max_size=12), max_size=8))
 def test_lines_are_those_of_the_whole_however_it_is_cut(parts: list[bytes]) -> None:
-    """The last one may lack its end."""
     whole = b"".join(parts).split(b"\n")
     assert lines_through_a_pipe(parts) == (whole if whole[-1] else whole[:-1])
 
 
 def test_a_long_line_comes_whole() -> None:
-    """Longer than what is read at once."""
     text = b"x" * 1_000_000
     assert lines_through_a_pipe([text + b"\nend\n"]) == [text, b"end"]
 

@@ -21,7 +21,6 @@ FIELDS = "retweeted_status.full_text | full_text | text"
 
 
 def test_the_first_field_with_a_text_counts(run: Run, tmp_path: Path) -> None:
-    """A path may lead nowhere; a post without any of the fields is bad."""
     name = write_posts(tmp_path / "posts.jsonl", *RETWEETS, {"id": 6, "body": OTHER})
     ran = run("dedupe", name, "--text-field", FIELDS)
     assert (ran.code, [post["id"] for post in read_objects(tmp_path / "posts.kept.jsonl")]) == (1, [1, 4])
@@ -43,7 +42,6 @@ def test_columns_that_are_not_there_are_no_alternatives(run: Run, tmp_path: Path
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_data_frames_have_alternatives_too(library: str) -> None:
-    """An empty cell or a missing value passes to the next column."""
     frames = pytest.importorskip(library)
     frame = frames.DataFrame(
         {"long": [REPEATED, None, ""], "short": ["x", NEARLY, OTHER], "a": [1, 1, 2], "b": [3, 3, 3]}
@@ -65,7 +63,6 @@ SCOPES = [
 
 
 def test_posts_are_compared_within_the_same_values_of_several_fields(run: Run, tmp_path: Path) -> None:
-    """A post that lacks one of the fields is compared with those that lack it too."""
     name = write_posts(tmp_path / "posts.jsonl", *SCOPES)
     assert run("dedupe", name, "--per", "user.id + city", "--removed", "removed.jsonl").code == 0
     assert [post["row"] for post in read_objects(tmp_path / "removed.jsonl")] == [3, 5]
@@ -77,7 +74,6 @@ def test_posts_are_compared_within_the_same_values_of_several_fields(run: Run, t
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_tables_have_scopes_of_several_columns(run: Run, tmp_path: Path, ending: str) -> None:
-    """Whatever their types."""
     posts: list[dict[str, Any]] = [
         {"text": post["text"], "user": post["user"]["id"], "city": post.get("city")} for post in SCOPES
     ]

@@ -35,27 +35,23 @@ def _files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", FILES, ids=" ".join)
 @pytest.mark.parametrize("name", ["new/", "there"])
 def test_a_directory_is_no_output(run: Run, arguments: list[str], name: str) -> None:
-    """Also one that is not there, which an ending slash tells; nothing is created."""
     option = arguments[-1]
     assert f"error: {option} {name} names a directory; name a file in it, such as " in failed(run, *arguments, name)
 
 
 @pytest.mark.parametrize("name", ["new/.", "there/", "there/..", ".", ".."])
 def test_a_directory_may_have_any_name(run: Run, name: str) -> None:
-    """Some of them end like files."""
     assert f"-o {name} names a directory" in failed(run, *DEDUPE, "-o", name)
 
 
 @pytest.mark.parametrize("arguments", FILES, ids=" ".join)
 def test_empty_text_is_no_output(run: Run, arguments: list[str]) -> None:
-    """Neither is it the default, as if the option were not there."""
     assert f"error: {arguments[-1]} is empty text; name a file. Perhaps a" in failed(run, *arguments, "")
 
 
 @pytest.mark.parametrize("arguments", FILES, ids=" ".join)
 @pytest.mark.parametrize("name", ["file.pdf", "file.XLSX.gz"])
 def test_no_output_is_written_under_the_name_of_another_kind_of_file(run: Run, arguments: list[str], name: str) -> None:
-    """What is written, and how its name may end, is in the message."""
     said = failed(run, *arguments, name)
     assert f"error: {arguments[-1]} {name}: " in said
     assert "not written as ." in said or "not compressed; leave out .gz, as in file." in said
@@ -82,7 +78,6 @@ def test_the_message_lists_the_endings_that_will_do(
 
 
 def test_a_spreadsheet_is_made_by_the_command_of_the_message(run: Run) -> None:
-    """Also for one that is an input."""
     said = failed(run, *DEDUPE, "-o", "my posts.xlsx")
     line = "pandas.read_json('my posts.jsonl', lines=True).to_excel('my posts.xlsx', index=False)"
     assert f'python -c "import pandas; {line}"' in said
@@ -93,7 +88,6 @@ def test_a_spreadsheet_is_made_by_the_command_of_the_message(run: Run) -> None:
 
 
 def test_names_may_be_in_capitals_have_a_date_or_no_suffix_at_all(run: Run, tmp_path: Path) -> None:
-    """Then they hold what they did: the format of the input, JSON Lines, or what the suffix says."""
     assert (
         run(*DEDUPE, "-o", "KEPT.JSONL.GZ", "--removed", "REMOVED.CSV", "--clusters", "clusters.2026-11-27").code == 0
     )
@@ -107,7 +101,6 @@ def test_names_may_be_in_capitals_have_a_date_or_no_suffix_at_all(run: Run, tmp_
 
 
 def test_bad_lines_may_be_plain_text(run: Run, tmp_path: Path) -> None:
-    """Whatever they were meant to be."""
     with (tmp_path / "posts.jsonl").open("a") as posts:
         posts.write("{broken\n")
     assert run(*DEDUPE, "-o", "-", "--bad", "bad.txt").code == 1
@@ -115,7 +108,6 @@ def test_bad_lines_may_be_plain_text(run: Run, tmp_path: Path) -> None:
 
 
 def test_answers_are_no_stream_and_no_input(run: Run, tmp_path: Path) -> None:
-    """They are read again the next time."""
     before = names(tmp_path)
     assert (
         "-o -: the next call has to read the answers again; name a file." in run("label", "posts.jsonl", "-o", "-").err

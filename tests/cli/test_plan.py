@@ -17,7 +17,6 @@ EDITED = ("plan", "--posts", "1M", "--edit-share", "0.1")
 
 
 def test_people_get_every_shape_with_what_it_costs_and_finds(run: Run) -> None:
-    """One line each, and a verdict at its end."""
     ran = run(*CLOSE, "--memory", "6GB")
     lines = {line.split("  ")[0]: line.split() for line in ran.out.splitlines()}
     assert (ran.code, ran.err) == (0, "")
@@ -30,7 +29,6 @@ def test_people_get_every_shape_with_what_it_costs_and_finds(run: Run) -> None:
 
 @pytest.mark.parametrize("arguments", [CLOSE, EDITED, (*EDITED, "--bits", "64")])
 def test_configuration_that_is_shown_can_be_used(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """`config check` takes it, without a warning."""
     out = run(*arguments).out
     (tmp_path / "mine.yaml").write_text(out[out.rindex("\n\n") :], "utf-8")
     checked = run("config", "check", "mine.yaml")
@@ -38,14 +36,12 @@ def test_configuration_that_is_shown_can_be_used(run: Run, tmp_path: Path, argum
 
 
 def test_plan_for_edited_posts_says_what_was_measured_and_advises_the_default(run: Run) -> None:
-    """Nothing but `shingles`, without options."""
     out = run(*EDITED).out
     assert "Measured on 800 made-up posts and edited copies: 1.0000 share a shingle; half differ in up to" in out
     assert out.endswith("\n\nblocks: {use: shingles}\n")
 
 
 def test_machines_get_the_same_as_json(run: Run) -> None:
-    """Nothing but JSON on standard output, even with numbers past 64 bits."""
     data = json.loads(run(*CLOSE, "--json", "--memory", "6GB", "--recall", "1").out)
     far = json.loads(run("plan", "--posts", "1M", "--max-hamming-distance", "60", "--json").out)
     assert (data["question"]["posts"], data["question"]["memory"], data["limit"]) == (50_000_000, 6 * 10**9, 3)
@@ -75,7 +71,6 @@ def test_no_fitting_shape_is_an_answer_too(run: Run) -> None:
     ],
 )
 def test_what_cannot_be_planned_is_one_message(run: Run, arguments: list[str], message: str) -> None:
-    """Exit code 2, and nothing on standard output."""
     assert message in failed(run, "plan", *arguments)
 
 
@@ -88,13 +83,11 @@ def test_what_cannot_be_planned_is_one_message(run: Run, arguments: list[str], m
     ],
 )  # fmt: skip
 def test_numbers_are_read_as_people_write_them(units: dict[str, int], text: str, number: int) -> None:
-    """With separators and units: powers of 1000 and of 1024."""
     assert parse_number(text, "--posts", units, "a number") == number
 
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "1,5", "1.5", "3 X", "M"])
 def test_what_is_no_count_is_refused(text: str) -> None:
-    """A decimal comma too."""
     with pytest.raises(ConfigError, match="--posts must be a count; got"):
         parse_number(text, "--posts", COUNTS, "a count")
 
@@ -103,5 +96,4 @@ def test_what_is_no_count_is_refused(text: str) -> None:
     ("value", "shown"), [(0, "0"), (0.754, "0.754"), (3051.8, "3,052"), (16, "16"), (1e30, "1.0e+30")]
 )
 def test_numbers_are_shown_with_about_three_digits(value: float, shown: str) -> None:
-    """Large ones with powers of ten."""
     assert show(value) == shown

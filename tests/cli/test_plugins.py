@@ -43,27 +43,23 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_builtins_are_listed(run: Run) -> None:
-    """With their components by role."""
     out = run("plugins").out
     assert out.startswith("hybriddup.plugin.builtins (hybriddup ")
     assert "\nblock index  blocks, probing, scan, shingles\n" in out
 
 
 def test_plugins_are_listed_with_their_distribution(run: Run, installed: Path) -> None:
-    """For people and for machines."""
     assert "greeter (hybriddup-greeter 1.2)\n" in run("plugins").out
     greeter = next(p for p in json.loads(run("plugins", "--json").out) if p["name"] == "greeter")
     assert (greeter["version"], greeter["components"]) == ("1.2", {"tokenizer": ["shout"]})
 
 
 def test_a_plugin_adds_a_command(run: Run, installed: Path) -> None:
-    """It is in the help and can be run."""
     assert "greet" in run("--help").out
     assert run("greet", "world").out == "hello world\n"
 
 
 def test_a_broken_plugin_does_not_hide_the_help(run: Run, installed: Path) -> None:
-    """It is named beside it."""
     installed.write_text("raise RuntimeError('broken')")
     ran = run("--help")
     assert ran.code == 0
@@ -78,7 +74,6 @@ def test_a_broken_plugin_stops_a_run(run: Run, installed: Path) -> None:
 
 
 def test_an_unknown_command_is_an_error(run: Run) -> None:
-    """With exit code 2, as any wrong usage."""
     assert "No such command 'dedup'" in failed(run, "dedup")
 
 
@@ -135,7 +130,6 @@ def test_what_is_learned_is_written_where_the_command_was_given(
 
 
 def test_a_plugin_is_told_of_a_run_that_has_finished(run: Run, tmp_path: Path) -> None:
-    """With its result."""
     (tmp_path / "told_of_runs.py").write_text(FINISHED, "utf-8")
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER)
     assert run("dedupe", name, "--quiet", "--plugin", "./told_of_runs.py").out == "[0, 2]\n"

@@ -6,10 +6,8 @@ from hybriddup.cli.printing import plain_table
 
 
 def test_columns_are_aligned_by_what_characters_take_in_a_terminal() -> None:
-    """Chinese characters take two places; the last column is not padded."""
     assert plain_table([["你好", "x"], ["abcde", "y"]]) == "你好   x\nabcde  y\n"
 
 
 def test_an_empty_table_is_nothing() -> None:
-    """No rows, no lines."""
     assert plain_table([]) == ""

@@ -35,7 +35,6 @@ SCIPY = {f"scipy.{part}" for part in ("sparse", "optimize", "stats", "special", 
 
 @pytest.mark.parametrize("command", ["", "dedupe", "plan", "watch", "serve", "config show", "--version"])
 def test_help_loads_nothing_slow(command: str) -> None:
-    """What takes long to import is imported by the commands that use it."""
     loaded = modules_loaded_by(*command.split(), *["--help"] * (command != "--version"))
     assert "typer" in loaded
     assert loaded & SLOW == set()
@@ -110,7 +109,6 @@ def test_a_reader_that_stops_reading_is_no_error(start: Start, tmp_path: Path) -
 
 
 def test_pipes_work_from_end_to_end(start: Start, tmp_path: Path) -> None:
-    """Posts in, kept posts out, progress aside, and nothing on disk."""
     posts = jsonl(REPEATED, OTHER, NEARLY).encode()
     out, error = start("dedupe", "-", stdin=subprocess.PIPE).communicate(posts, timeout=120)
     assert out == jsonl(REPEATED, OTHER).encode()
@@ -119,7 +117,6 @@ def test_pipes_work_from_end_to_end(start: Start, tmp_path: Path) -> None:
 
 
 def test_a_bar_is_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
-    """It goes when the run ends, only what became of the posts stays, and the cursor is given back."""
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     shown = run_at_terminal("dedupe", name, columns=100, directory=tmp_path)
     assert re.search("(read|fingerprint|decide|write) .*━", shown)  # steps that end between two drawings are not shown
@@ -151,7 +148,6 @@ os.execv(sys.executable, [sys.executable, "-m", "hybriddup", *sys.argv[2:]])
 def test_a_closed_stream_is_missed_only_by_what_needs_it(
     tmp_path: Path, numbers: str, arguments: list[str], code: int, message: str
 ) -> None:
-    """And no file of the run gets its place."""
     write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     command = [sys.executable, "-c", CLOSED, numbers, *arguments]
     ran = subprocess.run(
@@ -184,7 +180,6 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(
     ids=["bash, a command", "bash, an option", "zsh", "fish"],
 )
 def test_shells_complete_commands_and_options(start: Start, asked: dict[str, str], answer: str) -> None:
-    """They ask the program itself, with what was typed."""
     out, error = start(**asked).communicate(timeout=60)
     assert answer in out.decode()
     assert error == b""

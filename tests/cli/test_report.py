@@ -13,7 +13,6 @@ from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, names, write
 
 
 def test_report_appears_with_the_kept_posts(run: Run, tmp_path: Path) -> None:
-    """With what was removed, and its keeper."""
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, OTHER, NEARLY)
     assert run("dedupe", name, "--report", "report.html").code == 0
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -23,7 +22,6 @@ def test_report_appears_with_the_kept_posts(run: Run, tmp_path: Path) -> None:
 
 
 def test_report_counts_by_the_days_that_posts_name(run: Run, tmp_path: Path) -> None:
-    """Where only some of them do, without a remark."""
     posts = [{"text": REPEATED, "created_at": "2026-11-23 10:00"}, {"text": NEARLY, "created_at": "2026-11-24"}]
     name = write_posts(tmp_path / "posts.jsonl", *posts, {"text": OTHER})
     ran = run("dedupe", name, "--report", "report.html")
@@ -35,7 +33,6 @@ def test_report_counts_by_the_days_that_posts_name(run: Run, tmp_path: Path) -> 
 
 
 def test_report_is_the_same_as_that_of_python(run: Run, tmp_path: Path) -> None:
-    """And the same again."""
     import hybriddup
 
     texts = [REPEATED, OTHER, NEARLY]
@@ -48,7 +45,6 @@ def test_report_is_the_same_as_that_of_python(run: Run, tmp_path: Path) -> None:
 def test_missing_packages_stop_the_run_before_it_begins(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is written, and the message says what to install."""
     real: Callable[..., Any] = importlib.util.find_spec
     monkeypatch.setattr("hybriddup.run.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
     name = write_posts(tmp_path / "posts.jsonl", REPEATED)

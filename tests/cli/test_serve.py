@@ -13,7 +13,6 @@ from hybriddup.errors import ConfigError
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
     monkeypatch.setattr(serve, "PACKAGES", ("starlette", "no_such_package"))
     with pytest.raises(ConfigError, match=r"needs no_such_package, .* pip install 'hybriddup\[serve\]'"):
         serve.check_installed()
@@ -33,12 +32,10 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_only_loopback_is_of_this_machine_alone(host: str, is_own: bool) -> None:
-    """Names are not looked up: what they lead to can change."""
     assert serve.is_loopback(host) == is_own
 
 
 def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And an empty variable is a token that is too short, not none."""
     file = tmp_path / "token"
     file.write_text("from-the-file-0123\n", "utf-8")
     monkeypatch.setenv("HYBRIDDUP_TOKEN", "from-the-environment")
@@ -52,7 +49,6 @@ def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_only_a_disk_of_this_machine_is_tried(tmp_path: Path) -> None:
-    """A directory by its path or its URL; whether a store elsewhere has room, the next posts tell."""
     for store in (str(tmp_path), tmp_path.as_uri(), "redis://me:secret@elsewhere/0", "memory:"):
         serve.try_disk(store)
     for store in (str(tmp_path / "none"), (tmp_path / "none").as_uri()):

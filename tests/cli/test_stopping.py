@@ -103,12 +103,10 @@ def ran(script: str) -> tuple[int, str, str]:
     ],
 )
 def test_a_signal_raises_nothing_in_the_work(script: str, outcome: tuple[int, str, str]) -> None:
-    """What was begun is undone in the main thread, and the process ends without waiting for the work."""
     assert ran(script) == outcome
 
 
 def test_what_the_work_returns_and_raises_comes_out() -> None:
-    """It runs in another thread."""
     assert work_beside(threading.current_thread) is not threading.current_thread()
     with pytest.raises(SystemExit, match="3"):
         work_beside(lambda: sys.exit(3))

@@ -30,7 +30,6 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_a_configuration_is_written_that_can_be_used(run: Run, files: Path) -> None:
-    """With what it reaches, and the pairs that are left."""
     ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--wrong", "wrong.jsonl")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()[:3]] == ["95", "before", "after"]
@@ -51,7 +50,6 @@ def test_few_pairs_are_told_of(run: Run, files: Path) -> None:
 
 
 def test_machines_get_json(run: Run, files: Path) -> None:
-    """The same measures."""
     ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--json")
     told = json.loads(ran.out)
     assert told["way"] == "threshold"
@@ -69,6 +67,5 @@ def test_files_that_exist_are_replaced_only_if_asked(run: Run, files: Path) -> N
 
 
 def test_too_few_pairs_are_an_error_that_says_what_to_do(run: Run, tmp_path: Path) -> None:
-    """Nothing is written."""
     write_posts(tmp_path / "pairs.jsonl", {"a": "p", "b": "q", "label": 0})
     assert "got 0 and 1. Judge more pairs." in failed(run, "tune", "pairs.jsonl", "-o", "mine.yaml")

@@ -44,7 +44,6 @@ def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @needs_compiler
 def test_after_a_warm_up_no_run_compiles_anything(start: Start, tmp_path: Path, warm_cache: Path) -> None:
-    """Whichever shipped configuration it has, with crowded keys, and in windows that learn, forget, or are shared."""
     cache = warm_cache
     before = cached(cache)
     assert any(name.endswith(".nbc") for name in before)
@@ -128,7 +127,6 @@ def windows_compile(folder: Path, cache: Path) -> list[str]:
 
 
 def test_warm_up_says_what_it_is_ready_for(run: Run) -> None:
-    """One line a configuration, on standard error, and no file where the user is."""
     ran = run("warm-up", "sms", "articles")
     assert (ran.code, ran.out) == (0, "")
     assert [line.split(" after ")[0] for line in ran.err.splitlines()[:2]] == ["ready for sms", "ready for articles"]
@@ -137,7 +135,6 @@ def test_warm_up_says_what_it_is_ready_for(run: Run) -> None:
 
 
 def test_warm_up_for_an_unknown_configuration_is_an_error(run: Run) -> None:
-    """The message names those that there are."""
     ran = run("warm-up", "wiebo")
     assert ran.code == 2
     assert "wiebo" in ran.err
@@ -166,7 +163,6 @@ def test_first_kernel_that_is_compiled_in_a_run_is_noted() -> None:
 
 @needs_compiler
 def test_kernel_that_is_compiled_already_is_not_noted() -> None:
-    """Only what takes a while is worth a note."""
     progress = Mock()
     anchor()
     with note_compiling(progress):

@@ -45,7 +45,6 @@ def read(process: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 def test_each_line_is_answered_in_order(start: Start) -> None:
-    """More of them than one batch, with the evidence of duplicates and counts at the end."""
     texts = distinct_texts(700)
     posts = [{"id": n, "text": text} for n, text in enumerate([*texts, *texts[:300]])]
     got, said, code = finish(start("watch", stdin=subprocess.PIPE), jsonl(*posts))
@@ -82,7 +81,6 @@ def post(name: object, text: str = REPEATED, encoding: str = "utf-8") -> bytes:
 def test_a_bad_line_is_answered_in_its_place(
     start: Start, options: str, bad: list[bytes], errors: dict[int, str]
 ) -> None:
-    """By its number and what is wrong with it; the others are decided, the last without its end."""
     process = start("watch", *options.split(), stdin=subprocess.PIPE)
     encoding = "gb18030" if "gb18030" in options else "utf-8"
     lines = [post("\ud800", encoding=encoding), *bad, post("一", NEARLY, encoding)[:-1]]
@@ -100,7 +98,6 @@ def test_a_bad_line_is_answered_in_its_place(
 
 @pytest.mark.parametrize("name", ["auto", "utf-16", "nonesuch"])
 def test_an_encoding_that_cannot_be_read_is_refused(start: Start, tmp_path: Path, name: str) -> None:
-    """Before a store is made."""
     process = start("watch", "--encoding", name, "--store", str(tmp_path / "window"), stdin=subprocess.PIPE)
     _, said, code = finish(process, "")
     assert code == 2
@@ -109,7 +106,6 @@ def test_an_encoding_that_cannot_be_read_is_refused(start: Start, tmp_path: Path
 
 
 def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
-    """Nothing waits for a batch to fill, or for the end."""
     process = start("watch", "--quiet", stdin=subprocess.PIPE)
     send(process, {"id": "a", "text": REPEATED})
     assert read(process) == {"id": "a", "position": 0, "decision": "kept", "repeated": False}
@@ -120,7 +116,6 @@ def test_a_line_is_answered_though_no_other_comes(start: Start) -> None:
 
 
 def test_a_text_without_a_value_is_an_empty_one_as_in_a_run(start: Start, tmp_path: Path) -> None:
-    """What `dedupe` keeps of the same lines is kept here."""
     lines = jsonl({"id": 1, "text": None}, {"id": 2, "text": REPEATED}, {"id": 3, "text": None}, {"id": 4, "text": ""})
     got, _, code = finish(start("watch", stdin=subprocess.PIPE), lines)
     kept = start("dedupe", "-", "--quiet", stdin=subprocess.PIPE).communicate(lines.encode(), timeout=120)[0]
@@ -130,7 +125,6 @@ def test_a_text_without_a_value_is_an_empty_one_as_in_a_run(start: Start, tmp_pa
 
 
 def test_a_terminal_that_is_closed_ends_it_in_order(tmp_path: Path) -> None:
-    """What was typed is in the store; nobody can be told so any more."""
     pty = pytest.importorskip("pty")
     terminal, other_end = pty.openpty()
 
@@ -154,7 +148,6 @@ def test_a_terminal_that_is_closed_ends_it_in_order(tmp_path: Path) -> None:
 
 
 def test_strict_stops_at_the_first_bad_line(start: Start) -> None:
-    """When those before it are answered."""
     process = start("watch", "--strict", stdin=subprocess.PIPE)
     got, said, code = finish(process, jsonl({"id": "a", "text": REPEATED}), "{\n", jsonl(OTHER))
     assert [answer["id"] for answer in got] == ["a"]
@@ -203,7 +196,6 @@ def test_a_reader_that_stops_reading_is_no_error(start: Start) -> None:
 
 
 def test_event_time_and_the_horizon_decide_what_still_matches(start: Start) -> None:
-    """A post without a time is a bad line where time is that of the event."""
     posts = [
         {"nr": 1, "body": REPEATED, "at": "2026-11-20T10:00:00Z"},
         {"nr": 2, "body": REPEATED, "at": "2026-11-20T10:30:00Z"},
@@ -232,7 +224,6 @@ def test_a_wrong_time_moves_the_window_on_by_a_step(start: Start, options: tuple
 
 @pytest.mark.slow
 def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None:
-    """It is told by how much; without --rewind, the window says that it is ahead."""
     with Window.open(tmp_path / "window", clock=lambda: time.time() + 7200) as window:
         window.add(REPEATED)
     for options, expected in (
@@ -246,7 +237,6 @@ def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None
 
 
 def test_a_store_is_not_shared(start: Start) -> None:
-    """A second process is told so, and what may be done."""
     process = start("watch", "--store", "window", stdin=subprocess.PIPE)
     send(process, {"text": OTHER})
     assert read(process)["decision"] == "kept"
@@ -257,7 +247,6 @@ def test_a_store_is_not_shared(start: Start) -> None:
 
 
 def test_estimated_recall_is_told_at_the_end() -> None:
-    """With its interval and what it rests on; nothing where there is none."""
     none = WindowStats(0, 0, 0, 0, 0, 0, 0, 0, None, 0, 0, "scan")
     some = replace(none, estimated_recall=0.9, recall_interval=(0.5958, 0.9821), audit=AuditCounts(50, 9, 1, 3))
     assert recall_line(none) == ""

@@ -21,13 +21,11 @@ def guards(**written: Any) -> list[list[dict[str, Any]]]:
 
 
 def test_guards_are_written_as_names_or_with_options_or_as_words() -> None:
-    """Each is resolved to its component with all options."""
     written = ["negation", STRICT, {"words": ["买", "卖"]}]
     assert guards(must_agree=written)[0] == [{"use": "negation"}, STRICT, {"use": "words", "words": ["买", "卖"]}]
 
 
 def test_the_list_of_a_band_replaces_the_one_at_the_top() -> None:
-    """An empty list, too; a band without one has that of the top."""
     bands = [{**BANDS[0], "must_agree": ["names"]}, BANDS[1]]
     assert guards(must_agree=["negation"], lengths=bands) == [[{"use": "names"}], [{"use": "negation"}]]
     assert guards(must_agree=["negation"], lengths=[{**BANDS[0], "must_agree": []}, BANDS[1]])[0] == []
@@ -35,7 +33,6 @@ def test_the_list_of_a_band_replaces_the_one_at_the_top() -> None:
 
 @pytest.mark.parametrize(("value", "meaning"), [(True, [STRICT]), (False, [])])
 def test_the_old_key_still_loads_and_a_warning_names_the_new_one(value: bool, meaning: list[Any]) -> None:
-    """At the top and in a band; the settings that come of it have the new key only."""
     settings = load_settings({"numbers_must_match": value})
     assert [guard.to_dict() for guard in settings.must_agree] == meaning
     assert ["must_agree" in warning for warning in settings.warnings()] == [True]
@@ -78,7 +75,6 @@ def test_faults_say_where_and_what_to_do(written: dict[str, Any], message: str) 
 
 
 def test_a_guard_that_sees_little_is_warned_of() -> None:
-    """Links that are dropped are compared only where they are part of a sentence."""
     (warning,) = load_settings({"must_agree": ["links"], "normalizer": {"urls": "drop"}}).warnings()
     assert "normalizer.urls: keep" in warning
     assert load_settings({"must_agree": ["links"], "normalizer": {"urls": "keep"}}).warnings() == []

@@ -21,7 +21,6 @@ Faults = Callable[[str], list[str]]
 
 @pytest.mark.parametrize("config", [{}, Settings(), "posts"])
 def test_what_is_not_written_is_a_default(manager: PluginManager, config: Any) -> None:
-    """An empty mapping, fresh settings and the configuration posts are the same."""
     assert load_settings(config, manager) == load_settings("posts", manager)
 
 
@@ -40,7 +39,6 @@ TFIDF = {"use": "tfidf", "clip": [2.0, 5.0], "other": 3.5}
 def test_step_keeps_options_of_the_default_component_but_not_of_one_that_is_replaced(
     manager: PluginManager, step: str, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    """Whether or not the component that is used anyway is named; another one has its own defaults."""
     assert load_settings({step: given}, manager).to_dict()[step] == {"use": given.get("use", "tfidf")} | expected
 
 
@@ -52,7 +50,6 @@ def test_section_is_merged_and_lengths_are_replaced_whole(manager: PluginManager
 
 
 def test_options_are_filled_in_for_every_component(manager: PluginManager) -> None:
-    """`config show` has every option of every component, verifiers of the bands included."""
     bands = [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "edit", "threshold": 0.8}]}}]
     settings = load_settings({"lengths": bands}, manager)
     assert settings.lengths[0].verifier == AnyVerifier(
@@ -63,14 +60,12 @@ def test_options_are_filled_in_for_every_component(manager: PluginManager) -> No
 
 @pytest.mark.parametrize("name", ["weibo", "twitter", "articles"])
 def test_resolved_settings_are_a_configuration_of_themselves(manager: PluginManager, name: str) -> None:
-    """What `config show` prints loads as the same settings."""
     settings = load_settings(name, manager)
     assert load_settings(yaml.safe_load(yaml.safe_dump(settings.to_dict())), manager) == settings
     assert load_settings(settings, manager) == settings
 
 
 def test_mapping_of_any_kind_is_read_and_left_as_it_is(manager: PluginManager) -> None:
-    """A caller's dict is not filled in behind its back."""
     band = {"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}
     given = {"tokenizer": MappingProxyType({"cjk": (2, 2)}), "lengths": (band,)}
     load_settings(given, manager)
@@ -79,14 +74,12 @@ def test_mapping_of_any_kind_is_read_and_left_as_it_is(manager: PluginManager) -
 
 
 def test_settings_made_in_python_are_checked_too(manager: PluginManager) -> None:
-    """Options in settings are checked against the component like those of a file."""
     settings = Settings(tokenizer=ComponentSettings(use="char_ngrams", sizes=3))
     with pytest.raises(ConfigError, match=r"tokenizer\.sizes is not a key here"):
         load_settings(settings, manager)
 
 
 def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None:
-    """One run of the check shows all that there is to mend, in the order of the file."""
     text = """
         normalizer: {use: mikroblog}
         tokenizer: {cjk: [2, 1], sizes: 3}
@@ -185,7 +178,6 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
     ],
 )
 def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message: str) -> None:
-    """The message of each kind of fault, with file and line."""
     assert faults(text)[0].startswith(f"posts.yaml:{message}")
 
 
@@ -207,7 +199,6 @@ def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message
     ],
 )
 def test_fault_of_a_length_band_says_which(faults: Faults, bands: str, message: str) -> None:
-    """Also what is wrong between two of them."""
     assert faults(f"lengths: [{bands}]")[0].startswith(f"posts.yaml:1: lengths{message}")
 
 
@@ -230,7 +221,6 @@ def test_fault_of_a_length_band_says_which(faults: Faults, bands: str, message: 
     ],
 )
 def test_fault_of_a_verifier_says_its_place_however_deep(faults: Faults, verifier: str, message: str) -> None:
-    """By the keys that the file has."""
     said = faults(f"lengths: [{{verifier: {verifier}}}]")
     assert said[0].startswith(f"posts.yaml:1: lengths[0].verifier{message}")
 
@@ -243,7 +233,6 @@ def test_fault_of_a_mapping_has_no_file(manager: PluginManager) -> None:
 
 @pytest.mark.parametrize("config", [None, 3, ["weibo"]])
 def test_config_of_another_type_is_an_error(manager: PluginManager, config: Any) -> None:
-    """What is accepted is named."""
     message = f"config must be a name, a path, a mapping or Settings; got {type(config).__name__}."
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_settings(config, manager)
@@ -276,7 +265,6 @@ def module_beside_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> s
 def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
     module_beside_the_user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file may use what an installed module registers."""
     monkeypatch.syspath_prepend(tmp_path)
     settings, manager = open_session("posts.yaml", entry_points=False)
     assert settings.plugins == (module_beside_the_user,)
@@ -286,7 +274,6 @@ def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
 def test_a_file_has_modules_imported_that_lie_beside_it(
     module_beside_the_user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the current directory is."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -295,7 +282,6 @@ def test_a_file_has_modules_imported_that_lie_beside_it(
 
 
 def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_the_user: str, tmp_path: Path) -> None:
-    """Nor have settings: what lies there runs only where it is asked for; then it serves them too."""
     (tmp_path / "elsewhere").mkdir()
     Path("posts.yaml").rename("elsewhere/posts.yaml")
     with pytest.raises(PluginError, match=f"'{module_beside_the_user}' is not installed and not in .*elsewhere"):
@@ -308,7 +294,6 @@ def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_
 
 
 def test_two_files_may_not_mean_two_modules_of_one_name(module_beside_the_user: str, tmp_path: Path) -> None:
-    """In one process there is one module of a name; the other is not taken for it in silence."""
     (tmp_path / "other").mkdir()
     for name in ("posts.yaml", f"{module_beside_the_user}.py"):
         (tmp_path / "other" / name).write_bytes((tmp_path / name).read_bytes())
@@ -325,7 +310,6 @@ CHAIN = """
 
 
 def test_normalizers_in_a_list_follow_each_other(tmp_path: Path) -> None:
-    """Each with its own options; what is printed is a configuration again."""
     (tmp_path / "chain.yaml").write_text(dedent(CHAIN), "utf-8")
     settings = load_settings(tmp_path / "chain.yaml")
     chosen = [(one.use, one.options.get("digits")) for one in settings.normalizers]
@@ -347,23 +331,19 @@ def test_normalizers_in_a_list_follow_each_other(tmp_path: Path) -> None:
 def test_faults_in_a_list_of_normalizers_name_the_place(
     faults: Callable[[str], list[str]], normalizer: str, message: str
 ) -> None:
-    """With the line."""
     assert message in faults(f"normalizer: {normalizer}")[0]
 
 
 def test_a_list_of_other_components_is_a_fault(faults: Callable[[str], list[str]]) -> None:
-    """Only normalizers give what they return to each other."""
     assert "tokenizer must be a mapping such as {use: NAME}; got" in faults("tokenizer: [{use: words}]")[0]
 
 
 def test_plugin_of_a_file_that_is_nowhere_is_an_error(manager: PluginManager) -> None:
-    """The name is in the message."""
     with pytest.raises(PluginError, match="plugin module 'no_such_plugin' is not installed"):
         load_settings({"plugins": ["no_such_plugin"]}, manager)
 
 
 def test_session_without_config_plugins_loads_those_asked_for() -> None:
-    """Plugins of the call and of the configuration are alike."""
     import types
 
     import hybriddup
@@ -380,7 +360,6 @@ def test_session_without_config_plugins_loads_those_asked_for() -> None:
 def test_band_without_a_limit_gets_one_by_its_lengths_and_the_width(
     manager: PluginManager, bits: int, limits: list[int]
 ) -> None:
-    """Up to 200 characters more bits than above; what was resolved is written, and loads as the same again."""
     verifier = {"use": "edit", "threshold": 0.8}
     bands = [{"up_to": 30, "verifier": verifier}, {"up_to": 200, "verifier": verifier}, {"verifier": verifier}]
     settings = load_settings({"fingerprint": {"bits": bits}, "lengths": bands}, manager)
@@ -389,14 +368,12 @@ def test_band_without_a_limit_gets_one_by_its_lengths_and_the_width(
 
 
 def test_limit_that_is_given_stays(manager: PluginManager) -> None:
-    """Also zero; and a band of equal texts has none."""
     near = {"max_hamming_distance": 0, "verifier": {"use": "edit", "threshold": 0.8}}
     settings = load_settings({"lengths": [{"up_to": 6, "exact_only": True}, near]}, manager)
     assert [band.max_hamming_distance for band in settings.lengths] == [None, 0]
 
 
 def test_limit_over_three_eighths_of_the_bits_is_a_warning(manager: PluginManager) -> None:
-    """48 of 128 bits are not."""
     bands: list[dict[str, Any]] = [{"up_to": 9, "max_hamming_distance": 49}, {"max_hamming_distance": 48}]
     for band in bands:
         band["verifier"] = {"use": "edit", "threshold": 0.8}

@@ -52,12 +52,10 @@ NOT_PLAIN = "is not allowed, only plain mappings, lists, text, numbers, true, fa
     ],
 )
 def test_text_that_is_not_plain_yaml_is_an_error_with_its_line(text: str, message: str) -> None:
-    """The whole message, for each kind."""
     assert error_of(text) == message
 
 
 def test_nested_aliases_cannot_fill_the_memory() -> None:
-    """Nine lines that stand for a thousand million values are refused."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
     said = error_of("\n".join(lines))
@@ -84,19 +82,16 @@ EDIT = {"use": "edit", "threshold": 0.8}
     ],
 )
 def test_plain_yaml_is_read(text: str, data: dict[str, object]) -> None:
-    """A file of remarks is one of defaults, a date stays text, and what YAML offers against repetition works."""
     assert parse_yaml(text, "posts.yaml").data == data
 
 
 def test_lines_of_values_are_known() -> None:
-    """The line of a value is that of its key; of what is not written, that of what is around it."""
     written = parse_yaml("keep: first\nlengths:\n  - up_to: 6\n    exact_only: true\n", "posts.yaml")
     paths = [("keep",), ("lengths", 0, "exact_only"), ("lengths", 0, "verifier"), ("fingerprint", "bits")]
     assert list(map(written.line_of, paths)) == [1, 4, 3, 0]
 
 
 def test_name_that_is_neither_shipped_nor_a_file_lists_the_shipped() -> None:
-    """A misspelt name is answered with the right one."""
     with pytest.raises(ConfigError) as caught:
         read_config("weibbo")
     assert str(caught.value) == (
@@ -114,7 +109,6 @@ def test_shipped_name_is_not_hidden_by_a_file(tmp_path: Path, monkeypatch: pytes
 
 
 def test_file_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
-    """The first byte that is none is named."""
     path = tmp_path / "posts.yaml"
     path.write_bytes("keep: 最".encode("gb18030"))
     with pytest.raises(ConfigError, match="must be UTF-8; byte 6 is not"):
@@ -122,7 +116,6 @@ def test_file_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
 
 
 def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
-    """Some editors write one."""
     path = tmp_path / "posts.yaml"
     path.write_text("keep: last", "utf-8-sig")
     assert read_config(path).data == {"keep": "last"}
@@ -137,7 +130,6 @@ def test_directory_is_an_error(tmp_path: Path) -> None:
 @examples(100)
 @given(st.text(alphabet="ab:{}[]&*!-#\n \t'\"|>?%@,<0.~\x00\ud800", max_size=40))
 def test_any_text_is_a_mapping_or_an_error_of_ours(text: str) -> None:
-    """No text makes the reader fail in another way."""
     try:
         data = parse_yaml(text, "posts.yaml").data
     except ConfigError:
@@ -151,7 +143,6 @@ def test_any_text_is_a_mapping_or_an_error_of_ours(text: str) -> None:
     ids=["5,000 digits", "400 digits", "negative", "hexadecimal", "64 bits", "of sixties"],
 )
 def test_a_whole_number_past_64_bits_is_refused(number: str) -> None:
-    """With its line, and not in full."""
     with pytest.raises(
         ConfigError, match=r"^mine\.yaml:2: a whole number must be within 9,223,372,036,854,775,807 of 0"
     ):
@@ -159,6 +150,5 @@ def test_a_whole_number_past_64_bits_is_refused(number: str) -> None:
 
 
 def test_a_number_that_python_cannot_hold_is_refused() -> None:
-    """One of sixties, which YAML once had for times."""
     with pytest.raises(ConfigError, match=r"^mine\.yaml:1: the number '1:1:1.* cannot be read"):
         parse_yaml(f"a: 1{':1' * 5000}.5", "mine.yaml")

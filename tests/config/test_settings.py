@@ -30,7 +30,6 @@ def near(up_to: int | None = None, max_hamming_distance: int = 3) -> LengthBand:
 
 @pytest.mark.parametrize(("key", "description"), list(keys()))
 def test_every_key_is_described(key: str, description: str | None) -> None:
-    """A key's meaning is a sentence where the key is declared, from which help, schema and docs are made."""
     assert description is not None, key
     assert len(description) > 15
     assert description.endswith((".", ")"))
@@ -38,25 +37,21 @@ def test_every_key_is_described(key: str, description: str | None) -> None:
 
 
 def test_bands_cover_every_length_once() -> None:
-    """Each band begins where the one before it ends; the first at 0."""
     bands = tuple(LengthBand(up_to=up_to, exact_only=True) for up_to in (6, 20, None))
     assert list(Settings(lengths=bands).bands()) == [(0, bands[0]), (7, bands[1]), (21, bands[2])]
 
 
 @pytest.mark.parametrize(("up_to", "lower", "name"), [(6, 0, "0-6"), (20, 7, "7-20"), (None, 141, "141-")])
 def test_band_is_named_by_its_lengths(up_to: int | None, lower: int, name: str) -> None:
-    """Results name the band so."""
     assert LengthBand(up_to=up_to, exact_only=True).name(lower) == name
 
 
 def test_largest_hamming_distance_is_that_of_any_band() -> None:
-    """Block indexes are built for it; without one it is 0."""
     assert Settings(lengths=(near(up_to=20, max_hamming_distance=9), near())).max_hamming_distance == 9
     assert Settings(lengths=(LengthBand(exact_only=True),)).max_hamming_distance == 0
 
 
 def test_settings_cannot_be_changed() -> None:
-    """A run and its summary have the same settings."""
     with pytest.raises(ValidationError, match="frozen"):
         Settings().keep = "last"  # type: ignore[misc]
 
@@ -68,17 +63,14 @@ def test_rules_hold_for_settings_made_in_python() -> None:
 
 
 def test_settings_are_written_in_the_order_of_the_steps() -> None:
-    """The keys follow the flow, as in the table of the guide."""
     assert list(Settings().to_dict()) == list(Settings.model_fields)
 
 
 def test_band_is_written_without_what_does_not_apply() -> None:
-    """A file has no keys that say nothing."""
     assert LengthBand(up_to=6, exact_only=True).to_dict() == {"up_to": 6, "exact_only": True}
     assert near().to_dict() == {"max_hamming_distance": 3, "verifier": {"use": "edit", "threshold": 0.8}}
 
 
 def test_band_made_in_python_gets_its_limit_too() -> None:
-    """By the settings that it is part of."""
     band = LengthBand(verifier=SingleVerifier(use="edit", threshold=0.8))
     assert Settings(lengths=(band,)).max_hamming_distance == 40

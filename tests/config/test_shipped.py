@@ -18,14 +18,12 @@ NAMES = ["articles", "benchmark", "headlines", "posts", "sms", "twitter", "weibo
 
 
 def test_shipped_configurations_are_those_documented() -> None:
-    """Every YAML file in configs/ is found by its name."""
     assert shipped_names() == NAMES
     assert sorted(path.name for path in shipped_directory().glob("*.yaml")) == [f"{name}.yaml" for name in NAMES]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_shipped_configuration_loads_without_plugins_and_says_what_it_is_for(manager: PluginManager, name: str) -> None:
-    """It begins, after a line for editors, with its name and purpose, and each step that it sets has a comment."""
     settings = load_settings(name, manager)
     assert settings.plugins == ()
     assert settings.lengths[-1].up_to is None
@@ -50,7 +48,6 @@ def test_weibo_adds_to_posts_what_is_particular_to_weibo(manager: PluginManager)
 
 
 def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None:
-    """Nothing is normalized, and edit similarity of 0.8 decides at every length."""
     settings = load_settings("benchmark", manager)
     assert settings.normalizer.use == "none"
     assert {(band.verifier.use, band.verifier.threshold) for band in settings.lengths} == {("edit", 0.8)}  # type: ignore[union-attr]
@@ -59,7 +56,6 @@ def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None
 
 
 def test_articles_promise_every_pair(manager: PluginManager) -> None:
-    """Four blocks of 16 bits find every pair within distance 3 of 64."""
     settings = load_settings("articles", manager)
     assert (settings.fingerprint.bits, settings.max_hamming_distance) == (64, 3)
     assert (settings.blocks.use, settings.blocks.options["n_blocks"]) == ("blocks", 4)
@@ -68,7 +64,6 @@ def test_articles_promise_every_pair(manager: PluginManager) -> None:
 def test_shipped_configurations_are_found_inside_an_installed_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wheel has them in the package, a source tree beside it."""
     installed = tmp_path / "hybriddup"
     shutil.copytree(shipped_directory(), installed / "configs")
     monkeypatch.setattr(module, "_PACKAGE", installed)
@@ -77,7 +72,6 @@ def test_shipped_configurations_are_found_inside_an_installed_package(
 
 
 def test_wheel_is_told_to_hold_the_configurations() -> None:
-    """pyproject.toml puts configs/ where an installed package looks for it."""
     pyproject = Path(hybriddup.__file__).parents[1] / "pyproject.toml"
     if not pyproject.is_file():
         pytest.skip("not a source tree")

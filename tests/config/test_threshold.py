@@ -25,7 +25,6 @@ BANDS = {
 
 
 def test_all_bands_with_a_verifier_have_the_threshold() -> None:
-    """Their verifiers keep their options; bands of equal texts stay, and words say so."""
     settings, meaning = with_threshold(load_settings(BANDS), 0.85, "mine.yaml")
     expected = load_settings(BANDS).to_dict()["lengths"]
     expected[1]["verifier"]["threshold"] = expected[2]["verifier"]["threshold"] = 0.85
@@ -35,7 +34,6 @@ def test_all_bands_with_a_verifier_have_the_threshold() -> None:
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_a_shipped_configuration_takes_a_threshold_or_says_why_not(name: str) -> None:
-    """Where several verifiers judge together, a configuration of one's own is the way."""
     settings = load_settings(name)
     if any(isinstance(band.verifier, CombinedVerifier) for band in settings.lengths):
         with pytest.raises(ConfigError, match=f"one threshold is not enough: {name} has several verifiers"):
@@ -55,6 +53,5 @@ def test_a_shipped_configuration_takes_a_threshold_or_says_why_not(name: str) ->
     ],
 )
 def test_a_threshold_that_cannot_be_is_refused(config: dict[str, object], threshold: float, message: str) -> None:
-    """The message says what is allowed."""
     with pytest.raises(ConfigError, match=message):
         hybriddup.dedupe(["a"], config=config, threshold=threshold)

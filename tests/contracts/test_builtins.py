@@ -113,20 +113,17 @@ def formats() -> list[Any]:
 
 @pytest.mark.parametrize(("role", "component", "options"), built_ins())
 def test_built_in_keeps_the_contract_of_its_role(role: str, component: str, options: dict[str, Any]) -> None:
-    """The shared check passes."""
     CHECKS[role](component, **options)
 
 
 @pytest.mark.parametrize(("reader", "writer", "sample"), formats())
 def test_reader_and_writer_keep_their_contracts(reader: str, writer: str, sample: Callable[[], bytes]) -> None:
-    """The shared checks pass on a small file of the format."""
     check_reader(reader, content=sample(), texts=TEXTS)
     check_writer(writer, reader=reader, content=sample())
 
 
 @pytest.mark.parametrize("scheme", create_plugin_manager(entry_points=False).registry.names("window"))
 def test_window_keeps_its_contract(scheme: str, tmp_path: Path) -> None:
-    """What lies in files lasts."""
     lasts = scheme == "file"
 
     def open_window(name: str, **options: Any) -> Window:
@@ -138,6 +135,5 @@ def test_window_keeps_its_contract(scheme: str, tmp_path: Path) -> None:
 def test_every_role_has_built_ins_that_are_checked() -> None:
     """No role is left out of this file."""
     registry: Registry = create_plugin_manager(entry_points=False).registry
-
     assert all(registry.names(role.name) for role in ROLES.values())
     assert {*CHECKS, "reader", "writer", "window"} == set(ROLES)

@@ -308,17 +308,13 @@ FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
     ("check", "component", "clause"), [(check, *fault) for check, faults in FAULTS.items() for fault in faults]
 )
 def test_broken_component_fails_at_its_clause(check: Callable[[Any], None], component: Any, clause: str) -> None:
-    """The error begins with the clause and names the component."""
     with pytest.raises(ContractError) as caught:
         check(component)
-
     assert str(caught.value).startswith(clause)
     assert getattr(component, "__qualname__", "7") in str(caught.value)
 
 
 def test_attributes_with_a_default_may_be_left_out() -> None:
-    """The registry says what is then assumed."""
-
     class Letters:
         def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
             return tokens_from_lists([list(text) for text in texts])
@@ -327,11 +323,9 @@ def test_attributes_with_a_default_may_be_left_out() -> None:
 
 
 def test_failed_check_is_a_failed_assertion() -> None:
-    """Test runners show a broken contract as a failure, not as an error."""
     assert issubclass(ContractError, AssertionError)
 
 
 def test_wrong_option_fails_the_check() -> None:
-    """Options are read as in a configuration."""
     with pytest.raises(ContractError, match=r"n_blocks must be an int in \[1, 64\]; got 0"):
         check_block_index("hybriddup.steps.blocks.pigeonhole:Blocks", n_blocks=0)

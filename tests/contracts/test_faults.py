@@ -28,7 +28,6 @@ def sent(window: Window, posts: list[dict[str, str]]) -> list[list[Any]]:
 
 
 def test_a_window_that_keeps_its_promises_passes(window: Window) -> None:
-    """All posts sent, and all answers as they were given."""
     answers = sent(window, CROWD.posts)
     check_answers(window, CROWD, answers)
     assert {answer[1] for answer in answers} == {True, False}
@@ -42,7 +41,6 @@ def test_a_post_that_is_lost_is_found(window: Window) -> None:
 
 
 def test_matching_posts_that_are_both_kept_are_found() -> None:
-    """Here by a window that finds equal texts only."""
     with hybriddup.Window.open(config={**CROWD_CONFIG, "lengths": [{"exact_only": True}]}) as window:
         answers = sent(window, CROWD.posts)
         with pytest.raises(ContractError, match="exactly one is kept"):

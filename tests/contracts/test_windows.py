@@ -245,13 +245,11 @@ TWO_IDS = "a number and the same digits as text are two ids"
     ],
 )
 def test_a_window_that_breaks_a_promise_fails_at_its_clause(broken: Callable[..., Any], clause: str) -> None:
-    """Each promise is broken once."""
     with pytest.raises(ContractError, match=clause):
         check_window(lambda name, **options: broken(**options), lasts=False)  # noqa: ARG005
 
 
 def test_a_window_that_does_not_last_is_found_out() -> None:
-    """Where it is said to last."""
     with pytest.raises(ContractError, match="a reopened window finds the same matches"):
         check_window(lambda name, **options: Window.open(None, **options))  # noqa: ARG005
 
@@ -343,7 +341,6 @@ class WritesElsewhere(AnyRecipe):
 def test_a_window_that_does_not_last_as_it_promises_fails_at_its_clause(
     broken: Callable[[Path], Any], clause: str, tmp_path: Path
 ) -> None:
-    """Each promise is broken once."""
     with pytest.raises(ContractError, match=clause):
         with_windows(check_lasting, broken(tmp_path))
 
@@ -384,13 +381,11 @@ class Handle(Changed):
 
 
 def test_windows_that_share_a_store_keep_the_contract() -> None:
-    """Of any of them."""
     check_window(OneForAll(), lasts=False, shared=True)
     with_windows(partial(check_second, shared=True), OneForAll())
 
 
 def test_windows_that_are_said_to_share_a_store_and_do_not_are_found_out() -> None:
-    """Each of them keeps a post."""
     alone: Any = lambda name, **options: Window.open(None, **options)  # noqa: ARG005, E731
     with pytest.raises(ContractError, match="windows that share a store decide like a single one"):
         with_windows(partial(check_second, shared=True), alone)

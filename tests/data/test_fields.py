@@ -62,7 +62,6 @@ def read_file(path: Path, fields: Fields) -> Corpus:
 def test_a_text_is_found_by_name_then_by_path_and_put_together(
     tmp_path: Path, way: str, field: str, texts: list[str]
 ) -> None:
-    """What is null adds nothing."""
     assert read(way, tmp_path, POSTS, field) == (texts, [0, 1])
 
 
@@ -77,7 +76,6 @@ def test_an_id_is_found_by_its_path(tmp_path: Path, way: str) -> None:
     ("text", "id"), [("user.nick", "id"), ("nick", "id"), ("title + nick", "id"), ("title", "user.nick")]
 )
 def test_a_field_that_no_post_has_is_refused(tmp_path: Path, way: str, text: str, id: str) -> None:  # noqa: A002
-    """Also where it is one of several; the message names it."""
     with pytest.raises(InputError, match="nick"):
         read(way, tmp_path, POSTS, text, id)
 
@@ -91,19 +89,16 @@ def test_some_posts_may_lack_one_of_several_fields(tmp_path: Path, way: str) -> 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_name_with_a_plus_is_taken_as_it_is_first(tmp_path: Path, way: str) -> None:
-    """A table may have such a column."""
     assert read(way, tmp_path, [{"a + b": "x", "a": "y", "b": "z"}], "a + b")[0] == ["x"]
 
 
 def test_columns_of_csv_are_put_together(tmp_path: Path) -> None:
-    """A column has no fields inside, but its name may look so."""
     (tmp_path / "posts.csv").write_text("user.id,title,body\n7,one,two\n8,,three\n")
     corpus = read_file(tmp_path / "posts.csv", Fields("title + body", "user.id"))
     assert (corpus.texts, list(corpus.ids)) == (["one\ntwo", "three"], ["7", "8"])
 
 
 def test_a_part_that_is_no_text_is_a_bad_line_that_names_it(tmp_path: Path) -> None:
-    """The other parts do not hide it."""
     (tmp_path / "posts.jsonl").write_text('{"title": "one", "body": "two"}\n{"title": "one", "body": [2]}\n')
     corpus = read_file(tmp_path / "posts.jsonl", Fields("title + body"))
     assert [bad.reason for bad in corpus.bad_records] == ["field 'body' is not a string but a list"]
@@ -111,7 +106,6 @@ def test_a_part_that_is_no_text_is_a_bad_line_that_names_it(tmp_path: Path) -> N
 
 
 def test_values_to_order_by_are_found_by_their_path(tmp_path: Path) -> None:
-    """For ``keep: {highest: stats.likes}``."""
     posts = [{"text": "a", "stats": {"likes": 3}}, {"text": "b", "stats": None}]
     (tmp_path / "posts.jsonl").write_text("\n".join(map(json.dumps, posts)))
     corpus = read_file(tmp_path / "posts.jsonl", Fields(order=("stats.likes",)))

@@ -36,7 +36,6 @@ ODD = [*COLUMNS["text"], "\ud800", "a\0b"]
     ],
 )
 def test_texts_in_any_ordered_container_are_posts(make: Any, texts: list[str]) -> None:
-    """Lists, tuples, arrays, series and generators; they become plain strings, and the row is the id."""
     corpus = read(make(texts))
     assert (corpus.texts, set(map(type, corpus.texts))) == (texts, {str})
     assert list(corpus.ids) == corpus.rows.tolist() == list(range(len(texts)))
@@ -46,7 +45,6 @@ def test_texts_in_any_ordered_container_are_posts(make: Any, texts: list[str]) -
 @pytest.mark.parametrize("posts", [DICTS, pd.DataFrame(COLUMNS, index=[5, 5, 2]), pl.DataFrame(COLUMNS)])
 @pytest.mark.parametrize("id_field", ["id", "likes"])
 def test_dicts_and_data_frames_bring_ids_and_order(posts: Any, id_field: str) -> None:
-    """The same posts in three forms are the same corpus; rows are positions, whatever pandas calls them."""
     corpus = read(posts, "likes", id_field=id_field)
     assert (corpus.texts, corpus.rows.tolist(), list(corpus.ids)) == (COLUMNS["text"], [0, 1, 2], COLUMNS[id_field])
     assert [list(values) for values in corpus.order_values.values()] == [[3, 1, 2]]
@@ -54,7 +52,6 @@ def test_dicts_and_data_frames_bring_ids_and_order(posts: Any, id_field: str) ->
 
 @pytest.mark.parametrize("posts", [[], (), pd.DataFrame({"text": []}), pl.DataFrame({"text": []})])
 def test_no_posts_are_an_empty_corpus(posts: Any) -> None:
-    """Nothing to read is not an error."""
     corpus = read(posts)
     assert corpus.texts == []
     assert corpus.rows.dtype == np.int64
@@ -101,7 +98,6 @@ def test_values_that_stand_for_none_are_posts_without_text(posts: Any) -> None:
     ],
 )  # fmt: skip
 def test_posts_of_the_wrong_kind_are_refused_with_their_place(posts: Any, message: str) -> None:
-    """The message says where, what is allowed, what was given, not more than fits a screen, and what to do."""
     with pytest.raises(InputError, match=message):
         read(posts)
 
@@ -118,13 +114,11 @@ def test_posts_of_the_wrong_kind_are_refused_with_their_place(posts: Any, messag
     ],
 )
 def test_field_that_was_asked_for_must_be_there(posts: Any, fields: dict[str, str], message: str) -> None:
-    """A misspelt id field is an error, only the default one may be missing; `keep: {highest: FIELD}` asks all posts."""
     with pytest.raises(InputError, match=message):
         read(posts, **fields)
 
 
 def test_reading_posts_imports_no_data_frame_library() -> None:
-    """Lists are read without pandas, polars or anything else that is slow to load."""
     code = (
         "import sys, hybriddup.data.frames as frames; frames.corpus_from_posts(['a', 'b'], 'text', 'id'); "
         "print(sorted({'pandas', 'polars', 'numba', 'sklearn', 'scipy', 'jieba'} & set(sys.modules)))"
@@ -142,7 +136,6 @@ TO_FRAME = [pytest.param(removed_to_pandas, id="pandas"), pytest.param(removed_t
 
 @pytest.mark.parametrize("to_frame", TO_FRAME)
 def test_removed_posts_become_a_data_frame_of_their_fields(to_frame: Any) -> None:
-    """In their order, one row a post; an empty one has the same; lone surrogates and ids of several kinds survive."""
     frame = to_frame([removed_post("早上好\ud800"), replace(removed_post("早上好。", 2), id=2**70)])
     empty = to_frame([])
     assert list(frame.columns) == [
@@ -180,7 +173,6 @@ def test_missing_library_is_said_with_the_command_that_installs_it(
 )
 @pytest.mark.parametrize("rows", [[0, 2], []])
 def test_taken_posts_have_the_type_that_was_given(make: Any, rows: list[int]) -> None:
-    """In their order; none of them is an empty one."""
     posts = make(["a", "b", "c"])
     taken = take_posts(posts, rows, 3)
     assert type(taken) is type(posts)

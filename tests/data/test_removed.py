@@ -65,7 +65,6 @@ EXPECTED = [
 def test_posts_are_a_sequence_like_the_list_of_them(
     posts: list[tuple[int, int, bool]], expected: list[Removed]
 ) -> None:
-    """Each made of its columns when it is asked for; length, places, order and equality are those of the list."""
     removed, n = RemovedPosts(corpus_of(6), columns_of(posts), BY), len(expected)
     assert isinstance(removed, Sequence)
     assert (list(removed), list(reversed(removed))) == (expected, expected[::-1])
@@ -81,7 +80,6 @@ def test_posts_are_a_sequence_like_the_list_of_them(
 
 
 def test_posts_differ_from_other_lists() -> None:
-    """In number or order."""
     assert removed_posts() != EXPECTED[:3]
     assert removed_posts() != EXPECTED[::-1]
 
@@ -97,7 +95,6 @@ def test_slices_are_those_of_the_list(chosen: slice) -> None:
 @pytest.mark.parametrize("ids", [["a", "b", "c"], [10, 20, 30], [1.5, ("x",), None], range(3)], ids=str)
 @pytest.mark.parametrize("packed", [True, False])
 def test_ids_are_those_of_the_input(ids: Sequence[Any], packed: bool) -> None:
-    """Of the same value and type, whether or not they are held as an array."""
     corpus = Corpus(["t"] * 3, unite_ids([pack_ids(list(ids))]) if packed else ids, np.arange(3))
     posts = RemovedPosts(corpus, columns_of([(1, 2, False), (2, 0, True)]), BY)
     assert [(post.id, post.duplicate_of) for post in posts] == [(ids[1], ids[2]), (ids[2], ids[0])]
@@ -128,7 +125,6 @@ BOTH_BANDS = {
 
 @pytest.mark.parametrize(("keep", "keeper"), [("first", 0), ("last", 5), ("longest", 3)])
 def test_removed_posts_are_in_input_order_whoever_is_kept(keep: str, keeper: int) -> None:
-    """The order of deciding is not that of the input where the last or the longest post is kept."""
     posts = [TEMPLATE, TEMPLATE + "！", TEMPLATE, TEMPLATE + "！！！", TEMPLATE + "！", TEMPLATE]
     result = dedupe(posts, keep=keep, normalizer={"use": "none"}, **BOTH_BANDS)
     assert result.kept == [keeper]
@@ -139,7 +135,6 @@ def test_removed_posts_are_in_input_order_whoever_is_kept(keep: str, keeper: int
 
 
 def test_exact_repeat_of_a_removed_text_has_the_evidence_of_its_pair() -> None:
-    """It was removed by the same pair, whichever copies of the text came first."""
     posts = [TEMPLATE, TEMPLATE + "！", "完全不同的另一条", TEMPLATE + "！", TEMPLATE]
     result = dedupe(posts, normalizer={"use": "none"}, **BOTH_BANDS)
     first, repeat, exact = map(EVIDENCE, result.removed)
@@ -150,7 +145,6 @@ def test_exact_repeat_of_a_removed_text_has_the_evidence_of_its_pair() -> None:
 
 
 def test_evidence_names_the_verifier_and_the_band_that_decided() -> None:
-    """Each length band with a verifier of its own, and exact repeats in the band of their length."""
     bands = [
         {"up_to": 20, "max_hamming_distance": 64, "verifier": {"use": "edit", "threshold": 0.7}},
         {"max_hamming_distance": 64, "verifier": {"use": "lcs", "threshold": 0.6}},
@@ -168,7 +162,6 @@ def test_evidence_names_the_verifier_and_the_band_that_decided() -> None:
 
 @given(st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=8), st.permutations(range(8)))
 def test_result_names_rows_and_ids_of_the_input(which: list[int], gaps: list[int]) -> None:
-    """With rows that are missing in between and ids of any kind, kept or removed."""
     texts = [f"{'abc'[one] * 3} 今天天气真好" for one in which]
     rows = np.sort(np.array(gaps[: len(which)], np.int64))
     ids: list[Any] = [("id", row) for row in rows.tolist()]
@@ -191,7 +184,6 @@ def test_fields_are_plain_numbers_and_strings() -> None:
 
 
 def test_posts_survive_copying_and_pickling() -> None:
-    """Results are sent between processes."""
     result = dedupe([TEMPLATE, TEMPLATE + "！"], normalizer={"use": "none"}, **BOTH_BANDS)
     assert pickle.loads(pickle.dumps(result.removed)) == result.removed  # noqa: S301  (our own bytes)
     assert copy.deepcopy(result.removed) == list(result.removed)

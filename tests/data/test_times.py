@@ -36,7 +36,6 @@ ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(mi
     ],
 )
 def test_one_moment_is_read_in_all_forms(value: Any) -> None:
-    """Text without a zone is UTC."""
     assert parse_time(value) == MOMENT
 
 
@@ -54,13 +53,11 @@ def test_dates_of_any_year_are_read_exactly(moment: datetime, zone: timezone) ->
 
 @given(milliseconds=st.integers(LAST_MOMENT + 1, LAST_MOMENT * 1000))
 def test_a_number_past_the_last_second_is_milliseconds(milliseconds: int) -> None:
-    """No number of seconds is taken for milliseconds, whether it is text or not."""
     assert parse_time(milliseconds) == parse_time(str(milliseconds)) == milliseconds / 1000
 
 
 @given(seconds=st.integers(FIRST_MOMENT, LAST_MOMENT))
 def test_a_number_up_to_the_last_second_is_seconds(seconds: int) -> None:
-    """Of all years."""
     assert parse_time(seconds) == seconds
 
 
@@ -72,12 +69,10 @@ def test_a_number_up_to_the_last_second_is_seconds(seconds: int) -> None:
     ],
 )  # fmt: skip
 def test_everything_else_is_no_time(value: Any) -> None:
-    """Bounded by the years 1 to 9999."""
     assert parse_time(value) is None
 
 
 @given(st.one_of(st.text(), st.floats(), st.integers(), st.text("JanWed 0123456789:+-,TZ.")))
 def test_any_value_is_a_moment_of_the_years_1_to_9999_or_none(value: Any) -> None:
-    """Nothing raises."""
     seconds = parse_time(value)
     assert seconds is None or FIRST_MOMENT <= seconds <= LAST_MOMENT

@@ -54,68 +54,53 @@ HOOKS = {name: value for name, value in vars(spec).items() if name.startswith("h
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_every_hook_is_in_the_guides_with_its_arguments(name: str) -> None:
-    """The table of hooks shows each as it is called today, and no other."""
     arguments = ", ".join(inspect.signature(HOOKS[name]).parameters)
-
     assert f"{name}({arguments})" in [row[0] for row in table_under("| hook |")]
 
 
 def test_guides_name_no_other_hooks() -> None:
-    """A hook that is gone is gone from them."""
     assert set(re.findall(r"\bhybriddup_(?:register|add_\w+|run_\w+)", TEXT)) == set(HOOKS)
 
 
 def test_every_public_name_is_in_the_guides() -> None:
-    """What `hybriddup` exports is mentioned by name."""
     assert [name for name in hybriddup.__all__ if not re.search(rf"\b{name}\b", TEXT)] == []
 
 
 def test_table_of_commands_is_that_of_the_program() -> None:
-    """Each subcommand has its line."""
     assert sorted(row[0] for row in table_under("| command |")) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_and_argument_has_help(name: str) -> None:
-    """The help of each is a sentence."""
     unexplained = [one.name for one in COMMANDS[name].params if not str(one.help or "").rstrip().endswith(".")]
-
     assert unexplained == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_options_that_documents_name_exist(path: Path) -> None:
-    """Every `--option` beside `hybriddup`, and every one in running text of the guides, is one of the program."""
     known = {word for command in [PROGRAM, *COMMANDS.values()] for one in command.params for word in one.opts}
     is_guide = path in GUIDES
     lines = [line for line in path.read_text("utf-8").splitlines() if is_guide or "hybriddup " in line]
     named = {word for line in lines for word in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
-
     assert named - known - {"--help"} == set()
 
 
 def test_exit_codes_are_those_of_the_program() -> None:
-    """The table lists each, and no other."""
     codes = {value for name, value in vars(options).items() if name.startswith("EXIT_") and isinstance(value, int)}
-
     assert [int(row[0]) for row in table_under("| exit code |")] == sorted({0} | codes)
 
 
 def test_table_of_keys_is_that_of_the_settings() -> None:
-    """Each key of a configuration has its line, in the order of the steps."""
     assert [row[0] for row in table_under("| key |")] == list(Settings.model_fields)
 
 
 @pytest.mark.parametrize("model", [LengthBand, FingerprintSettings, AuditSettings], ids=lambda model: model.__name__)
 def test_keys_inside_sections_are_in_the_guides(model: Any) -> None:
-    """The keys of a length band, of `fingerprint` and of `audit` are named."""
     assert [key for key in model.model_fields if f"`{key}`" not in TEXT] == []
 
 
 def test_every_key_has_a_description_in_the_schema() -> None:
-    """`hybriddup config schema` has a sentence for each key and for each option of each component."""
     schema = config_schema(create_plugin_manager(entry_points=False).registry)
-
     assert list(undescribed(schema, "")) == []
 
 
@@ -137,16 +122,12 @@ def undescribed(schema: Any, path: str) -> Iterator[str]:
 
 
 def test_table_of_roles_is_that_of_the_registry() -> None:
-    """Each role has its line with the names of its built-in components."""
     registry = create_plugin_manager(entry_points=False).registry
-
     assert table_under("| role |") == [[role.label, ", ".join(registry.names(role.name))] for role in ROLES.values()]
 
 
 def test_table_of_plugins_has_every_role_with_its_function_methods_and_check() -> None:
-    """What the registry asks of a component is what the table says, and the check that it names is there."""
     rows = {row[0].removeprefix("add_"): row[1:] for row in table_under("| add it with |")}
-
     functions = {name: row[0].replace("none", "") for name, row in rows.items()}
     methods = {name: set(re.findall(r"\w+", row[1])) for name, row in rows.items()}
     assert functions == {name: role.per_text for name, role in ROLES.items()}
@@ -155,9 +136,7 @@ def test_table_of_plugins_has_every_role_with_its_function_methods_and_check() -
 
 
 def test_public_records_are_where_the_table_says() -> None:
-    """Each name can be imported from its module."""
     rows = [(row[0], name) for row in table_under("| module | names |") for name in row[1].split(", ")]
-
     assert [f"{module}.{name}" for module, name in rows if not hasattr(import_module(module), name)] == []
 
 
@@ -187,14 +166,11 @@ def describe_configuration(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_shipped_configuration_is_in_the_guides_with_its_thresholds(name: str) -> None:
-    """The line of the configuration says what the file says."""
     rows = {row[0]: [row[0], *row[2:]] for row in table_under("| name |")}
-
     assert rows.get(name) == describe_configuration(name)
 
 
 def test_guides_list_no_other_configurations() -> None:
-    """A configuration that is gone is gone from the table."""
     assert sorted(row[0] for row in table_under("| name |")) == shipped_names()
 
 
@@ -205,20 +181,17 @@ def anchors(path: Path) -> set[str]:
 
 
 def test_readme_is_read_in_two_minutes() -> None:
-    """It has at most 250 lines; the rest stands beside what it describes."""
     assert len(README.read_text("utf-8").splitlines()) <= 250
 
 
 @pytest.mark.parametrize("path", sorted({*DOCUMENTS, *GUIDES}), ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
-    """Every relative link has its file, and its heading where it names one."""
     broken = []
     for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8")):
         file, _, anchor = link.partition("#")
         target = path.parent / file if file else path
         if "://" not in link and not (target.exists() and (not anchor or anchor in anchors(target))):
             broken.append(link)
-
     assert broken == []
 
 
@@ -235,18 +208,15 @@ def tree_of_contributing() -> list[str]:
 
 
 def test_tree_in_contributing_names_paths_that_exist() -> None:
-    """What was moved or deleted is gone from it."""
     assert [path for path in tree_of_contributing() if not (ROOT / path).exists()] == []
 
 
 def test_tree_in_contributing_names_every_module_of_the_package() -> None:
-    """So it does each directory below, with one line."""
     package = ROOT / "hybriddup"
     modules = [*package.glob("*.py"), *package.glob("steps/*.py")]
     there = {str(path.relative_to(ROOT)) for path in modules if path.name != "__init__.py"}
     there |= {f"hybriddup/{path.parent.relative_to(package)}/" for path in package.glob("*/__init__.py")}
     there |= {f"hybriddup/steps/{path.parent.name}/" for path in package.glob("steps/*/__init__.py")}
-
     assert there - set(tree_of_contributing()) == set()
 
 
@@ -254,8 +224,6 @@ def test_tree_in_contributing_names_every_module_of_the_package() -> None:
     "path", [path for path in PACKAGE.rglob("*.py") if ">>>" in path.read_text("utf-8")], ids=lambda path: path.stem
 )
 def test_examples_in_docstrings_are_right(path: Path) -> None:
-    """Each shows what the code returns today."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     module = import_module(".".join(parts).removesuffix(".__init__"))
-
     assert doctest.testmod(module).failed == 0

@@ -80,15 +80,12 @@ def site(tmp_path: Path) -> Iterator[str]:
 
 
 def test_pipeline_of_scrapy_drops_what_an_earlier_crawl_kept(site: str, tmp_path: Path) -> None:
-    """Two crawls, one after the other, of pages that have one post in common but for two words."""
     pytest.importorskip("scrapy")
     (tmp_path / "pipeline.py").write_text(block_with("python", "class DropRepeats"), "utf-8")
-
     for page in ("1.html", "2.html"):
         (tmp_path / "spider.py").write_text(f"{SPIDER}\n    start_urls = [{f'{site}/{page}'!r}]\n", "utf-8")
         command = [sys.executable, "-m", "scrapy", "runspider", "spider.py"]
         ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=140, check=True)
-
     kept = [json.loads(line)["url"].rpartition("/")[2] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     assert kept == ["1.html#0", "1.html#1", "2.html#1"], ran.stderr
     assert f"repeats {site}/1.html#0" in ran.stderr
@@ -130,30 +127,24 @@ def batches() -> list[list[Any]]:
 
 
 def test_consumer_of_kafka_passes_on_what_stays_and_commits_after_it(batches: list[list[Any]]) -> None:
-    """The repeat in the second batch is not sent; each batch is committed once its posts are sent."""
     pass_on, broker = names_of(block_with("python", "def pass_on"))["pass_on"], Broker()
-
     with hybriddup.Window.open() as window:
         pass_on(batches, window, broker, broker)
-
     assert (broker.sent, broker.committed) == (SENT, [2, 2])
 
 
 def test_consumer_of_kafka_passes_on_again_what_was_not_committed(batches: list[list[Any]]) -> None:
     """What comes again after a failure gets the answers of the first time, so that nothing that stays is lost."""
     pass_on, failing, broker = names_of(block_with("python", "def pass_on"))["pass_on"], Broker("no leader"), Broker()
-
     with hybriddup.Window.open() as window:
         with pytest.raises(RuntimeError, match="did not take a post: no leader"):
             pass_on(batches, window, failing, failing)
         pass_on(batches, window, broker, broker)
-
     assert failing.committed == []
     assert broker.sent == SENT
 
 
 def test_batches_of_kafka_leave_out_errors_and_empty_polls() -> None:
-    """What a consumer returns besides posts is no batch."""
     kafka = pytest.importorskip("confluent_kafka")
     post, error = kafka.Message(value=b"{}"), kafka.Message(error=kafka.KafkaError(kafka.KafkaError._ALL_BROKERS_DOWN))
 
@@ -178,11 +169,9 @@ def store(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_query_of_duplicates_shows_posts_beside_their_keepers(store: Path) -> None:
-    """Another program reads the file by it while the window is open."""
     connection = sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)
     rows = connection.execute(block_with("sql", "FROM posts")).fetchall()
     connection.close()
-
     assert [row[1:5] for row in rows] == [("c", NEARLY, "a", FIRST)]
     assert 0.5 <= rows[0][5] <= 1
 
@@ -192,9 +181,7 @@ def test_datasette_shows_the_query(store: Path) -> None:
     pytest.importorskip("datasette")
     question = urlencode({"sql": block_with("sql", "FROM posts"), "_shape": "array"})
     command = [sys.executable, "-m", "datasette", str(store), "--get", f"/{store.stem}.json?{question}"]
-
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
     assert [(row["id"], row["keeper"]) for row in json.loads(ran.stdout)] == [("c", "a")], ran.stderr
 
 
@@ -206,14 +193,11 @@ def test_a_result_filters_a_frame_of_polars() -> None:
     import polars
 
     frame = polars.DataFrame(POSTS)
-
     assert hybriddup.dedupe(frame).filter(frame)["id"].to_list() == ["a", "b"]
 
 
 def test_a_result_filters_a_data_set() -> None:
-    """What remains is a data set of Hugging Face, too."""
     posts = pytest.importorskip("datasets").Dataset.from_list(POSTS)
-
     assert hybriddup.dedupe(posts).filter(posts)["id"][:] == ["a", "b"]
 
 
@@ -237,17 +221,13 @@ class LosesAnswers(httpx.AsyncHTTPTransport):
 
 
 def test_async_client_gets_decisions_of_several_requests(tmp_path: Path) -> None:
-    """Each list of posts has its list of decisions."""
     main = names_of(block_with("python", "async def send"))["main"]
-
     with running_service(str(tmp_path / "window")) as address:
         answers = asyncio.run(main(address, [POSTS[:1], POSTS[1:2]]))
-
     assert [(one["id"], one["decision"]) for (one,) in answers] == [("a", "kept"), ("b", "kept")]
 
 
 def test_async_client_sends_again_when_an_answer_is_lost(tmp_path: Path) -> None:
-    """The posts were decided the first time; the answer is that of then."""
     send = names_of(block_with("python", "async def send"))["send"]
 
     async def talk(address: str) -> Any:
@@ -256,7 +236,6 @@ def test_async_client_sends_again_when_an_answer_is_lost(tmp_path: Path) -> None
 
     with running_service(str(tmp_path / "window")) as address:
         decisions = asyncio.run(talk(address))
-
     assert [(one["id"], one["decision"], one["repeated"]) for one in decisions] == [
         ("a", "kept", True),
         ("b", "kept", True),
@@ -265,7 +244,6 @@ def test_async_client_sends_again_when_an_answer_is_lost(tmp_path: Path) -> None
 
 
 def test_async_client_waits_while_the_service_is_busy() -> None:
-    """It sends again after 429 and 503, and gives up after so many attempts."""
     send = names_of(block_with("python", "async def send"))["send"]
     busy = httpx.Response(429, headers={"Retry-After": "0"})
     answers = iter([busy, httpx.Response(503), httpx.Response(200, json=[])])
@@ -281,8 +259,6 @@ def test_async_client_waits_while_the_service_is_busy() -> None:
 
 
 def test_async_client_reports_a_post_that_is_none(tmp_path: Path) -> None:
-    """What the service refuses for good is not sent again."""
     main = names_of(block_with("python", "async def send"))["main"]
-
     with running_service(str(tmp_path / "window")) as address, pytest.raises(httpx.HTTPStatusError, match="422"):
         asyncio.run(main(address, [[{"id": "a"}]]))

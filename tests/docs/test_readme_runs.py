@@ -31,7 +31,6 @@ def job_of(command: str) -> str:
 
 @pytest.mark.parametrize("command", [FIRST_COMMAND, TEST_COMMAND], ids=["run", "test"])
 def test_set_up_is_one_line_that_makes_its_own_environment(command: str) -> None:
-    """Each of the two commands can be pasted into a clean clone, and every part must succeed before the next."""
     assert command.count("\n") == 1
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
 
@@ -54,9 +53,7 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
 
 
 def test_first_command_prints_the_outcome_and_removals_that_readme_shows(first_run: FirstRun) -> None:
-    """Every line; before them may stand the steps that took long."""
     shown, ran = blocks_in("text")[0].text.splitlines(), first_run.first
-
     assert ran.returncode == 0, ran.stderr
     outcome = [line for line in shown if not line.startswith(("{", "..."))]
     assert ran.stderr.splitlines()[-len(outcome) :] == outcome, "paste the new output into README.md"
@@ -64,19 +61,16 @@ def test_first_command_prints_the_outcome_and_removals_that_readme_shows(first_r
 
 
 def test_first_command_runs_again(first_run: FirstRun) -> None:
-    """Outputs of the run before are replaced, by the same."""
     assert (first_run.second.returncode, first_run.second.stdout) == (0, first_run.first.stdout)
 
 
 def test_first_command_leaves_the_repository_clean(first_run: FirstRun) -> None:
-    """What it writes is in a directory that git ignores."""
     assert first_run.new == {"build"}
     assert "/build/" in (ROOT / ".gitignore").read_text("utf-8").split()
 
 
 @pytest.mark.parametrize("block", EXAMPLES, ids=at_line)
 def test_commands_succeed_one_after_another(shell: Shell, block: Block) -> None:
-    """Each line of a block runs, with what the lines before it have left."""
     for line in block.text.splitlines():
         ran = shell(line)
         assert ran.returncode == 0, f"{line}\n{ran.stderr}"
@@ -84,29 +78,20 @@ def test_commands_succeed_one_after_another(shell: Shell, block: Block) -> None:
 
 @pytest.mark.parametrize("block", [block for block in blocks_in("python") if block.output], ids=at_line)
 def test_python_example_prints_what_readme_says(shell: Shell, workspace: Path, block: Block) -> None:
-    """The output is the block below the example, to the letter."""
     (workspace / "example.py").write_text(block.text, "utf-8")
-
     ran = shell("python example.py")
-
     assert ran.stdout == block.output, ran.stderr
 
 
 def test_measuring_example_prints_a_rate(shell: Shell, workspace: Path) -> None:
-    """What README.md offers for measuring runs on a file of posts."""
     (workspace / "measure.py").write_text(block_with("python", "perf_counter"), "utf-8")
-
     ran = shell("python measure.py")
-
     assert re.match(r"[\d,]+ posts/s, \d+ removed\nstage-1 recall \S+ \(estimated\)\n", ran.stdout), ran.stderr
 
 
 def test_configuration_example_keeps_posts_with_other_numbers(shell: Shell) -> None:
-    """The guard of the example holds: two episodes are two posts."""
     texts = '"the show goes on tonight EP01, all welcome" "the show goes on tonight EP02, all welcome"'
-
     ran = shell(f"hybriddup explain --config mine.yaml {texts}")
-
     assert "kept apart: numbers 01 / 02" in ran.stdout, ran.stderr
 
 
@@ -116,21 +101,17 @@ def test_ten_line_plugin_has_ten_lines() -> None:
 
 
 def test_ten_line_plugin_removes_repeats(shell: Shell, workspace: Path) -> None:
-    """Its tokenizer is the one that the run uses, and near repeats are found with it."""
     ran = shell("hybriddup dedupe posts.jsonl -o kept.jsonl --plugin five_grams --config five_grams.yaml")
-
     assert ran.returncode == 0, ran.stderr
     assert re.search(r"[1-9]\d* near", ran.stderr)
     assert set(read_ids(workspace / "kept.jsonl")) < set(read_ids(workspace / "posts.jsonl"))
 
 
 def test_ten_line_plugin_is_listed(shell: Shell) -> None:
-    """`hybriddup plugins` shows what it brings."""
     assert re.search(r"^tokenizer +five_grams$", shell("hybriddup plugins --plugin five_grams").stdout, re.MULTILINE)
 
 
 def test_ten_line_tokenizer_keeps_the_contract(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check that README.md names passes."""
     monkeypatch.syspath_prepend(workspace)
     import five_grams  # type: ignore[import-not-found]
 
@@ -138,34 +119,25 @@ def test_ten_line_tokenizer_keeps_the_contract(workspace: Path, monkeypatch: pyt
 
 
 def test_plugin_with_options_is_loaded_by_the_configuration(shell: Shell) -> None:
-    """Its file names the plugin and an option, which the resolved settings show."""
     ran = shell("hybriddup config show word_pairs.yaml --plugin word_pairs")
-
     assert re.search(r"use: word_pairs,?\s+reach: 2", ran.stdout), ran.stderr
 
 
 def test_plugin_with_options_refuses_wrong_ones(shell: Shell, workspace: Path) -> None:
-    """The range in the class is checked, and the message names the key."""
     (workspace / "word_pairs.yaml").write_text("plugins: [word_pairs]\ntokenizer: {use: word_pairs, reach: 9}\n")
-
     ran = shell("hybriddup config check word_pairs.yaml --plugin word_pairs")
-
     assert (ran.returncode, "tokenizer.reach" in ran.stderr) == (2, True)
 
 
 def test_plugin_with_every_role_removes_repeats_of_its_own_format(shell: Shell, workspace: Path) -> None:
-    """Its reader finds the posts, its components the repeat, and its writer leaves that out."""
     posts = ["the early train was late again", "what is for lunch today?", "The early train was late again!"]
     (workspace / "mine.posts").write_text("\n\n".join(posts), "utf-8")
-
     ran = shell("hybriddup dedupe mine.posts --plugin every_role --config every_role.yaml -o kept.posts")
-
     assert ran.returncode == 0, ran.stderr
     assert (workspace / "kept.posts").read_text("utf-8").split("\n\n") == [*posts[:2], ""]
 
 
 def test_components_of_every_role_keep_their_contracts(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checks that the table names pass."""
     monkeypatch.syspath_prepend(workspace)
     import every_role as plugin  # type: ignore[import-not-found]
 

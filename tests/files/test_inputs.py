@@ -43,8 +43,6 @@ def exactly(ids: Sequence[Any]) -> list[tuple[type, Any]]:
 
 @pytest.mark.parametrize("kind", [TEXT_IDS, NUMBER_IDS])
 def test_ids_of_one_kind_are_packed_and_come_out_as_they_went_in(kind: st.SearchStrategy[Any]) -> None:
-    """Empty ones, NUL characters and the ends of 64 bits among them."""
-
     @given(parts=st.lists(st.lists(kind, min_size=1), min_size=1))
     def check(parts: list[list[Any]]) -> None:
         ids = unite_ids([pack_ids(part) for part in parts])
@@ -58,27 +56,23 @@ def test_ids_of_one_kind_are_packed_and_come_out_as_they_went_in(kind: st.Search
 
 @given(parts=st.lists(st.lists(ANY_IDS)))
 def test_other_ids_come_out_as_they_went_in(parts: list[list[Any]]) -> None:
-    """Of several kinds, too large, or with lone surrogates."""
     ids = unite_ids([pack_ids(part) for part in parts])
     assert exactly(ids) == exactly([one for part in parts for one in part])
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "c"], [1, 2, 3], ["a", 2, None]])
 def test_ids_are_taken_by_their_places(ids: list[Any]) -> None:
-    """In the order asked for, and as they went in."""
     taken = take_ids(unite_ids([pack_ids(ids)]), np.array([2, 0, 2]))
     assert exactly(taken) == exactly([ids[2], ids[0], ids[2]])
 
 
 def test_posts_without_an_id_bear_their_row(read: Read) -> None:
-    """Blank ids are none; the remark counts them."""
     corpus, notes = read([{"text": "a", "id": "x"}, {"text": "b"}, {"text": "c", "id": None}])
     assert list(corpus.ids) == ["x", 1, 2]
     assert notes == ["2 posts have no 'id'; the row serves as id."]
 
 
 def test_rows_are_ids_without_remark_where_no_post_has_one(read: Read) -> None:
-    """Then nobody expects ids."""
     corpus, notes = read([{"text": "a"}, {"text": "b"}])
     assert (list(corpus.ids), notes) == ([0, 1], [])
 

@@ -40,7 +40,6 @@ def written(source: Source, keep: list[bool]) -> bytes:
 def test_every_element_is_read_and_written_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int
 ) -> None:
-    """However it is spaced, whatever is in it, and wherever the blocks end that are read."""
     monkeypatch.setattr(json_array, "BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(json_array, "pieces_of", lambda stream: iter(lambda: stream.read(block_bytes), b""))
 
@@ -60,7 +59,6 @@ def test_every_element_is_read_and_written_as_it_was(
 
 
 def test_an_element_that_is_no_post_is_a_bad_row_with_its_line(tmp_path: Path) -> None:
-    """The others are read."""
     content = b'\xef\xbb\xbf[\n {"text": "a"},\n\n {"text": 5}, 7, "x",\n {"text": nul},\n {"text": "b"},\n]\n'
     (batch,) = JsonArrayReader().read(source_of(tmp_path, content), Fields())
     assert (batch.texts, batch.rows.tolist(), batch.end) == (["a", "b"], [0, 5], 7)
@@ -98,5 +96,4 @@ def test_a_damaged_array_is_refused(tmp_path: Path, content: bytes, message: str
     ],
 )  # fmt: skip
 def test_an_array_of_objects_is_told_by_its_beginning(tmp_path: Path, content: bytes, is_one: bool) -> None:
-    """A line of JSON Lines may be a list, which is a bad line."""
     assert is_array(source_of(tmp_path, content)) is is_one

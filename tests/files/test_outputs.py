@@ -44,7 +44,6 @@ def test_nothing_has_the_name_of_the_target_before_the_commit() -> None:
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_a_run_that_fails_leaves_the_target_as_it_was(error: type[BaseException]) -> None:
-    """Also where it was interrupted, or told to end."""
     Path("kept").write_bytes(b"before")
 
     def fail() -> None:
@@ -58,7 +57,6 @@ def test_a_run_that_fails_leaves_the_target_as_it_was(error: type[BaseException]
 
 
 def test_an_existing_file_is_replaced_only_with_force() -> None:
-    """The message names both ways out."""
     write("kept", b"first")
     with pytest.raises(OutputError, match="kept exists already; replace it with --force, or name another file with -o"):
         write("kept", b"second")
@@ -77,7 +75,6 @@ def test_a_file_has_the_permissions_of_the_one_that_it_replaces_or_the_usual_one
 
 
 def test_a_link_stays_a_link() -> None:
-    """The file that it points to is replaced."""
     Path("real").write_bytes(b"before")
     Path("link").symlink_to("real")
     write("link", b"after", force=True)
@@ -95,7 +92,6 @@ def test_a_link_stays_a_link() -> None:
     ],
 )
 def test_an_output_is_neither_an_input_nor_another_output_nor_a_directory(target: str, message: str) -> None:
-    """By whatever name, and even with force."""
     Path("posts").write_bytes(b"posts")
     Path("link").symlink_to("posts")
     os.link("posts", "hard")
@@ -123,7 +119,6 @@ def test_devices_are_written_to_and_never_replaced() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
 @pytest.mark.parametrize("n_bytes", [1, 10_000_000])
 def test_a_full_device_is_an_error_that_names_it(n_bytes: int) -> None:
-    """Whether the buffer or the device notices."""
     with pytest.raises(OutputError, match="/dev/full could not be written: No space left on device"):
         write("/dev/full", b"x" * n_bytes)
 
@@ -158,7 +153,6 @@ def test_a_disk_that_fills_up_leaves_the_target_as_it_was(target: str) -> None:
 
 
 def test_what_a_killed_run_left_is_deleted_by_the_next_with_the_same_output() -> None:
-    """No other files: those of another output, and whatever else has such a name."""
     leftover = Path(".kept.0123abcd.tmp")
     leftover.write_bytes(b"half")
     others = [".other.0123abcd.tmp", ".kept.tmp", ".kept.mine.tmp", "kept.0123abcd.tmp"]
@@ -183,7 +177,6 @@ def test_what_another_run_is_writing_stays() -> None:
 
 @pytest.mark.parametrize("is_done", [False, True])
 def test_an_abandoned_run_leaves_nothing_behind_unless_it_is_done(is_done: bool) -> None:
-    """What a signal does before it ends the process; outputs that are in place are whole."""
     outputs = Outputs([], force=False)
     with outputs.add("kept", "-o").open() as stream:
         stream.write(b"a")

@@ -79,7 +79,6 @@ def reasons(batch: RecordBatch) -> list[str]:
     ],
 )  # fmt: skip
 def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str, texts: list[str]) -> None:
-    """Only line ends are stripped; lines that a format passes over are no rows."""
     batch = read(reader, content.encode())
     assert (batch.texts, batch.rows.tolist(), batch.bad) == (texts, list(range(len(texts))), [])
 
@@ -113,7 +112,6 @@ def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str,
 def test_a_row_that_is_no_post_is_bad_and_takes_a_number(
     read: Read, reader: Reader, content: bytes, texts: list[str], bad: list[tuple[int, int, str]]
 ) -> None:
-    """The posts after it keep theirs; lines are named where posts may be hidden in several."""
     batch = read(reader, content)
     assert batch.texts == texts
     assert [(one.row, one.line, one.reason) for one in batch.bad] == bad
@@ -128,7 +126,6 @@ def test_a_row_that_is_no_post_is_bad_and_takes_a_number(
     ],
 )
 def test_a_file_that_cannot_be_used_is_an_error(read: Read, reader: Reader, content: bytes, message: str) -> None:
-    """It says what is wrong and what is there."""
     with pytest.raises(InputError, match=message):
         read(reader, content)
 
@@ -137,19 +134,16 @@ def test_a_file_that_cannot_be_used_is_an_error(read: Read, reader: Reader, cont
 
 
 def test_text_id_and_order_value_come_from_their_fields(read: Read) -> None:
-    """The names of the fields are options."""
     content = b'{"body": "hi", "key": "k1", "likes": 3}\n'
     batch = read(JsonlReader(), content, text="body", id="key", order=("likes",))
     assert (batch.texts, batch.ids, batch.order_values) == (["hi"], ["k1"], [(3,)])
 
 
 def test_a_missing_id_is_none(read: Read) -> None:
-    """The row is put in its place when the files are joined."""
     assert read(JsonlReader(), b'{"text": "hi"}\n{"text": "ho", "id": null}\n').ids == [None, None]
 
 
 def test_blank_lines_of_jsonl_are_no_rows_but_count_as_lines(read: Read) -> None:
-    """Row numbers skip them, line numbers do not."""
     batch = read(JsonlReader(), b'{"text": "a"}\n\n  \r\n{"text": "b"}\n{"text": 1}\n')
     assert batch.rows.tolist() == [0, 1]
     assert (batch.bad[0].row, batch.bad[0].line) == (2, 5)
@@ -174,7 +168,6 @@ def test_blank_lines_of_jsonl_are_no_rows_but_count_as_lines(read: Read) -> None
     ],
 )
 def test_a_line_without_a_usable_text_is_bad_for_a_stated_reason(read: Read, line: bytes, reason: str) -> None:
-    """The reason says what was found instead."""
     assert reasons(read(JsonlReader(), line)) == [reason]
 
 
@@ -189,13 +182,11 @@ def test_ids_past_64_bits_are_exact(read: Read) -> None:
 
 
 def test_columns_are_found_by_the_header(read: Read) -> None:
-    """Their order does not matter."""
     batch = read(CsvReader(), b"likes,text,id\n3,hello,a\n4,world,b\n", order=("likes",))
     assert (batch.texts, batch.ids, batch.order_values) == (["hello", "world"], ["a", "b"], [("3",), ("4",)])
 
 
 def test_quoted_fields_hold_delimiters_quotes_and_line_ends(read: Read) -> None:
-    """A record may span lines; the lines of later bad rows count them."""
     batch = read(CsvReader(), b'id,text\r\n1,"a, ""b""\r\nc"\r\n2\r\n')
     assert batch.texts == ['a, "b"\r\nc']
     assert (batch.bad[0].row, batch.bad[0].line) == (1, 4)
@@ -236,7 +227,6 @@ def test_a_record_of_many_lines_has_a_limit_too(tmp_path: Path) -> None:
 
 
 def test_what_follows_an_open_quote_takes_little_more_memory_than_its_bytes(tmp_path: Path) -> None:
-    """However many lines these are."""
     content = b'text\n"open\n' + 300_000 * b"a\n"
     (tmp_path / "posts.csv").write_bytes(content)
     source = open_source(str(tmp_path / "posts.csv"))
@@ -256,7 +246,6 @@ PARTS = [b'"', b'"', b",", b"\n", b"\r\n", b"a", b"\xff", "你".encode(), b"0123
 @given(st.lists(st.sampled_from(PARTS), max_size=40).map(b"".join), st.sampled_from([12, 64_000_000]))
 @settings(deadline=None)
 def test_records_are_those_of_the_parser_given_one_line_after_another(content: bytes, max_line_bytes: int) -> None:
-    """With the lines and bytes of each, and the same errors, whatever is in quotes."""
     source = Source("posts", "", (), max_line_bytes=max_line_bytes)
 
     def records() -> tuple[list[Any], bool]:
@@ -303,7 +292,6 @@ def plain_records(content: bytes, max_line_bytes: int) -> tuple[list[Any], bool]
 
 
 def test_rows_count_through_the_batches() -> None:
-    """A source longer than a batch numbers its rows without a gap."""
     batches = list(record_batches((ReadRecord(str(i)) for i in range(10)), batch_rows=4))
     assert [batch.rows.tolist() for batch in batches] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert [batch.end for batch in batches] == [4, 8, 10]
@@ -340,7 +328,6 @@ def zst(content: bytes) -> bytes:
 def test_compressed_files_are_read_by_name_or_by_their_first_bytes(
     read: Read, pack: Callable[[bytes], bytes], suffix: str, named: bool
 ) -> None:
-    """A missing suffix does no harm."""
     content = pack(b"a\n") + pack(b"b\n")
     assert read(LinesReader(), content, "posts.txt" + suffix * named).texts == ["a", "b"]
 
@@ -350,7 +337,6 @@ def test_compressed_files_are_read_by_name_or_by_their_first_bytes(
 def test_a_compressed_file_cut_short_is_an_error_that_names_it(
     read: Read, pack: Callable[[bytes], bytes], suffix: str, kept: float
 ) -> None:
-    """Half a corpus must not look like a whole one."""
     content = pack(b"".join(b"%d\n" % (i * 7919 % 10007) for i in range(5000)))
     with pytest.raises(InputError, match=f"posts.txt{suffix} ends in the middle"):
         read(LinesReader(), content[: int(len(content) * kept)], "posts.txt" + suffix)
@@ -358,13 +344,11 @@ def test_a_compressed_file_cut_short_is_an_error_that_names_it(
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_a_file_that_is_not_what_its_suffix_says_is_an_error(read: Read, suffix: str) -> None:
-    """Its name is in the message."""
     with pytest.raises(InputError, match=f"posts.txt{suffix} cannot be decompressed"):
         read(LinesReader(), b"plain text\n", "posts.txt" + suffix)
 
 
 def test_what_is_no_file_is_an_error_that_says_so(tmp_path: Path) -> None:
-    """With the reason of the operating system, or what to name."""
     for name, message in (
         ("absent.txt", "absent.txt cannot be read: No such"),
         (str(tmp_path), "is a directory; name"),
@@ -374,7 +358,6 @@ def test_what_is_no_file_is_an_error_that_says_so(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
-    """The second pass must see the rows that the first one decided about."""
     path = tmp_path / "posts.txt"
     path.write_bytes(b"a\n")
     source = open_source(str(path))
@@ -413,7 +396,6 @@ def test_a_device_without_an_end_is_refused(name: str) -> None:
 @needs_devices
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/stdin", "/dev/fd/0", "-"])
 def test_devices_that_end_are_read(name: str) -> None:
-    """By whatever name; of a pipe too."""
     program = (
         "import sys; from hybriddup.files.sources import open_source; print(open_source(sys.argv[1]).open().read())"
     )
@@ -435,7 +417,6 @@ def test_a_terminal_is_read() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_can_be_read_twice(tmp_path: Path) -> None:
-    """Such as one from the shell's <(...)."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     feeder = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",))
@@ -466,7 +447,6 @@ def parquet_bytes() -> Callable[..., bytes]:
 
 
 def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
-    """Text, id and order value by column; a null is a post without text."""
     columns = {"id": [7, 8, 9, 10], "likes": [1, None, 3, 4], "text": ["a", None, "c", "d"]}
     batch = read(ParquetReader(), parquet_bytes(columns), order=("likes",))
     assert (batch.texts, batch.ids, batch.order_values) == (
@@ -479,7 +459,6 @@ def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes:
 
 
 def test_parquet_in_gzip_is_read(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
-    """Its index is at the end, so it is unpacked to disk first."""
     content = gzip.compress(parquet_bytes({"text": ["a"]}))
     assert read(ParquetReader(), content, "posts.parquet.gz").texts == ["a"]
 
@@ -494,7 +473,6 @@ def test_parquet_in_gzip_is_read(read: Read, parquet_bytes: Callable[..., bytes]
 def test_parquet_without_a_column_of_texts_is_an_error(
     read: Read, parquet_bytes: Callable[..., bytes], columns: dict[str, Any], message: str
 ) -> None:
-    """Rather than a column of bad rows."""
     with pytest.raises(InputError, match=message):
         read(ParquetReader(), parquet_bytes(columns))
 
@@ -503,7 +481,6 @@ def test_parquet_without_a_column_of_texts_is_an_error(
 def test_a_parquet_column_of_any_kind_of_string_is_text(
     read: Read, parquet_bytes: Callable[..., bytes], kind: str
 ) -> None:
-    """However it lies in memory; pandas writes categories as dictionaries."""
     pyarrow = pytest.importorskip("pyarrow")
     column = pyarrow.array(["a", "b"])
     column = column.dictionary_encode() if kind == "dictionary" else column.cast(getattr(pyarrow, kind)())
@@ -511,7 +488,6 @@ def test_a_parquet_column_of_any_kind_of_string_is_text(
 
 
 def test_without_pyarrow_the_error_says_what_to_install(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The extra is named as pip takes it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'hybriddup\[parquet\]'"):
         read(ParquetReader(), b"PAR1", "posts.parquet")
@@ -526,7 +502,6 @@ N_LINES = 1100
     "line", [b"\n", b"{\n", b"[]\n", b'{"text": 1}\n', b'{"txt": "b"}\n', b'{"text": "b", "id": 1e300}\n', b"\xff\n"]
 )
 def test_an_unusual_line_changes_nothing_but_itself(tmp_path: Path, place: int, line: bytes) -> None:
-    """Wherever it stands in a batch, its neighbours have the texts, ids, rows and lines that they have without it."""
     lines = [b'{"text": "%d", "id": %d}\n' % (i, i) for i in range(N_LINES)]
     path = tmp_path / "posts.jsonl"
     path.write_bytes(b"".join([*lines[:place], line, *lines[place:]]))

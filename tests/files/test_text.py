@@ -22,7 +22,6 @@ def lines_of(block: LineBlock) -> list[bytes]:
 @given(content=CONTENT, block_bytes=st.integers(1, 12))
 @example(b"ab\n" + UTF8_MARK + b"c\n", 3)
 def test_lines_are_those_of_the_file_without_its_mark(content: bytes, block_bytes: int) -> None:
-    """A mark at the start is no text, elsewhere it is; a line may span many blocks."""
     blocks = line_blocks(io.BytesIO(content), 100, max(block_bytes, len(UTF8_MARK)))
     found = [line for block in blocks for line in lines_of(block)]
     assert found == list(io.BytesIO(content.removeprefix(UTF8_MARK)))
@@ -30,7 +29,6 @@ def test_lines_are_those_of_the_file_without_its_mark(content: bytes, block_byte
 
 @given(content=CONTENT)
 def test_blank_lines_are_those_of_white_space_alone(content: bytes) -> None:
-    """Also where a line begins with a space and goes on."""
     for block in line_blocks(io.BytesIO(content), 100):
         assert lines_of(block.without_blank(100)) == [line for line in lines_of(block) if not line.isspace()]
 
@@ -47,7 +45,6 @@ def test_runs_are_the_chosen_lines_joined(content: bytes, seed: int) -> None:
 
 @given(content=CONTENT, cuts=st.lists(st.integers(1, 5), min_size=1), most=st.integers(0, 6))
 def test_of_a_line_that_is_too_long_so_much_stays_that_it_is_known(content: bytes, cuts: list[int], most: int) -> None:
-    """Lines keep their number and order, and those that are short enough their bytes, however the whole is cut."""
     stream = io.BytesIO(content)
     pieces = list(whole_lines(iter(lambda: stream.read(cuts[stream.tell() % len(cuts)]), b""), most))
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -62,7 +59,6 @@ def test_of_a_line_that_is_too_long_so_much_stays_that_it_is_known(content: byte
 
 
 def test_a_line_end_is_no_part_of_the_length() -> None:
-    """Neither of the two."""
     assert [bool(why_too_long(line, 3)) for line in (b"abc", b"abc\n", b"abc\r\n", b"abcd", b"abcd\n")] == (
         [False, False, False, True, True]
     )

@@ -72,7 +72,6 @@ MARK = b"\xef\xbb\xbf"
 def test_kept_records_keep_their_bytes(
     sources: Sources, writer: Writer, contents: list[bytes], keep: list[int], kept: bytes
 ) -> None:
-    """Broken text, spelling, quotes and line ends are copied, not repaired; one header and one mark are enough."""
     assert written(writer, sources(*contents), keep) == kept
 
 
@@ -91,7 +90,6 @@ def test_a_line_that_is_too_long_is_a_bad_row_in_both_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader, writer: Writer, head: bytes, long: bytes,
     block_bytes: int,
 ) -> None:  # fmt: skip
-    """Whether or not it is in memory as a whole; its beginning comes out with the bad ones."""
     pieces = "hybriddup.files.text.pieces_of"
     monkeypatch.setattr(pieces, lambda stream, *_: iter(lambda: stream.read(block_bytes), b""))
     post = (
@@ -111,14 +109,12 @@ def test_a_line_that_is_too_long_is_a_bad_row_in_both_passes(
 
 
 def test_tables_with_other_columns_cannot_be_one_output(sources: Sources) -> None:
-    """It is said before the run, not after."""
     with pytest.raises(InputError, match="has other columns than"):
         CsvWriter().check(sources(b"id,text\n", b"text,id\n"))
 
 
 @pytest.mark.parametrize("keep", [[1], [1, 1, 1]])
 def test_another_number_of_rows_than_was_read_is_an_error(sources: Sources, keep: list[int]) -> None:
-    """The file changed in between."""
     with pytest.raises(InputError, match="changed while"):
         written(LinesWriter(), sources(b"a\nb\n"), keep)
 
@@ -157,7 +153,6 @@ def test_reader_and_writer_count_the_same_rows(
 
 
 def test_parquet_keeps_schema_metadata_and_row_groups(tmp_path: Path) -> None:
-    """Only rows go."""
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     schema = pyarrow.schema(
         [pyarrow.field("text", pyarrow.string(), metadata={"what": "post"}), ("n", pyarrow.int16())],
@@ -194,7 +189,6 @@ def test_parquet_rows_with_views_are_chosen(tmp_path: Path, keep: list[int]) -> 
 
 
 def test_parquet_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> None:
-    """The message names the column."""
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(view_table("nested"), tmp_path / "posts.parquet")
     with pytest.raises(
@@ -204,7 +198,6 @@ def test_parquet_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path
 
 
 def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> None:
-    """The message shows both schemas."""
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pyarrow.table({"text": ["a"]}), tmp_path / "a.parquet")
     parquet.write_table(pyarrow.table({"text": ["a"], "n": [1]}), tmp_path / "b.parquet")
@@ -214,7 +207,6 @@ def test_parquet_with_another_schema_cannot_be_one_output(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("field", "value"), [("text", "a\ud83d"), ("id", 10**30), ("id", ["a", 1])])
 def test_what_is_unusual_in_json_survives_in_a_table(field: str, value: object) -> None:
-    """Lone surrogates, whole numbers past 64 bits, and ids that are lists; one object a line."""
     target = io.BytesIO()
     write_table(target, "table", Table({"row": "int64", field: "string"}, [(3, "你好"), (4, value)]))
     first, second = target.getvalue().splitlines()
@@ -224,7 +216,6 @@ def test_what_is_unusual_in_json_survives_in_a_table(field: str, value: object) 
 
 @given(pieces=st.lists(st.binary(max_size=9)), block_bytes=st.integers(1, 20))
 def test_gzip_written_in_blocks_is_what_was_written(pieces: list[bytes], block_bytes: int) -> None:
-    """However it was cut into pieces, which changes no byte of the file either; an empty output is a gzip file too."""
     files = []
     for parts in (pieces, [b"".join(pieces)]):
         target = io.BytesIO()
@@ -237,7 +228,6 @@ def test_gzip_written_in_blocks_is_what_was_written(pieces: list[bytes], block_b
 
 
 def test_base_of_the_writers_of_text_cannot_be_made() -> None:
-    """A writer that does not say which records it copies is found at once, not in the middle of a file."""
     with pytest.raises(TypeError, match="abstract method"):
         TextWriter()  # type: ignore[abstract]
 
@@ -250,7 +240,6 @@ values = st.none() | st.booleans() | st.integers() | st.text('ab"\\},\n {\u4f60'
 def test_marks_are_fields_after_those_of_each_record(
     tmp_path_factory: pytest.TempPathFactory, posts: list[dict[str, Any]], data: st.DataObject
 ) -> None:
-    """Whatever the fields hold, and however JSON is spaced; a table read again has the same cells before them."""
     ids = [f'id "{row}",\n' for row in range(len(posts))]
     is_removed = [False, *(data.draw(st.booleans()) for _ in posts[1:])]
     gone = np.flatnonzero(is_removed)

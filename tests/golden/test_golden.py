@@ -31,11 +31,9 @@ def test_fingerprints_are_the_golden_ones(golden: dict[str, Any]) -> None:
 
 
 def test_golden_file_has_every_recipe() -> None:
-    """None was forgotten when it was written."""
     assert [golden["config"] for golden in GOLDEN] == recipes()
     assert all(len(golden["fingerprints"]) == len(TEXTS) for golden in GOLDEN)
 
 
 def test_golden_recipes_have_ids_of_their_own() -> None:
-    """Other fingerprints, other id."""
     assert len({golden["recipe_id"] for golden in GOLDEN}) == len(GOLDEN)

@@ -37,7 +37,6 @@ def names(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("stamp", [None, "", "0123456789abcdef"])
 def test_cache_of_another_version_is_emptied(folder: Path, stamp: str | None) -> None:
-    """Or of an unknown one; what is not a compiled kernel stays."""
     if stamp is not None:
         (folder / cache.STAMP).write_text(stamp)
     cache.forget_other_versions()
@@ -46,7 +45,6 @@ def test_cache_of_another_version_is_emptied(folder: Path, stamp: str | None) ->
 
 
 def test_cache_of_this_version_is_kept(folder: Path) -> None:
-    """Compiling takes some twenty seconds."""
     (folder / cache.STAMP).write_text(cache.version_of_sources())
     cache.forget_other_versions()
     assert names(folder) == {*COMPILED, "characters.cpython-311.pyc", cache.STAMP}
@@ -67,7 +65,6 @@ def test_where_nothing_is_compiled_there_is_nothing_to_forget(monkeypatch: pytes
 
 
 def test_cache_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its parent is a file."""
     (tmp_path / "file").touch()
     monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path / "file" / "cache"})
     cache.forget_other_versions()
@@ -77,8 +74,6 @@ def test_cache_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pyte
 def test_cache_that_cannot_be_emptied_is_no_error_and_not_taken_for_this_version(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next process that is allowed to empties it."""
-
     def refuse(self: Path, missing_ok: bool = False) -> None:
         raise PermissionError(13, "Permission denied", str(self), missing_ok)
 
@@ -91,7 +86,6 @@ def test_cache_that_cannot_be_emptied_is_no_error_and_not_taken_for_this_version
 
 
 def test_every_kernel_counts_for_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A changed one, a renamed one and one more give another version; a copy elsewhere gives the same."""
     version = cache.version_of_sources()
     kernels = shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cache, "KERNELS", kernels)
@@ -168,7 +162,6 @@ def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path) 
 
 
 def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
-    """With their version, below the directory that NUMBA_CACHE_DIR names; a second process compiles nothing."""
     kept_in = run_copy(copied)[0]
     assert copied / "cache" in kept_in.parents
     compiled = {path: path.stat().st_mtime_ns for path in (copied / "cache").rglob("*.nb[ci]")}
@@ -191,7 +184,6 @@ def without_cache(copied: Path) -> dict[str, str]:
 
 
 def test_without_a_directory_to_write_to_kernels_are_compiled_in_memory(copied: Path) -> None:
-    """One line says so, and what to set."""
     command = [sys.executable, "-c", WITHOUT_CACHE]
     ran = subprocess.run(command, env=without_cache(copied), cwd=copied, capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("None 3 1\n", cache.NOT_KEPT + "\n")
@@ -200,7 +192,6 @@ def test_without_a_directory_to_write_to_kernels_are_compiled_in_memory(copied: 
 
 
 def test_with_a_directory_to_write_to_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    """Nor where nothing is compiled."""
     with caplog.at_level(logging.DEBUG):
         cache.warn_where_nothing_is_kept()
     assert caplog.messages == []
@@ -237,7 +228,6 @@ def test_one_process_at_a_time_compiles(copied: Path) -> None:
 
 
 def test_the_thread_that_holds_the_lock_may_take_it_again(tmp_path: Path) -> None:
-    """A kernel compiles those that it calls; another thread waits, also where no file can be locked."""
     (tmp_path / "file").touch()
     for folder in (tmp_path, tmp_path / "file" / "none", None):
         lock, told = CacheLock(folder), list[str]()

@@ -36,14 +36,12 @@ def test_ones_are_counted(word: int) -> None:
 
 @given(words)
 def test_lowest_bit_is_the_first_that_is_one(word: int) -> None:
-    """Counted from 0 at the lowest."""
     assert int(call_lowest_bit(np.uint64(word))) == next(bit for bit in range(64) if word >> bit & 1)
 
 
 @pytest.mark.parametrize("words", [1, 2, 4])
 @given(data=st.data())
 def test_distances_equal_their_plain_twin(words: int, data: st.DataObject) -> None:
-    """Whatever the width, the compiled count is that of the differing binary digits."""
     numbers = data.draw(st.lists(st.integers(0, 2 ** (64 * words) - 1), min_size=1, max_size=8))
     bits = words_of(numbers, words)
     for a, b in np.ndindex(len(numbers), len(numbers)):

@@ -34,7 +34,6 @@ def near_of(words, place, mask, shortest, more, fingerprints, first, step, one, 
 def test_near_of_eight_are_those_within_the_limits(
     start: int, class_bits: int, seed: int, limit: int, data: st.DataObject
 ) -> None:
-    """Of two words each, one bit a place; distance and lengths are inclusive, and rows above lengths do not matter."""
     rng, most = np.random.default_rng(seed), 2**class_bits - 1
     shortest = data.draw(st.integers(0, most))
     more = data.draw(st.integers(0, most - shortest))
@@ -54,7 +53,6 @@ def test_near_of_eight_are_those_within_the_limits(
 
 @pytest.mark.parametrize("limit", [0, 63, 64, 127, 128, 2**63, 2**64 - 1])
 def test_limits_are_unsigned(limit: int) -> None:
-    """A limit that no distance reaches lets everything pass, one with the highest bit set too."""
     words, fingerprints, nothing = np.full(N_LANES, 7, np.uint32), np.full(N_LANES, 2**64 - 1, np.uint64), np.uint64(0)
     of_length = np.array([0, 0, 2**32 - 1], np.uint64)
     of_fingerprint = nothing, nothing, nothing, nothing, np.uint64(limit)
@@ -88,7 +86,6 @@ words = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64
 
 @given(word=words, weight=st.integers(-300, 32767), start=st.sampled_from([0, 64, 128]), seed=st.integers(0, 2**32))
 def test_weight_is_added_where_the_word_has_a_one(word: int, weight: int, start: int, seed: int) -> None:
-    """To sums that begin anywhere, of which those before, after and between stay as they are."""
     sums = np.random.default_rng(seed).integers(-500, 1, 192).tolist()
     expected = list(sums)
     for bit in range(64):
@@ -97,7 +94,6 @@ def test_weight_is_added_where_the_word_has_a_one(word: int, weight: int, start:
 
 
 def test_sums_need_not_begin_where_vectors_do() -> None:
-    """An array of two-byte numbers may begin at any even address."""
     whole = np.zeros(64 * 2 + 7, np.int16)
     for shift in range(7):
         call_add_where(whole[shift : shift + 64], 0, np.uint64(2**64 - 1), np.int16(1))

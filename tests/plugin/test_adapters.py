@@ -90,7 +90,6 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize(("role", "given"), [(role, given) for role, answers in WRONG.items() for given in answers])
 def test_function_that_breaks_the_contract_of_its_role_is_named(role: str, given: str) -> None:
-    """The message has the component, its plugin, what is allowed, the text, and what came back."""
     message = error_of(ASKED[role], returning(WRONG[role][given]))
     who = f"{role.replace('_', ' ')} 'noisy' {LABEL}"
     assert message == f"{who} must return {ALLOWED[role]} it returned {given}."
@@ -103,7 +102,6 @@ def test_adapted_function_holds_the_interpreter(role: str) -> None:
 
 
 def test_normalizer_function_answers_in_order() -> None:
-    """One text for each."""
     assert adapted("normalizer", str.upper).normalize_batch(["b", "", "a"]) == ["B", "", "A"]
 
 
@@ -148,7 +146,6 @@ def test_exception_of_a_function_is_named_and_chained_unless_it_is_of_our_own_fa
 
 
 def test_weighter_function_weighs_each_token_of_each_text() -> None:
-    """One call a text, one weight a token."""
     weights = adapted("weighter", lambda tokens: [len(token) for token in tokens]).weigh_batch(
         tokens_from_lists([["big", "cats"], [], ["a"]])
     )
@@ -158,20 +155,17 @@ def test_weighter_function_weighs_each_token_of_each_text() -> None:
 @examples(50)
 @given(number=st.integers(0, 2**192 - 1), words=st.just(3))
 def test_hash_of_a_function_is_spread_over_words_lowest_first(number: int, words: int) -> None:
-    """The words put together again are the number."""
     hashes = adapted("hasher", returning(number)).hash_batch(tokens_from_lists([["a"]]), words)
     assert sum(int(word) << (64 * place) for place, word in enumerate(hashes[0])) == number
 
 
 def test_hasher_function_hashes_each_token_as_a_whole() -> None:
-    """In order, however they begin, and whether or not they came before."""
     tokens = tokens_from_lists([["ab", "a"], ["abc", "ab", "b"]])
     hashes = adapted("hasher", lambda token, bits: bits + len(token)).hash_batch(tokens, 1)
     assert hashes.ravel().tolist() == [66, 65, 67, 66, 65]
 
 
 def test_verifier_function_sees_the_earlier_text_first() -> None:
-    """Scores stand in the order of the pairs."""
     component = verifier(lambda a, b: 0.25 if (a, b) == ("one", "two") else 0.5)
     assert component.score_pairs(pair(), np.array([0.0])).tolist() == [0.25]
 
@@ -205,14 +199,12 @@ def test_keys_of_a_function_are_those_of_each_text_once() -> None:
 
 
 def test_no_text_and_no_keys_are_no_special_case() -> None:
-    """The kernels get an array of one column at least."""
     index = adapted("block_index", returning([]))
     assert index.keys([], np.zeros((0, 1), np.uint64)).shape == (0, 1)
     assert index.keys(["a"], np.zeros((1, 1), np.uint64)).tolist() == [[NO_KEY]]
 
 
 def test_keys_of_a_function_are_made_of_the_text_alone() -> None:
-    """It learns nothing, looks texts up by their own keys, and promises nothing."""
     index = adapted("block_index", returning([1]))
     index.prepare(64, 3)
     index.learn(["a"])
@@ -222,8 +214,6 @@ def test_keys_of_a_function_are_made_of_the_text_alone() -> None:
 
 
 def test_recipe_of_a_callable_object_is_passed_on() -> None:
-    """What a per-text component adds to the recipe id is not lost in the adapter."""
-
     class Dictionary:
         def __call__(self, text: str) -> list[str]:
             return [text]

@@ -97,7 +97,6 @@ ASKED: dict[str, tuple[str, Callable[[Any], Any]]] = {
     ],
 )  # fmt: skip
 def test_answer_that_breaks_the_contract_of_its_role_is_named(method: str, answer: object, complaint: str) -> None:
-    """Number, shape, type, layout and range are checked: kernels read arrays as they are, and sums rely on ranges."""
     role, ask = ASKED[method.partition(":")[0]]
     others = dict.fromkeys(ROLES[role].methods)
     with pytest.raises(PluginError) as caught:
@@ -107,7 +106,6 @@ def test_answer_that_breaks_the_contract_of_its_role_is_named(method: str, answe
 
 
 def test_right_tokens_pass() -> None:
-    """What keeps the contract is handed on."""
     tokens: Tokens = guarded("tokenizer", tokenize_batch=TOKENS).tokenize_batch(["abc", "d"])
     assert tokens.strings(0) == ["a", "bc"]
 
@@ -144,7 +142,6 @@ def test_what_a_component_raises_is_blamed_on_it(
 
 
 def test_batches_that_nobody_takes_are_no_fault_of_the_reader() -> None:
-    """Such as those after a line at which a run stops."""
     batches = guarded("reader", read=iter("abc"), extensions=()).read(None, None)
     assert next(batches) == "a"
     batches.close()
@@ -152,7 +149,6 @@ def test_batches_that_nobody_takes_are_no_fault_of_the_reader() -> None:
 
 
 def test_attributes_of_the_component_are_reached_through_the_guard() -> None:
-    """What the pipeline asks of a component, such as its recipe, is answered as if there were no guard."""
     tokenizer = guarded("tokenizer", tokenize_batch=TOKENS, recipe={"dictionary": "abc"})
     assert tokenizer.recipe() == {"dictionary": "abc"}
     with pytest.raises(AttributeError, match="nothing"):
@@ -160,13 +156,11 @@ def test_attributes_of_the_component_are_reached_through_the_guard() -> None:
 
 
 def test_release_of_a_plugin_stands_for_a_component_without_recipe() -> None:
-    """A plugin that cuts differently in its next release makes another recipe id."""
     tokenizer = guarded("tokenizer", tokenize_batch=TOKENS)
     assert tokenizer.recipe() == {"distribution": "hybriddup-noise", "version": "2.0"}
 
 
 def test_built_ins_are_not_guarded() -> None:
-    """They are tested instead, and nothing stands between them and the pipeline."""
     from hybriddup.plugin.manager import create_plugin_manager
 
     registry = create_plugin_manager(entry_points=False).registry
@@ -185,7 +179,6 @@ def test_built_ins_are_not_guarded() -> None:
     ],
 )
 def test_attribute_that_is_left_out_has_a_default(role: str, attribute: str, default: object) -> None:
-    """Processes, which are right for any tokenizer; nothing to learn; no limits, and nothing promised."""
     assert getattr(guarded(role, **dict.fromkeys(ROLES[role].methods)), attribute) is default
 
 
@@ -225,14 +218,12 @@ def block_index(**methods: Any) -> Any:
 
 
 def test_right_keys_pass() -> None:
-    """Of any width, none at all among them."""
     for width in (0, 1, 5):
         keys = np.arange(2 * width, dtype=np.uint64).reshape(2, width)
         assert block_index(keys=keys).keys(["a", "b"], np.zeros((2, 1), np.uint64)).tolist() == keys.tolist()
 
 
 def test_a_plugin_need_not_know_of_scopes() -> None:
-    """One that does is given them; another one learns from the texts."""
     seen: list[Any] = []
     unaware, aware, scopes = block_index(), block_index(learn_within=None), np.zeros(1, np.int64)
     unaware.part.learn, aware.part.learn_within = seen.append, lambda *given: seen.append(given)
@@ -248,7 +239,6 @@ def test_a_plugin_need_not_know_of_scopes() -> None:
     "answer", [(0.0, 0.0), (0.4, 0.4), (0.0, 1.0), (1.0, 0.0), LeastInCommon(of_longer=0.8), (np.float64(0.5), 0.1)]
 )
 def test_right_shares_in_common_pass(answer: tuple[float, float]) -> None:
-    """They reach the judge of a length band as they are."""
     verifier = guarded("verifier", prepare=None, score_pairs=None, max_partner_lengths=None, least_in_common=answer)
     assert verifier.least_in_common(0.8) == answer
     assert SingleJudge(verifier, 0, "noisy", 0.8).least_in_common() == answer

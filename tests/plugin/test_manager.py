@@ -34,7 +34,6 @@ def load_error(*modules: str | ModuleType, entry_points: bool = False) -> str:
 
 
 def test_built_ins_are_a_plugin_like_any_other() -> None:
-    """They come through the same hook and are listed first, with the distribution hybriddup."""
     described = create_plugin_manager(entry_points=False).describe()
     assert [plugin.name for plugin in described] == ["hybriddup.plugin.builtins"]
     assert (described[0].distribution, described[0].version) == ("hybriddup", hybriddup.__version__)
@@ -43,7 +42,6 @@ def test_built_ins_are_a_plugin_like_any_other() -> None:
 
 
 def test_module_beside_the_user_is_found(write_module: WriteModule) -> None:
-    """`--plugin my_plugin` works where my_plugin.py is in the current directory."""
     write_module("my_plugin", SHOUT)
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
     tokens = manager.registry.create_by_name("tokenizer", "shout").tokenize_batch(["good day"])
@@ -68,7 +66,6 @@ def test_module_object_is_a_plugin() -> None:
 
 
 def test_module_asked_for_twice_is_loaded_once(write_module: WriteModule) -> None:
-    """A plugin named on the command line and in the configuration is one plugin."""
     write_module("my_plugin", SHOUT)
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin", "my_plugin"])
     assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
@@ -90,7 +87,6 @@ def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> N
 
 
 def test_entry_points_can_be_left_out(install: Install) -> None:
-    """With entry_points=False only the built-ins and what is asked for are loaded."""
     install("hybriddup-shout", "shouting", SHOUT)
     assert "shout" not in create_plugin_manager(entry_points=False).registry.names("tokenizer")
 
@@ -104,7 +100,6 @@ def test_disabled_plugin_is_not_loaded(install: Install, monkeypatch: pytest.Mon
 
 
 def test_plugin_that_fails_to_import_is_named_with_its_distribution(install: Install) -> None:
-    """The message has plugin, distribution, version and the exception, which is chained."""
     install("hybriddup-shout", "shouting", "import no_such_driver")
     with pytest.raises(PluginError) as caught:
         create_plugin_manager()
@@ -137,13 +132,11 @@ HOOK = "import hybriddup, sys\n@hybriddup.hookimpl\ndef {}:\n    {}\n"
     ids=["syntax", "exit", "exit later", "no such hook", "no such argument", "no hook"],
 )
 def test_module_that_is_no_plugin_is_named_with_what_is_wrong(write_module: WriteModule, code: str, what: str) -> None:
-    """It does not get to end the program; a misspelt hook is found at start, with the right name."""
     write_module("my_plugin", code)
     assert load_error("my_plugin").startswith(f"plugin 'my_plugin' of no package{what}")
 
 
 def test_name_taken_twice_names_both_owners(install: Install, write_module: WriteModule) -> None:
-    """The message has both plugins and their distributions, and what to do."""
     install("hybriddup-shout", "shouting", SHOUT)
     write_module("my_plugin", SHOUT)
     assert load_error("my_plugin", entry_points=True) == (
@@ -153,7 +146,6 @@ def test_name_taken_twice_names_both_owners(install: Install, write_module: Writ
 
 
 def test_two_distributions_with_one_plugin_name_are_an_error(install: Install) -> None:
-    """Entry points of one name in two distributions name both."""
     install("hybriddup-shout", "shouting", SHOUT)
     install("hybriddup-cry", "crying", SHOUT.replace('"shout"', '"cry"'), "shouting")
     assert load_error(entry_points=True) == (
@@ -164,14 +156,12 @@ def test_two_distributions_with_one_plugin_name_are_an_error(install: Install) -
 
 @pytest.mark.parametrize("name", ["no_such_plugin", "no_such_package.plugin", "json.no_such_plugin"])
 def test_module_that_is_nowhere_says_where_it_was_looked_for(write_module: WriteModule, name: str) -> None:
-    """The current directory is named, and is not left on the search path."""
     before = list(sys.path)
     assert load_error(name) == f"plugin module {name!r} is not installed and not in {Path.cwd()}."
     assert sys.path == before
 
 
 def test_a_plugin_is_named_by_the_path_of_its_file(write_module: WriteModule, tmp_path: Path) -> None:
-    """In any directory, which then is on the search path; it bears the name of the module."""
     write_module("my_plugin", SHOUT)
     manager = create_plugin_manager(entry_points=False, modules=["../here/my_plugin.py", "./my_plugin.py", "my_plugin"])
     assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
@@ -187,14 +177,12 @@ def test_a_plugin_is_named_by_the_path_of_its_file(write_module: WriteModule, tm
     ],
 )
 def test_a_file_that_cannot_be_a_plugin_is_refused(write_module: WriteModule, name: str, message: str) -> None:
-    """The message says how to name it."""
     write_module("my-plugin", SHOUT)
     write_module("json", SHOUT)
     assert re.search(f"{message}$", load_error(name))
 
 
 def test_plugins_are_called_in_the_order_they_were_loaded() -> None:
-    """Built-ins first, then modules in the order given."""
     called: list[str] = []
     modules = []
     for name in ("second", "first"):
@@ -208,7 +196,6 @@ def test_plugins_are_called_in_the_order_they_were_loaded() -> None:
 
 
 def test_plugin_that_fails_after_the_run_is_named(write_module: WriteModule) -> None:
-    """An exception in a later hook is blamed on its plugin too."""
     code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_run_finished(result):\n    result.nothing\n"
     write_module("my_plugin", code)
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
@@ -218,7 +205,6 @@ def test_plugin_that_fails_after_the_run_is_named(write_module: WriteModule) -> 
 
 
 def test_listing_plugins_loads_nothing_heavy() -> None:
-    """The manager and its registry load none of the libraries that components use."""
     code = (
         "import sys; from hybriddup.plugin.manager import create_plugin_manager; "
         "create_plugin_manager(entry_points=False).describe(); print(*sys.modules)"

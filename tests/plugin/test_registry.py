@@ -74,13 +74,11 @@ def registry() -> Registry:
 def test_component_of_any_kind_becomes_a_batch_component(
     registry: Registry, name: str, options: dict[str, Any], tokens: list[str]
 ) -> None:
-    """A function, a class with options, a batch class and an instance answer alike."""
     tokenizer = registry.create("tokenizer", ComponentSettings(use=name, **options))
     assert tokenizer.tokenize_batch(["good day"]).strings(0) == tokens
 
 
 def test_component_by_import_path_is_imported_when_it_is_used() -> None:
-    """A path to nowhere is an error only for those who use it."""
     registry = Registry()
     with registry.owned_by(OWNER):
         registry.add_tokenizer("later", "no_such_module:Tokenizer")
@@ -118,20 +116,17 @@ def test_unknown_name_says_what_there_is_and_how_to_get_more(
 
 
 def test_name_taken_twice_names_both_owners(registry: Registry) -> None:
-    """Neither component wins silently."""
     message = "tokenizer 'shout' is registered twice: by plugin 'noise' of hybriddup-noise 2.0 and by plugin 'more'"
     with registry.owned_by(Owner("more")), pytest.raises(PluginError, match=re.escape(message)):
         registry.add_tokenizer("shout", shout)
 
 
 def test_same_name_in_two_roles_is_no_clash(registry: Registry) -> None:
-    """Names belong to a role."""
     registry.add_normalizer("shout", str.upper)
     assert registry.create_by_name("normalizer", "shout").normalize_batch(["a"]) == ["A"]
 
 
 def test_replacing_on_purpose_takes_the_name_over(registry: Registry) -> None:
-    """With replace=True the later component answers, and owns the name."""
     with registry.owned_by(Owner("more")):
         registry.add_tokenizer("shout", str.split, replace=True)
     assert registry.create_by_name("tokenizer", "shout").tokenize_batch(["a b"]).strings(0) == ["a", "b"]
@@ -186,7 +181,6 @@ def test_component_that_cannot_be_used_is_refused_when_it_is_registered(
 
 
 def test_each_wrong_option_is_reported_with_its_owner(registry: Registry) -> None:
-    """A bad value says where, what is allowed, what was given, and whose option it is."""
     with pytest.raises(ConfigError) as caught:
         registry.create_by_name("tokenizer", "echo", times=10, loud=True)
     owner = "The options are those of tokenizer 'echo' (plugin 'noise' of hybriddup-noise 2.0)."
@@ -198,7 +192,6 @@ def test_each_wrong_option_is_reported_with_its_owner(registry: Registry) -> Non
 
 @pytest.mark.parametrize("name", ["shout", "batch", "instance"])
 def test_option_of_a_component_without_options_is_an_error(registry: Registry, name: str) -> None:
-    """Nothing is silently ignored."""
     with pytest.raises(ConfigError, match=rf"^times is not a key: tokenizer '{name}' \(plugin 'noise' .*takes no opt"):
         registry.create_by_name("tokenizer", name, times=1)
 
@@ -214,7 +207,6 @@ def test_option_named_like_a_key_of_the_configuration_is_refused(reserved: str) 
 
 
 def test_options_that_are_no_model_are_refused() -> None:
-    """A nested Options must be declared as hybriddup declares them."""
     registry = Registry()
     registry.add_tokenizer("plain", type("Plain", (Echo,), {"Options": dict}))
     with pytest.raises(PluginError, match=r"its Options must be a subclass of hybriddup\.Options"):
@@ -222,8 +214,6 @@ def test_options_that_are_no_model_are_refused() -> None:
 
 
 def test_constructor_that_fails_is_blamed_on_the_component() -> None:
-    """The exception of a plugin's constructor is chained to an error that names it."""
-
     class Moody(BatchEcho):
         def __init__(self) -> None:
             raise OSError("no mood")
@@ -242,8 +232,6 @@ def test_class_is_made_anew_each_time(registry: Registry) -> None:
 
 
 def test_check_of_a_component_sees_the_settings() -> None:
-    """A class may look at all settings and return what is wrong, in sentences."""
-
     class Picky(BatchEcho):
         @staticmethod
         def check(settings: Any) -> list[str]:
@@ -258,18 +246,15 @@ def test_check_of_a_component_sees_the_settings() -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_every_role_has_a_typed_method(role: str) -> None:
-    """There is one ``add_`` method a role, with the same shape."""
     method: Callable[..., None] = getattr(Registry, f"add_{role}")
     assert list(method.__annotations__) == ["name", "component", "replace", "return"]
 
 
 def test_adapted_component_pickles_with_its_function(registry: Registry) -> None:
-    """A worker process can be handed the component."""
     copied = copy_by_pickle(registry.create_by_name("tokenizer", "shout"))
     assert copied.tokenize_batch(["a"]).strings(0) == ["A"]
 
 
 def test_guarded_component_pickles(registry: Registry) -> None:
-    """The guard around a plugin's batch component travels with it."""
     copied = copy_by_pickle(registry.create_by_name("tokenizer", "batch"))
     assert (copied.holds_interpreter, copied.tokenize_batch(["a"]).strings(0)) == (False, ["a"])

@@ -61,7 +61,6 @@ def typed(code: str, name: str = "work") -> Any:
 
 @pytest.mark.parametrize("name", ["grams", "batch"])
 def test_edit_of_an_unpackaged_plugin_changes_the_recipe_id(write_module: WriteModule, name: str) -> None:
-    """A function and a batch class; a second run of the same file, with another hash seed, changes nothing."""
     write_module("my_plugin", PLUGIN.format(n=2))
     first, again = (output_of("-c", PRINT_ID, name, seed=seed) for seed in (1, 2))
     write_module("my_plugin", PLUGIN.format(n=3))
@@ -71,7 +70,6 @@ def test_edit_of_an_unpackaged_plugin_changes_the_recipe_id(write_module: WriteM
 
 
 def test_script_of_the_calling_program_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Named in short and from another directory by then, it is found all the same."""
     code = """
 import os
 from hybriddup.plugin.source import source_recipe
@@ -92,7 +90,6 @@ print(source_recipe(work))
 
 
 def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None:
-    """A module object that is in no list of modules is found by its code."""
     (tmp_path / "by_hand.py").write_text("def work(text):\n    return text\n", "utf-8")
     spec = importlib.util.spec_from_file_location("by_hand", tmp_path / "by_hand.py")
     assert spec is not None
@@ -122,7 +119,6 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
     ],
 )
 def test_code_stands_for_a_file_that_is_not_there(code: str, edited: str) -> None:
-    """Code, constants, defaults and attributes of classes count."""
     recipe = source_recipe(typed(code))
     assert list(recipe) == ["code-sha256"]
     assert source_recipe(typed(code)) == recipe
@@ -130,7 +126,6 @@ def test_code_stands_for_a_file_that_is_not_there(code: str, edited: str) -> Non
 
 
 def test_cell_of_a_notebook_counts_whole() -> None:
-    """With what a function in it closes over; notebooks keep the text of their cells where tracebacks find it."""
     recipes = []
     for number, n in enumerate((2, 2, 3)):
         cell = f"work = (lambda n: lambda text: text[:n])({n})\n"
@@ -144,7 +139,6 @@ def test_cell_of_a_notebook_counts_whole() -> None:
 
 
 def test_checksum_of_code_is_the_same_in_each_process() -> None:
-    """Neither addresses nor the order of sets are part of it."""
     code = """
 from hybriddup.plugin.source import source_recipe
 kept = object()
@@ -164,7 +158,6 @@ print(source_recipe(Work), source_recipe(Work()), source_recipe(Work().__call__)
 
 
 def test_arguments_of_a_partial_count() -> None:
-    """They are no part of the file in which its function stands."""
     recipes = [source_recipe(functools.partial(output_of, seed=seed)) for seed in (2, 3, 3)]
     assert recipes[0] != recipes[1] == recipes[2]
     assert recipes[0]["source-sha256"] == source_recipe(output_of)["source-sha256"]
@@ -177,5 +170,4 @@ def test_function_behind_a_decorator_is_what_counts() -> None:
 
 @pytest.mark.parametrize("component", [str.split, len, "abc".split])
 def test_what_has_no_source_adds_nothing(component: object) -> None:
-    """The interpreter's own functions."""
     assert source_recipe(component) == {}

@@ -32,7 +32,6 @@ def plugin_with(**functions: Callable[..., Any]) -> ModuleType:
 
 
 def test_hybriddup_register_is_called_once_per_manager_with_its_registry() -> None:
-    """A new manager has the plugin register once, into its own registry."""
     seen = []
     plugin = plugin_with(hybriddup_register=lambda registry: seen.append(registry))
     managers = [create_plugin_manager(entry_points=False, modules=[plugin]) for _ in range(2)]
@@ -41,7 +40,6 @@ def test_hybriddup_register_is_called_once_per_manager_with_its_registry() -> No
 
 
 def test_hybriddup_add_commands_gets_the_app() -> None:
-    """The command line hands over its typer app."""
     app = typer.Typer()
     plugin = plugin_with(hybriddup_add_commands=lambda app: app.command("stats")(lambda: None))
     create_plugin_manager(entry_points=False, modules=[plugin]).add_commands(app)
@@ -49,7 +47,6 @@ def test_hybriddup_add_commands_gets_the_app() -> None:
 
 
 def test_hybriddup_run_finished_gets_the_result() -> None:
-    """Whoever runs hands over the result of the run."""
     seen: list[Any] = []
     plugin = plugin_with(hybriddup_run_finished=lambda result: seen.append(result))
     result = Result(
@@ -64,7 +61,6 @@ def test_hybriddup_run_finished_gets_the_result() -> None:
 
 
 def test_hook_implementation_may_take_fewer_arguments() -> None:
-    """A hook can gain arguments without breaking plugins written before."""
     called = []
     plugin = plugin_with(hybriddup_run_finished=lambda: called.append(True))
     create_plugin_manager(entry_points=False, modules=[plugin]).run_finished(None)  # type: ignore[arg-type]
@@ -73,13 +69,11 @@ def test_hook_implementation_may_take_fewer_arguments() -> None:
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_every_hook_has_a_test(name: str) -> None:
-    """Some test of this file begins with the hook's name."""
     assert any(test.startswith(f"test_{name}") for test in globals())
 
 
 @pytest.mark.parametrize("hook", HOOKS.values(), ids=HOOKS)
 def test_every_hook_is_typed_and_says_when_it_is_called(hook: Callable[..., Any]) -> None:
-    """Arguments and return value have types; the docstring has a sentence that begins with Called."""
     signature = inspect.signature(hook)
     assert signature.return_annotation == "None"
     assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
@@ -87,7 +81,6 @@ def test_every_hook_is_typed_and_says_when_it_is_called(hook: Callable[..., Any]
 
 
 def test_hookimpl_needs_pluggy_only() -> None:
-    """A plugin that imports its marker does not load numpy, pydantic or typer."""
     code = "import sys; from hybriddup import hookimpl; print(*sys.modules)"
     root = str(Path(hybriddup.__file__).parents[1])
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout

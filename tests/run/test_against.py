@@ -51,7 +51,6 @@ def old_and_new(seed: int) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
 @pytest.mark.parametrize("blocks", ["shingles", "scan"])
 def test_the_new_posts_of_a_run_over_both_are_decided_alike(blocks: str, keep: str) -> None:
-    """Where the old ones repeat nothing among themselves, and come first: so the new ones are put in order before."""
     old, new = old_and_new(7)
     config = {"blocks": {"use": blocks}, "keep": keep}
     order = {"first": range(len(new)), "last": range(len(new))[::-1]}.get(keep) or sorted(
@@ -59,9 +58,7 @@ def test_the_new_posts_of_a_run_over_both_are_decided_alike(blocks: str, keep: s
     )
     both = hybriddup.dedupe([*old, *(new[row] for row in order)], config={**config, "keep": "first"})
     assert both.kept[: len(old)] == list(range(len(old)))
-
     result = hybriddup.dedupe(new, config=config, against=old)
-
     assert result.kept == sorted(order[row - len(old)] for row in both.kept[len(old) :])
     evidence = {order[post.row - len(old)]: (post.keeper_text, post.score, post.reason) for post in both.removed}
     assert {post.row: (post.keeper_text, post.score, post.reason) for post in result.removed} == evidence
@@ -72,15 +69,12 @@ def test_the_new_posts_of_a_run_over_both_are_decided_alike(blocks: str, keep: s
 @examples(60)
 @given(st.lists(short_texts, max_size=8), st.lists(short_texts, max_size=8))
 def test_every_old_post_is_a_keeper(old: list[str], new: list[str]) -> None:
-    """Also one that repeats another: by the plain rule, over all pairs."""
     keepers, kept = list(old), []
     for row, text in enumerate(new):
         if all(Indel.normalized_similarity(text, keeper) < 0.8 for keeper in keepers):
             keepers.append(text)
             kept.append(row)
-
     result = hybriddup.dedupe(new, config=EDIT, against=old, workers=1)
-
     assert result.kept == kept
     for post in result.removed:
         assert post.keeper_text == (old if post.keeper_source else new)[post.keeper_row]
@@ -91,11 +85,9 @@ def posts(*texts: str) -> list[dict[str, Any]]:
 
 
 def test_counts_and_clusters_are_those_of_the_new_posts() -> None:
-    """A keeper of another corpus is named with its own row and id."""
     old = posts("good morning everybody out there", "good morning, everybody out there")
     new = posts("good morning everybody out there", "", "what is for lunch today?", "what is for lunch today")
     result = hybriddup.dedupe(new, config={"without_text": "drop", "keep": {"highest": "likes"}}, against=old)
-
     assert (result.kept, result.dropped, result.n_rows) == ([3], [1], 4)
     first, second = result.removed
     assert (first.row, first.keeper_source, first.keeper_row, first.duplicate_of) == (0, "against", 0, "goo0")
@@ -107,14 +99,12 @@ def test_counts_and_clusters_are_those_of_the_new_posts() -> None:
 
 
 def test_the_audit_looks_at_new_posts_only() -> None:
-    """Old posts that repeat each other are no repeats that were missed."""
     old = ["good morning everybody out there", "good morning, everybody out there"] * 20
     result = hybriddup.dedupe(["what is for lunch today", "what is for lunch today?"], against=old)
     assert result.summary.estimated_stage1_recall == 1.0
 
 
 def test_against_nothing_is_a_run_by_itself() -> None:
-    """And what is decided about no posts is nothing."""
     old, new = old_and_new(3)
     alone, against = hybriddup.dedupe(new), hybriddup.dedupe(new, against=[])
     assert (alone.kept, list(alone.removed)) == (against.kept, list(against.removed))
@@ -123,7 +113,6 @@ def test_against_nothing_is_a_run_by_itself() -> None:
 
 
 def test_what_a_result_tells_is_of_the_new_posts_alone(tmp_path: Path) -> None:
-    """Labels, near misses within a value of ``per``, and a report, where old posts stand before them."""
     nearly = "what is for lunch today, my dear friends of the club?"
     new = [
         {"text": "good morning, everybody", "user": "ann"},

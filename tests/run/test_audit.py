@@ -80,32 +80,27 @@ def kept_with_missed(n: int, n_missed: int) -> TextColumns:
 def test_recall_is_removed_among_removed_and_missed(
     kept: TextColumns, n_removed: int, verify: Verify, expected: tuple[float, float] | None
 ) -> None:
-    """With every kept post looked at there is no margin."""
     assert estimate_all(kept, n_removed, verify, sample=1000) == expected
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_sample_estimates_the_whole_within_its_margin(workers: int) -> None:
-    """400 of 2,000 kept posts looked at, of which a tenth were missed: .5 of 400 that should have gone."""
     estimate = estimate_all(kept_with_missed(2000, 200), 200, accept_all, sample=400, workers=workers)
     assert estimate is not None
     assert abs(estimate.share - 0.5) <= estimate.margin < 0.1
 
 
 def test_margin_stays_honest_when_nothing_is_found_in_a_sample() -> None:
-    """3,000 of a million kept posts without a miss do not prove that there is none."""
     estimate = recall_of(100_000, [Stratum(1_000_000, 0, 3000)])
     assert estimate.share == 1.0
     assert 0.005 < estimate.margin < 0.03
 
 
 def test_posts_with_common_keys_are_in_the_sample() -> None:
-    """However few there are of them; if there are many, evenly spread posts have their share."""
     kept, has_common = np.arange(0, 20_000, 2), np.zeros(20_000, np.bool_)
     has_common[[40, 4000, 14_000]] = True
     (common, n_common), (others, n_others) = parts_of_sample(kept, has_common, 3000)
     assert (common.tolist(), n_common, len(others), n_others) == ([40, 4000, 14_000], 3, 9997, 2997)
-
     has_common[:8000] = True
     [(part, n)] = parts_of_sample(kept, has_common, 3000)
     assert (n, part[:4001].tolist()) == (3000, [*range(0, 8000, 2), 14_000])
@@ -113,21 +108,18 @@ def test_posts_with_common_keys_are_in_the_sample() -> None:
 
 
 def test_strata_are_weighed_by_what_they_represent() -> None:
-    """A tenth of 1,000 and half of 100 were missed; a stratum that was looked at as a whole adds no uncertainty."""
     estimate, exact = (recall_of(150, [Stratum(1000, n // 10, n), Stratum(100, 50, 100)]) for n in (200, 1000))
     assert estimate.share == exact.share == 0.5
     assert estimate.margin > exact.margin == 0.0
 
 
 def test_limits_are_widened_where_near_repeats_are_looked_for() -> None:
-    """To three eighths of the bits, or by a few where they are wider still; exact repeats stay exact."""
     limits = np.array([-1, 3, 63], np.int32)
     assert widened(limits, 128).tolist() == [-1, 48, 63 + WIDER_BY]
     assert widened(limits, 64).tolist() == [-1, 24, 64]
 
 
 def test_only_kept_posts_are_compared() -> None:
-    """A text that was removed has been missed by none."""
     columns, kept = columns_of([5, 5, 2**100 - 1, 2**100 - 1], 2), np.array([0, 3])
     assert estimate_recall(columns, kept, 2, accept_all, sample=10, workers=1) == (1.0, 0.0)
 
@@ -148,7 +140,6 @@ def test_limit_that_is_too_narrow_is_seen(distance: int) -> None:
 
 
 def test_sample_shrinks_where_many_pairs_come_up() -> None:
-    """The verifiers are asked about a bounded number of pairs, and the margin says what that costs."""
     rng = np.random.default_rng(5)
     numbers = [int(number) for number in rng.integers(0, 2**20, 3000)]
     crowd = columns_of(numbers, 2)
@@ -165,7 +156,6 @@ def test_sample_shrinks_where_many_pairs_come_up() -> None:
 
 
 def test_fewer_posts_are_audited_if_they_are_long() -> None:
-    """A pair of long texts takes as long as many pairs of short ones."""
     rng = np.random.default_rng(6)
     numbers, length = [int(number) for number in rng.integers(0, 2**20, 100)], 100_000
     limits = make_limits(len(numbers), max_hamming_distances=36, lengths=length)
@@ -182,13 +172,11 @@ def test_fewer_posts_are_audited_if_they_are_long() -> None:
 
 
 def test_run_without_an_audit_has_no_estimate() -> None:
-    """The sample is an option, 0 switches the estimate off."""
     summary = hybriddup.dedupe(["早上好各位", "早上好各位"], config={"audit": {"sample": 0}}).summary
     assert (summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin) == (None, None)
 
 
 def test_estimate_sees_what_the_keys_miss() -> None:
-    """One shingle a text misses many edited copies; the estimate is close to what a scan tells."""
     rng = np.random.default_rng(11)
     letters = list("的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学")
     originals = ["".join(rng.choice(letters, 30)) for _ in range(600)]

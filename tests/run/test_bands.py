@@ -36,7 +36,6 @@ def lengths_of(*lengths: int) -> np.ndarray:
 
 
 def test_bands_end_where_they_say_inclusive_and_are_named_by_it() -> None:
-    """Lengths 0 to 6, 7 to 20, and 21 upward; a single one covers every length."""
     bands, _ = make_bands(THREE_BANDS)
     assert bands.of_lengths(lengths_of(0, 6, 7, 20, 21, 10**6)).tolist() == [0, 0, 1, 1, 2, 2]
     assert bands.names == ("0-6", "7-20", "21-")
@@ -44,7 +43,6 @@ def test_bands_end_where_they_say_inclusive_and_are_named_by_it() -> None:
 
 
 def test_limits_are_those_of_the_band() -> None:
-    """Of exact repeats, no distance is within them, and nothing is asked; of others, what the threshold allows."""
     limits = make_bands(THREE_BANDS)[0].limits_of(lengths_of(6, 9, 20, 40))
     assert limits.max_hamming_distances.tolist() == [-1, 44, 44, 30]
     assert limits.max_partner_lengths.tolist()[1:] == [11, 24, 60]
@@ -66,7 +64,6 @@ def test_limits_are_those_of_the_band() -> None:
     ids=str,
 )
 def test_shares_in_common_are_those_of_the_verifiers(verifier: dict[str, Any], shares: tuple[float, float]) -> None:
-    """Single, of the strictest member of `all`, and of what all members of `any` ask for."""
     bands, _ = make_bands({"lengths": [{"max_hamming_distance": 30, "verifier": verifier}]})
     assert bands.least_in_common().T.tolist() == [pytest.approx(shares)]
 
@@ -103,7 +100,6 @@ def test_pair_is_judged_by_the_band_of_its_shorter_text(texts: list[str], accept
 
 
 def test_no_pairs_are_verified_to_none() -> None:
-    """The columns are empty, not missing."""
     bands, components = make_bands(THREE_BANDS)
     context = VerifierContext([], components.fingerprinter.tokenizer, 128, 1)
     components.plan.prepare(context)
@@ -116,7 +112,6 @@ def test_no_pairs_are_verified_to_none() -> None:
     st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=13, max_size=13),
 )
 def test_who_can_be_near_equals_trying_every_partner(lengths: list[int], bands: list[tuple[bool, int]]) -> None:
-    """A text stays out only where neither its own limits nor those of any shorter text allow it a partner."""
     limits = make_limits(
         len(lengths),
         lengths=lengths,
@@ -138,20 +133,17 @@ def is_allowed(limits: PairLimits, length: int, other: int) -> bool:
 
 
 def test_texts_that_may_only_be_exact_repeats_stay_out_of_stage_1() -> None:
-    """Which spares comparing them; the longer ones beside them stay in."""
     near = can_be_near(make_bands(THREE_BANDS)[0].limits_of(lengths_of(1, 6, 7, 30)))
     assert near.tolist() == [False, False, True, True]
 
 
 def test_text_above_a_near_band_can_be_near_a_shorter_one() -> None:
-    """Exact repeats only from 21 on: 22 characters are within reach of 20, 40 are not."""
     bands, _ = make_bands({"lengths": [edit_band(0.9, 44, up_to=20), {"exact_only": True}]})
     assert can_be_near(bands.limits_of(lengths_of(20, 22, 40))).tolist() == [True, True, False]
 
 
 @given(st.lists(st.integers(0, 60), max_size=20))
 def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
-    """Looked up once a length, they are what asking for every text gives."""
     bands, _ = make_bands(THREE_BANDS)
     texts = np.array(lengths, np.int32)
     limits, ranks = bands.limits_by_length(texts)
@@ -161,7 +153,6 @@ def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
 
 
 def test_guards_keep_the_same_pairs_apart_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several workers judge pairs part by part, and guards read the pairs of one while the next is judged."""
     texts = [f"the lift in house {number} is out of order again today" for number in range(40)]
     bands, components = make_bands({"lengths": [edit_band(0.8, 44)], "must_agree": ["numbers"]})
     pairs = make_pairs([(0, later) for later in range(1, 40)] + [(7, 7), (7, 8)])

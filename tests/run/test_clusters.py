@@ -35,34 +35,29 @@ def decided(draw: st.DrawFn) -> Result:
 
 
 def test_no_rows_have_no_clusters() -> None:
-    """Nothing read, nothing clustered."""
     result = result_of(0, {}, [])
     assert result.clusters() == result.clusters(connected=True) == []
 
 
 def test_keeper_comes_first_though_it_is_the_last_row() -> None:
-    """With `keep: last` the keeper follows the rows that were removed for it."""
     result = result_of(6, {1: 4, 0: 4, 2: 3}, [(0, 4), (1, 4), (2, 3)])
     assert result.clusters() == [[3, 2], [4, 0, 1]]
     assert result.clusters(connected=True) == [[3, 2], [4, 0, 1]]
 
 
 def test_chain_is_one_component_with_both_kept_rows_first() -> None:
-    """Row 2 matches the removed row 1 but not its keeper, so it is kept, and only a chain links it to row 0."""
     result = result_of(4, {1: 0}, [(0, 1), (1, 2)])
     assert result.clusters() == [[0, 1]]
     assert result.clusters(connected=True) == [[0, 2, 1]]
 
 
 def test_exact_repeats_are_linked_without_a_verified_pair() -> None:
-    """They were settled before any pair was verified."""
     assert result_of(3, {2: 0}, []).clusters(connected=True) == [[0, 2]]
 
 
 @given(decided())
 @examples(80)
 def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
-    """Each removed row stands once, behind its own keeper."""
     clusters = result.clusters()
     assert {row: cluster[0] for cluster in clusters for row in cluster[1:]} == {
         removed.row: removed.keeper_row for removed in result.removed
@@ -74,7 +69,6 @@ def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
 @given(decided())
 @examples(80)
 def test_connected_clusters_equal_their_plain_twin(result: Result) -> None:
-    """Walking from row to row finds the same components; their kept rows rise, then their removed ones."""
     edges = [*result.verified_rows.tolist(), *((removed.row, removed.keeper_row) for removed in result.removed)]
     expected = [part for part in reference.connected_components(range(result.n_rows), edges) if len(part) > 1]
     clusters, kept = result.clusters(connected=True), set(result.kept)

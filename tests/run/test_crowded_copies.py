@@ -106,7 +106,6 @@ def expected_outcome(posts: list[str], index: type[BlockIndex], session: tuple[S
 @examples(40)
 @given(seed=st.integers(0, 2**32), most=st.sampled_from([(1, 0), (3, 0), (0, 1), (0, 2), (2, 2), (0, 0)]))
 def test_run_decides_copies_by_the_rule(base: type[BlockIndex], seed: int, most: tuple[int, int]) -> None:
-    """Whatever the limits: a copy of a removed text may stay where what removed it is no longer looked at."""
     rng = np.random.default_rng(seed)
     index = type("Limited", (base,), {"max_bucket_size": most[0], "max_candidates": most[1]})
     distinct = ["".join(rng.choice(list("acegik"), 3)) + " 今天天气真好" + str(place) for place in range(14)]

@@ -57,7 +57,6 @@ def test_policy_says_which_post_is_decided_first(policy: str, texts: list[str], 
 
 
 def test_a_rule_decides_where_those_before_it_find_no_difference() -> None:
-    """In any number; the input order at last."""
     likes, reads = KeepHighest(highest="likes"), KeepHighest(highest="reads")
     values: dict[str, list[Any]] = {"likes": [1, 2, 2, None, 2], "reads": [9, "7", 8, 1, "8"]}
     assert order((likes, reads), **values) == [2, 4, 1, 0, 3]
@@ -67,7 +66,6 @@ def test_a_rule_decides_where_those_before_it_find_no_difference() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.text("ab", max_size=2)), max_size=12))
 def test_a_list_of_rules_equals_sorting_by_all_of_them(posts: list[tuple[int, int, str]]) -> None:
-    """By the plain twin: tuples."""
     likes, reads, texts = ([post[i] for post in posts] for i in range(3))
     expected = sorted(range(len(posts)), key=lambda i: (-likes[i], -len(texts[i]), -reads[i], -i))  # type: ignore[operator, arg-type]
     rules = (KeepHighest(highest="likes"), "longest", KeepHighest(highest="reads"), "last")
@@ -76,7 +74,6 @@ def test_a_list_of_rules_equals_sorting_by_all_of_them(posts: list[tuple[int, in
 
 @pytest.mark.parametrize("policy", ["first", "last", "longest", "most_complete", KeepHighest(highest="likes")])
 def test_no_posts_have_no_order(policy: Any) -> None:
-    """Nothing in, nothing out."""
     assert order(policy, []) == []
 
 
@@ -93,19 +90,16 @@ def test_no_posts_have_no_order(policy: Any) -> None:
     ids=["numbers as text", "ISO dates", "large ids", "no number", "dates of the APIs", "text"],
 )
 def test_values_are_compared_as_what_most_of_them_are(values: list[Any], expected: list[int]) -> None:
-    """Numbers exactly, also as CSV has them, where one ``N/A`` is no value; times by their zone; other text as text."""
     assert by_value(values) == expected
 
 
 @pytest.mark.parametrize("missing", [None, "", "  ", "nan", " NaN", float("nan"), np.float64("nan"), pd.NA, pd.NaT])
 def test_post_without_a_value_is_decided_last(missing: Any) -> None:
-    """However a file or a data frame says that there is none; the others are still compared as numbers."""
     assert by_value([missing, "9", "10", missing]) == [2, 1, 0, 3]
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5), st.floats(-5, 5)), max_size=12))
 def test_order_by_value_equals_its_plain_twin(values: list[float | None]) -> None:
-    """Highest first, ties and absent values in input order."""
     expected = sorted(range(len(values)), key=lambda i: -math.inf if values[i] is None else values[i], reverse=True)
     assert by_value(values) == sorted(expected, key=lambda i: values[i] is None)
 
@@ -114,7 +108,6 @@ def test_order_by_value_equals_its_plain_twin(values: list[float | None]) -> Non
     ("values", "held"), [([1, {}, 2], "dict and int"), ([np.array([1, 2]), np.array([1, 3])], "ndarray")]
 )
 def test_values_that_cannot_be_ordered_are_an_error(values: list[Any], held: str) -> None:
-    """It names the field, what it holds and where."""
     with pytest.raises(
         InputError, match=rf"keep: \{{highest: likes\}} needs values .* holds {held} \(first at row 3\)"
     ):
@@ -134,7 +127,6 @@ def test_values_that_cannot_be_ordered_are_an_error(values: list[Any], held: str
     ],
 )
 def test_policy_says_which_of_a_family_stays(keep: Any, kept: int) -> None:
-    """Through the public API; the removed posts name the one that stays."""
     posts = [{"text": text, "likes": likes} for text, likes in zip(FAMILY, [5, 1, 30], strict=True)]
     config = {"keep": keep, "normalizer": {"use": "none"}}
     result = hybriddup.dedupe(posts, config=config)
@@ -153,13 +145,11 @@ def test_policy_says_which_of_a_family_stays(keep: Any, kept: int) -> None:
     ],
 )
 def test_rules_that_mean_nothing_are_errors(keep: Any, message: str) -> None:
-    """Each with its place and what is allowed."""
     with pytest.raises(ConfigError, match=message):
         hybriddup.dedupe(FAMILY, config={"keep": keep})
 
 
 @pytest.mark.parametrize("keep", ["last", "longest"])
 def test_policy_settles_exact_repeats_too(keep: str) -> None:
-    """The last of equal posts stays, and of posts equal after normalizing the longest."""
     posts = ["今天天气真好，出门走走吧", "今天天气真好，出门走走吧 http://t.cn/abc", "今天天气真好，出门走走吧 "]
     assert hybriddup.dedupe(posts, config={"keep": keep}).kept == [{"last": 2, "longest": 1}[keep]]

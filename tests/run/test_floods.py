@@ -47,35 +47,26 @@ def mixed(posts: list[Any], others: list[Any]) -> list[Any]:
 @pytest.mark.parametrize("n_others", [0, OTHERS])
 @pytest.mark.parametrize("n", [9, 20, 50, 100, 200])
 def test_one_post_of_a_flood_stays(n: int, n_others: int) -> None:
-    """However many copies there are, alone or among other posts."""
     posts = mixed(flood(n, n), generated_posts(n, n_others))
-
     kept = hybriddup.dedupe(posts, config=BY_TEXT).kept
-
     assert sum(posts[row].startswith(BODY) for row in kept) == 1
 
 
 @pytest.mark.parametrize("n_others", [0, OTHERS])
 def test_each_user_posts_a_viral_text_once(n_others: int) -> None:
-    """Within the posts of one user, nothing about it is common."""
     ends = flood(30, 0)
     viral = [{"user": user, "text": text} for user in range(30) for text in (BODY, ends[user])]
     others = [{"user": f"other {row}", "text": text} for row, text in enumerate(generated_posts(1, n_others))]
     posts = mixed(viral, others)
-
     kept = hybriddup.dedupe(posts, config=BY_TEXT, per="user").kept
-
     assert sorted(posts[row]["user"] for row in kept if posts[row]["text"].startswith(BODY)) == list(range(30))
 
 
 def test_a_text_of_one_repeated_word_is_found() -> None:
-    """All of its shingles are common where many posts begin with that word."""
     ends = generated_posts(3, 400)
     posts = [f"USER {end}" for end in ends] + ["USER USER USER " + end for end in ends[:200]]
     last = ["USER " * 30 + "we met them at the harbor", "USER " * 30 + "nobody saw it coming, did you"]
-
     kept = hybriddup.dedupe(posts + last, config=BY_TEXT).kept
-
     assert len(posts) in kept
     assert len(posts) + 1 not in kept
 

@@ -33,10 +33,8 @@ def removals(posts: list[str], config: Any) -> list[tuple[int, int, int, float]]
 def test_a_run_with_the_recipe_of_its_posts_is_the_run_that_learns_from_them(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Weights, common shingles and IDF are those that a run learns."""
     path = tmp_path / "recipe.npz"
     learned = hybriddup.learn(POSTS, path, config=config)
-
     assert removals(POSTS, {**config, "recipe": str(path)}) == removals(POSTS, config)
     assert hybriddup.dedupe(POSTS, config=config).recipe.id == learned.id == load_recipe(path).id  # type: ignore[union-attr]
 
@@ -44,38 +42,30 @@ def test_a_run_with_the_recipe_of_its_posts_is_the_run_that_learns_from_them(
 def test_a_part_of_the_corpus_gets_the_fingerprints_of_the_whole(recipe: Path) -> None:
     """Weights fitted anew on the part would differ."""
     config = {"recipe": str(recipe)}
-
     whole = hybriddup.fingerprint(POSTS, config=config)
-
     assert (hybriddup.fingerprint(POSTS[:20], config=config) == whole[:20]).all()
     assert (hybriddup.fingerprint(POSTS[:20]) != whole[:20]).any()
 
 
 def test_the_id_follows_what_was_learned_not_the_file(recipe: Path, tmp_path: Path) -> None:
-    """A copy is the same recipe; one of other posts, or of another configuration, is another."""
     copy = tmp_path / "copy.npz"
     copy.write_bytes(recipe.read_bytes())
-
     same, other = load_recipe(copy).id, hybriddup.learn(POSTS[::2]).id
     narrow = hybriddup.learn(POSTS, config={"blocks": {"n_shingles": 8}}).id
-
     assert load_recipe(recipe).id == same
     assert len({same, other, narrow}) == 3
 
 
 def test_the_recipe_of_a_run_can_be_kept(recipe: Path, tmp_path: Path) -> None:
-    """It goes from a result to a file and back unchanged."""
     result, path = hybriddup.dedupe(POSTS), tmp_path / "of_run.npz"
     assert result.recipe is not None
     result.recipe.save(path)
-
     assert load_recipe(path).id == load_recipe(recipe).id
     assert sorted(tmp_path.iterdir()) == [path, recipe]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a recipe", b"PK\x03\x04 cut short"])
 def test_a_file_that_is_no_recipe_is_an_error_that_says_what_to_do(content: bytes | None, tmp_path: Path) -> None:
-    """Missing, empty, foreign or damaged: named, with the command that makes one."""
     path = tmp_path / "wrong.npz"
     if content is not None:
         path.write_bytes(content)
@@ -88,7 +78,6 @@ def test_a_file_that_is_no_recipe_is_an_error_that_says_what_to_do(content: byte
     [({"hasher": {"seed": 7}}, r"hasher\.seed is 7 here and 0 there"), ({"blocks": {"n_shingles": 8}}, "n_shingles")],
 )
 def test_a_recipe_of_another_configuration_is_refused(recipe: Path, config: dict[str, Any], named: str) -> None:
-    """The message names what differs."""
     with pytest.raises(ConfigError, match=named):
         hybriddup.dedupe(POSTS[:3], config={**config, "recipe": str(recipe)})
 
@@ -100,7 +89,6 @@ def test_nothing_is_learned_for_a_configuration_that_has_a_recipe(recipe: Path) 
 
 
 def test_a_window_keeps_the_recipe_in_its_store(recipe: Path, tmp_path: Path) -> None:
-    """It goes on with it when it is opened without, and refuses another."""
     store, other = tmp_path / "store", tmp_path / "other.npz"
     hybriddup.learn(POSTS[::2], other)
     compare = {"without_text": "compare"}

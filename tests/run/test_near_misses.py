@@ -28,14 +28,11 @@ def plain(verifier: Any = EDIT, **more: Any) -> dict[str, Any]:
 
 
 def test_near_misses_are_the_kept_pairs_with_the_best_scores_under_the_threshold() -> None:
-    """All of them, and no others: as comparing each kept post with each other finds."""
     texts = [post["text"] for post in POSTS if len(post["text"]) > 5]
     result = hybriddup.dedupe(texts, config=plain())
     scores = {(a, b): Indel.normalized_similarity(texts[a], texts[b]) for a, b in combinations(result.kept, 2)}
     expected = sorted((pair for pair, score in scores.items() if 0.7 <= score < 0.8), key=lambda pair: -scores[pair])
-
     found = result.near_misses(1000)
-
     assert {(miss.earlier_row, miss.row) for miss in found} == set(expected)
     assert len(found) == len(expected) > 5
     assert [miss.score for miss in found] == pytest.approx([scores[pair] for pair in expected])
@@ -55,7 +52,6 @@ def test_near_misses_have_the_posts_as_they_were_read() -> None:
 
 
 def test_combined_verifiers_miss_by_the_one_that_refuses_most() -> None:
-    """All must accept: one of 0.75 of 0.8 does not help where the other has 0.5 of 0.55."""
     texts = ["abcdefghijklmnopqrst", "abcdefghijklmnopXYZW"]
     both = {"all": [{"use": "edit", "threshold": 0.85}, {"use": "lcs", "threshold": 0.82}]}
     (miss,) = hybriddup.dedupe(texts, config=plain(both)).near_misses()
@@ -63,7 +59,6 @@ def test_combined_verifiers_miss_by_the_one_that_refuses_most() -> None:
 
 
 def test_scores_under_a_threshold_below_a_tenth_end_at_zero() -> None:
-    """No threshold is lowered past it."""
     texts = ["abcdefgh", "ijklmnop", "abqrstuv"]
     result = hybriddup.dedupe(texts, config=plain({"use": "edit", "threshold": 0.05}))
     assert [(miss.earlier_row, miss.row, miss.score, miss.threshold) for miss in result.near_misses()] == [
@@ -85,13 +80,11 @@ def test_near_misses_are_judged_by_what_the_run_learned() -> None:
 
 
 def test_nothing_near_is_no_near_miss() -> None:
-    """An empty corpus, one post, and posts that have nothing in common."""
     for texts in ([], ["good morning, everybody"], ["good morning, everybody", "明天下雨吗，要不要带伞出门"]):
         assert hybriddup.dedupe(texts).near_misses() == []
 
 
 def test_results_without_posts_say_so() -> None:
-    """One that was put together by hand has none to compare, or to show in a report."""
     by_hand = Result(np.zeros(0, np.int64), [], Summary(), 0, np.empty((0, 2), np.int64))
     for ask in (by_hand.near_misses, lambda: by_hand.report(BytesIO())):
         with pytest.raises(HybriddupError, match="not made by a run"):
@@ -99,6 +92,5 @@ def test_results_without_posts_say_so() -> None:
 
 
 def test_fewer_than_one_near_miss_is_refused() -> None:
-    """Rather than returned."""
     with pytest.raises(InputError, match="n must be 1 or more; got 0"):
         hybriddup.dedupe(["a"]).near_misses(0)

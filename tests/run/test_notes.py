@@ -35,14 +35,12 @@ CHATTER = [f"在吗在吗{i}" for i in range(FEWEST_TEXTS)]
     ],
 )
 def test_what_suits_is_told_by_the_lengths_of_most_texts(config: Any, length: int, message: str) -> None:
-    """Few texts of another length, and texts of which nothing is left, change nothing."""
     lengths = [0] * 2 * FEWEST_TEXTS + [length] * FEWEST_TEXTS + [10, 5000]
     notes = list(notes_on_lengths(load_settings(config), np.array(lengths, np.int32)))
     assert notes == [] if not message else notes[0].startswith(message)
 
 
 def test_of_few_texts_nothing_is_said() -> None:
-    """A handful tells nothing about those to come."""
     assert list(notes_on_lengths(load_settings("articles"), np.array([20] * (FEWEST_TEXTS - 1), np.int32))) == []
 
 
@@ -61,7 +59,6 @@ def test_of_few_texts_nothing_is_said() -> None:
     ids=["titles", "messages", "sentences", "tags", "chatter", "half titles", "some messages", "few"],
 )
 def test_what_suits_is_told_by_what_most_texts_look_like(texts: list[str], suited: str) -> None:
-    """Titles end as no sentence does and link to nothing; messages say where to opt out, or bring a code."""
     for config in ("posts", "weibo", "twitter"):
         notes = list(notes_on_kind(load_settings(config), texts))
         assert notes == [] if not suited else suited in notes[0]
@@ -70,12 +67,10 @@ def test_what_suits_is_told_by_what_most_texts_look_like(texts: list[str], suite
 @pytest.mark.parametrize("config", ["headlines", "sms", "articles", "benchmark"])
 @pytest.mark.parametrize("texts", [TITLES, MESSAGES], ids=["titles", "messages"])
 def test_a_configuration_that_was_chosen_for_them_is_not_questioned(config: str, texts: list[str]) -> None:
-    """Only those for posts are."""
     assert list(notes_on_kind(load_settings(config), texts)) == []
 
 
 def test_a_run_says_it_in_its_summary() -> None:
-    """Beside the other remarks."""
     posts = [f"今天是第{i}天，天气真好呀。" for i in range(FEWEST_TEXTS)]
     assert [note for note in hybriddup.dedupe(posts, config="articles").summary.notes if "made for short" in note]
     assert not [note for note in hybriddup.dedupe(posts, config="weibo").summary.notes if "made for" in note]
@@ -83,11 +78,8 @@ def test_a_run_says_it_in_its_summary() -> None:
 
 
 def test_limit_over_three_eighths_of_the_bits_is_a_note() -> None:
-    """The run goes on; by default there is nothing to note."""
     posts = ["the rain in spain stays mainly in the plain", "a quick brown fox jumps over the lazy dog"]
     bands = [{"max_hamming_distance": 50, "verifier": {"use": "edit", "threshold": 0.8}}]
-
     (note,) = hybriddup.dedupe(posts, config={"lengths": bands}).summary.notes
-
     assert note.startswith("lengths[0].max_hamming_distance is 50 of 128 bits.")
     assert hybriddup.dedupe(posts).summary.notes == []

@@ -30,7 +30,6 @@ def dedupe(config: Any = "weibo", posts: list[str] | None = None, **options: Any
 
 
 def test_every_row_is_kept_or_removed_and_counted() -> None:
-    """Once, and in input order; read is kept, exact and near."""
     result = dedupe()
     summary, removed = result.summary, [post.row for post in result.removed]
     assert sorted(result.kept + removed) == list(range(len(POSTS)))
@@ -56,14 +55,12 @@ def test_verified_pairs_are_rows_of_the_input() -> None:
 
 
 def test_summary_names_what_was_used() -> None:
-    """The configuration, the workers, the recipe and how stage 1 was built."""
     summary = dedupe("twitter", workers=2).summary
     assert (summary.config, summary.workers, len(summary.recipe_id)) == ("twitter", 2, 32)
     assert summary.blocks.shape.startswith("shingles: ")
 
 
 def test_steps_are_timed_in_their_order() -> None:
-    """Each once, with what went through it."""
     summary = dedupe().summary
     steps = "normalize, exact, fingerprint, block index, characters, verify, decide, audit"
     assert ", ".join(timing.step for timing in summary.timings) == steps
@@ -93,7 +90,6 @@ class Listener:
 
 
 def test_progress_tells_each_step_to_its_end() -> None:
-    """Steps that count reach the total that they announced."""
     dedupe()  # the kernels are compiled now
     settings, manager = open_session("weibo", entry_points=False)
     listener = Listener()
@@ -105,7 +101,6 @@ def test_progress_tells_each_step_to_its_end() -> None:
 
 
 def test_rows_of_bad_records_are_skipped() -> None:
-    """Rows are those of the input, gaps included, in kept, removed and verified pairs."""
     text = "你妈妈喊你回家吃饭哦，回家罗回家罗"
     texts = [text, text + "！", "完全不同的另一条", text]
     corpus = Corpus(texts, ["a", "b", "c", "d"], np.array([1, 4, 5, 9]), n_rows=12, n_bad_records=8)
@@ -120,14 +115,12 @@ def test_rows_of_bad_records_are_skipped() -> None:
 
 @pytest.mark.parametrize("use", ["scan", "shingles"])
 def test_largest_bucket_and_comparisons_are_reported(use: str) -> None:
-    """For whatever index."""
     report = dedupe({"blocks": {"use": use}}).summary.blocks
     assert 0 < report.largest_bucket <= report.n_comparisons
     assert report.n_look_ups > 0
 
 
 def test_bucket_limit_that_is_hit_is_in_the_summary() -> None:
-    """And the index no longer calls itself exact; no record is dropped."""
     posts = [f"今天天气真好，我们去公园走走吧，第{i}次" for i in range(60)]
     blocks = {"use": "shingles", "n_shingles": 2, "max_bucket_size": 5, "common_in": 1000}
     band = {"max_hamming_distance": 30, "verifier": {"use": "edit", "threshold": 1.0}}
@@ -139,12 +132,10 @@ def test_bucket_limit_that_is_hit_is_in_the_summary() -> None:
 
 
 def test_limits_that_are_not_hit_are_not_reported() -> None:
-    """An empty list of limits is good news."""
     assert dedupe().summary.blocks.limits_hit == {}
 
 
 def test_recipe_changes_with_the_corpus_that_weights_were_fitted_on() -> None:
-    """Fitted weights are part of what makes a fingerprint."""
     first, second = [f"今天天气真好{i}" for i in range(99)], [f"明天再说吧朋友{i}" for i in range(99)]
     assert dedupe({}, first).summary.recipe_id != dedupe({}, second).summary.recipe_id
 
@@ -152,7 +143,6 @@ def test_recipe_changes_with_the_corpus_that_weights_were_fitted_on() -> None:
 @pytest.mark.parametrize("use", ["scan", "shingles"])
 @pytest.mark.parametrize("name", ["jaccard", "cosine", "lcs", "hamming"])
 def test_other_verifiers_run_through(use: str, name: str) -> None:
-    """Each names itself in what it removes, with a score at its threshold or above."""
     band = {"max_hamming_distance": 30, "verifier": {"use": name, "threshold": 0.7}}
     result = dedupe({"blocks": {"use": use}, "lengths": [band]}, [post["text"] for post in load_sample("posts.jsonl")])
     near = [post for post in result.removed if post.reason == "near"]
@@ -182,7 +172,6 @@ ANY_OF = {"any": [{"use": "edit", "threshold": 0.9}, {"use": "lcs", "threshold":
 def test_pairs_ruled_out_by_their_characters_change_no_result(
     use: str, verifier: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fewer pairs are handed to the verifiers; what is removed for what stays the same."""
     bands = [
         {"up_to": 15, "max_hamming_distance": 50, "verifier": {"use": "edit", "threshold": 0.85}},
         {"max_hamming_distance": 50, "verifier": verifier},
@@ -198,7 +187,6 @@ def test_pairs_ruled_out_by_their_characters_change_no_result(
 
 
 def test_combinations_may_hold_combinations() -> None:
-    """What a combination of combinations accepts is what the same one accepts written flat."""
     short, long = {"use": "lcs", "threshold": 0.9}, {"use": "edit", "threshold": 0.9}
     edit, words = ALL_OF["all"]
 
@@ -214,7 +202,6 @@ def test_combinations_may_hold_combinations() -> None:
 
 
 def test_posts_that_are_nearly_all_candidates_of_each_other_cost_bounded_work() -> None:
-    """Of six characters in any order, each post has hundreds of candidates; most are passed over, and counted."""
     draw = random.Random(1)  # noqa: S311  no secret
     posts = ["".join(draw.choices("天地山水风云", k=30)) for _ in range(3000)]
     verifier = {"use": "edit", "threshold": 0.9}
@@ -253,7 +240,6 @@ print(json.dumps(n_interrupted))
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no signals that a handler could be for")
 def test_a_run_is_interrupted_at_any_moment() -> None:
-    """By an exception of a signal handler; nothing crashes, and the next run is whole."""
     done = subprocess.run([*python(), "-c", CHILD], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) >= 1

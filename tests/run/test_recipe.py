@@ -58,27 +58,21 @@ MAKES_THE_SAME = [
 
 @pytest.mark.parametrize("change", [*MAKES_ANOTHER, *MAKES_THE_SAME], ids=str)
 def test_what_makes_a_fingerprint_and_nothing_else_changes_the_id(posts: Settings, change: dict[str, Any]) -> None:
-    """Each option counts. Thresholds can be tuned on saved fingerprints, and the order of options says nothing."""
     assert (recipe_id(changed(change), {}) != recipe_id(posts, {})) == (change in MAKES_ANOTHER)
 
 
 @pytest.mark.parametrize("role", ["normalizer", "tokenizer", "weighter", "hasher"])
 def test_recipe_of_a_component_changes_the_id(posts: Settings, role: str) -> None:
-    """A dictionary or a fitted table with another checksum makes other fingerprints."""
     first, second = (recipe_id(posts, {role: Part(checksum=checksum)}) for checksum in ("abc", "abd"))
-
     assert len({first, second, recipe_id(posts, {})}) == 3
 
 
 def test_checksum_takes_the_place_of_the_option_of_its_name(posts: Settings) -> None:
-    """Where a dictionary lies on a machine is no part of the recipe; what is in it is."""
     parts = recipe_parts(posts, {"tokenizer": Part(cjk="checksum")})
-
     assert parts["tokenizer"] == {**posts.tokenizer.to_dict(), "cjk": "checksum"}
 
 
 def test_id_is_the_same_on_every_machine() -> None:
-    """A fixed id: it changes only with a new recipe format, and then with a changelog line."""
     parts = {
         "format": 1,
         "normalizer": {"use": "none"},
@@ -87,7 +81,6 @@ def test_id_is_the_same_on_every_machine() -> None:
         "hasher": {"use": "xxh3", "seed": 0},
         "fingerprint": {"bits": 128},
     }
-
     assert hash_recipe(parts) == "63c8b342a96d3b91de92da0a63eac716"
 
 
@@ -97,10 +90,8 @@ def test_numbers_of_numpy_are_plain_numbers(posts: Settings) -> None:
 
 
 def test_comparison_names_every_difference() -> None:
-    """A store that refuses a recipe says which parts differ."""
     first = changed({"tokenizer": {"cjk": [1, 2]}, "weighter": {"use": "tf"}, "hasher": {"seed": 7}})
     second = changed({"tokenizer": {"cjk": [2, 2]}, "weighter": {"use": "uniform"}, "hasher": {"use": "md5"}})
-
     assert list(compare_recipes(recipe_parts(first, {}), recipe_parts(second, {}), "there")) == [
         "tokenizer.cjk is [1,2] here and [2,2] there",
         'weighter.use is "tf" here and "uniform" there',
@@ -119,9 +110,7 @@ JSON = st.recursive(
 @examples(100)
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=4))
 def test_equal_parts_have_one_id_and_no_difference(parts: dict[str, Any]) -> None:
-    """However the keys are ordered."""
     turned = dict(reversed(parts.items()))
-
     assert hash_recipe(turned) == hash_recipe(parts)
     assert list(compare_recipes(turned, parts, "there")) == []
 
@@ -140,7 +129,6 @@ def test_edit_of_a_function_of_the_calling_program_changes_the_id() -> None:
 
 
 def test_normalizers_in_a_chain_do_what_they_do_one_by_one() -> None:
-    """And each is part of the recipe, in its place."""
     posts = ["Read THIS #ad", "read this", "ASK for more"]
     strip = plugin_of(lambda registry: registry.add_normalizer("strip", lambda text: text.removesuffix(" #ad")))
     config = {"normalizer": [{"use": "strip"}, {"use": "microblog"}]}

@@ -49,16 +49,13 @@ def decided(posts: list[dict[str, Any]], config: dict[str, Any], per: str | None
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_each_value_is_decided_as_if_by_itself(tmp_path: Path, name: str) -> None:
-    """With the same recipe: the same rows go, for the same keepers and reasons."""
     posts = [post | {"row": row} for row, post in enumerate(some_posts(1))]
     hybriddup.learn(posts, tmp_path / "recipe.npz", config=CONFIGS[name])
     config = {**CONFIGS[name], "recipe": str(tmp_path / "recipe.npz")}
     alone: Decided = {}
     for user in ["ann", "bo", 7, "7", None]:
         alone |= decided([post for post in posts if post["user"].get("id") == user], config)
-
     together = decided(posts, config, "user.id")
-
     assert len(together) > 40
     assert together == alone
     assert len(decided(posts, config)) > len(together)
@@ -72,7 +69,6 @@ def test_the_recipe_does_not_depend_on_it() -> None:
 
 
 def test_the_summary_says_within_what_repeats_are_looked_for() -> None:
-    """And what becomes of posts without a value."""
     posts = [{"text": "a", "by": "ann"}, {"text": "a", "by": "bo"}, {"text": "a"}, {"text": "a", "by": ""}]
     result = hybriddup.dedupe(posts, per="by")
     assert result.kept == [0, 1, 2]
@@ -86,7 +82,6 @@ def test_the_summary_says_within_what_repeats_are_looked_for() -> None:
     ("x", "y"), [("x", "y"), (1, True), (["x", "z"], ["y", "z"]), (np.arange(2000), np.arange(2000) % 1900)]
 )
 def test_data_frames_have_the_field_as_a_column(x: Any, y: Any) -> None:
-    """NaN is no value; lists and arrays are equal where all of their members are."""
     frame = pd.DataFrame({"text": ["a"] * 5, "by": [x, y, None, float("nan"), x]})
     assert hybriddup.dedupe(frame, per="by").kept == [0, 1, 2]
 
@@ -100,19 +95,16 @@ def test_data_frames_have_the_field_as_a_column(x: Any, y: Any) -> None:
     ],
 )
 def test_a_field_that_no_post_has_is_refused(posts: Any, message: str) -> None:
-    """It must be misspelled."""
     with pytest.raises(InputError, match=message):
         hybriddup.dedupe(posts, per="by")
 
 
 @pytest.mark.parametrize("posts", [[], pd.DataFrame({"text": [], "by": []})])
 def test_no_posts_have_no_scopes(posts: Any) -> None:
-    """Nothing in, nothing out."""
     assert hybriddup.dedupe(posts, per="by").kept == []
 
 
 def test_arrays_are_values_like_lists() -> None:
-    """A data frame may hold them where others hold lists."""
     texts = ["see you tomorrow at noon"] * 3
     frame = pd.DataFrame({"text": texts, "tags": [np.array([1, 2]), np.array([1, 2]), np.array([1, 3])]})
     assert [(post.row, post.keeper_row) for post in hybriddup.dedupe(frame, per="tags").removed] == [(1, 0)]

@@ -18,7 +18,6 @@ def logging() -> Clock:
 
 
 def test_a_finished_step_is_one_plain_line(logging: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    """With what was counted, or the total where nothing was."""
     with logging.step("weigh", 1200, "tokens"):
         pass
     with logging.step("read", 5):
@@ -36,7 +35,6 @@ def test_a_step_that_fails_is_not_called_finished(logging: Clock, capsys: pytest
 
 
 def test_a_quick_step_has_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """A log holds what took its time, and remarks."""
     clock = Clock(PlainLines())
     with clock.step("weigh", 1200):
         clock.progress.note("compiling")
@@ -72,7 +70,6 @@ def test_one_bar_goes_over_the_whole_course(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_steps_without_a_course_have_the_bar_to_themselves() -> None:
-    """One after another."""
     bar = Bar()
     bar.start("learn", 10, "posts")
     bar.advance(5)
@@ -83,6 +80,5 @@ def test_steps_without_a_course_have_the_bar_to_themselves() -> None:
 
 
 def test_quiet_progress_is_silent() -> None:
-    """Nothing is drawn, at a terminal or not."""
     with show_progress(quiet=True) as progress:
         assert type(progress) is Progress

@@ -24,7 +24,6 @@ def hashtags_and_noise(n: int) -> list[str]:
 
 
 def test_posts_that_wait_for_one_another_are_verified_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of a batch decides which candidates the next posts have; they are not verified post by post."""
     turns, verify = list[int](), Bands.verify
 
     def counted(self: Bands, pairs: Any, *others: Any) -> Any:

@@ -28,7 +28,6 @@ def rows(result: hybriddup.Result) -> tuple[list[int], list[int]]:
 
 
 def test_originals_go_with_their_copies() -> None:
-    """What nothing repeats is kept; the result says which went for their copies."""
     result = hybriddup.dedupe([A, B, NEAR_A, C, B], config={"keep": "none"})
     assert (*rows(result), list(result.originals)) == ([3], [2, 4], [0, 1])
     assert (result.summary.n_kept, result.summary.n_originals) == (1, 2)
@@ -36,7 +35,6 @@ def test_originals_go_with_their_copies() -> None:
 
 
 def test_the_third_copy_is_the_first_to_go() -> None:
-    """The original and two copies are kept, in the order of deciding."""
     posts = [A, NEAR_A, B, A, A, B, NEAR_A]
     assert rows(hybriddup.dedupe(posts, config={"max_copies": 2})) == ([0, 1, 2, 3, 5], [4, 6])
     last = hybriddup.dedupe(posts, config={"max_copies": 2, "keep": "last"})
@@ -61,7 +59,6 @@ def test_posts_repeat_each_other_only_within_a_time() -> None:
 
 
 def test_other_posts_are_repeated_within_the_time_too() -> None:
-    """Those of `against` are always kept."""
     config = {"within": "2d"}
     old, new = timed((A, 0)), timed((A, 1), (A, 3), (NEAR_A, 4))
     assert rows(hybriddup.dedupe(new, against=old, config=config)) == ([1], [0, 2])
@@ -70,7 +67,6 @@ def test_other_posts_are_repeated_within_the_time_too() -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("per", [None, "user"])
 def test_a_run_within_a_time_decides_as_a_window_with_that_horizon(seed: int, per: str | None) -> None:
-    """Row for row, keeper for keeper, with the recipe that the run learned; each scope has a window of its own."""
     rng = np.random.default_rng(seed)
     texts = [json.loads(line)["text"] for line in SAMPLES.read_text("utf-8").splitlines()][:120]
     often = [*texts, *texts[:8] * 12]
@@ -104,7 +100,6 @@ def test_a_run_within_a_time_decides_as_a_window_with_that_horizon(seed: int, pe
 
 
 def test_any_number_of_workers_keeps_the_same_within_a_time() -> None:
-    """Bytes too."""
     rng = np.random.default_rng(5)
     posts = timed(*((str(rng.choice([A, NEAR_A, B, C])), float(rng.random()) * 20) for _ in range(300)))
     results = [hybriddup.dedupe(posts, config={"within": "3d"}, workers=workers) for workers in (1, 2, 3)]
@@ -127,13 +122,11 @@ def test_any_number_of_workers_keeps_the_same_within_a_time() -> None:
     ],
 )
 def test_what_cannot_be_kept_is_refused(config: dict[str, Any], posts: Any, message: str) -> None:
-    """By the key that was written."""
     with pytest.raises(hybriddup.HybriddupError, match=message):
         hybriddup.dedupe(posts, config=config)
 
 
 @pytest.mark.parametrize("config", [{"keep": "none"}, {"max_copies": 1}, {"within": "1d"}])
 def test_a_window_refuses_what_only_runs_keep(config: dict[str, Any]) -> None:
-    """It decides each post before it knows the next."""
     with pytest.raises(hybriddup.ConfigError, match="a window cannot keep"):
         hybriddup.Window.open(None, config)

@@ -33,7 +33,6 @@ def check(name: str, answer: Any) -> None:
 
 
 def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
-    """In order, and with the evidence of a duplicate."""
     several = [{"id": 2, "text": NEARLY}, {"text": OTHER}]
     sent: Any = ({"id": "a", "text": REPEATED}, several, several[:1])
     one, (near, other), (again,) = (answer.json() for answer in answers_to(*(("POST", "/v1/posts", at) for at in sent)))
@@ -47,7 +46,6 @@ def test_one_post_gets_one_decision_and_an_array_an_array() -> None:
 
 
 def test_an_id_sent_again_gets_its_answer_again() -> None:
-    """Whatever the text, and said to be a repetition."""
     first, again = answers_to(*(("POST", "/v1/posts", {"id": "a", "text": text}) for text in (REPEATED, OTHER)))
     assert again.json() == first.json() | {"repeated": True}
     assert again.headers["x-content-type-options"] == "nosniff"  # no browser takes a post for a page
@@ -77,12 +75,10 @@ def test_posts_are_found_by_id(address: str, text: str) -> None:
     ],
 )
 def test_what_is_not_there_or_cannot_be_listed_is_refused(address: str, status: int) -> None:
-    """And so are numbers that are none."""
     assert refused(ask(lambda client: client.get(f"/v1/{address}")))[0] == status
 
 
 def test_matches_are_found_without_adding() -> None:
-    """Best first, as many as are asked for, with score and threshold."""
     posts = [{"id": "a", "text": OTHER}, {"id": "b", "text": OTHER_RAIN}]
     asked = [("POST", "/v1/match", {"text": OTHER, "limit": limit}) for limit in (5, 5, 1)]
     first, second, nearest = (answer.json() for answer in answers_to(("POST", "/v1/posts", posts), *asked)[1:])
@@ -93,7 +89,6 @@ def test_matches_are_found_without_adding() -> None:
 
 
 def test_an_explanation_shows_both_texts_and_the_verdict() -> None:
-    """The post is A, the text of the request B."""
     explain = ("POST", "/v1/explain", {"text": NEARLY, "id": "#0"})
     found = answers_to(("POST", "/v1/posts", {"text": REPEATED}), explain)[-1].json()
     assert (found["a"]["text"], found["b"]["text"], found["matches"]) == (REPEATED, NEARLY, True)
@@ -102,7 +97,6 @@ def test_an_explanation_shows_both_texts_and_the_verdict() -> None:
 
 
 def test_lone_surrogates_and_nul_come_back_as_they_were() -> None:
-    """JSON can spell them as escapes, and so do the answers."""
     body = rb'{"id": "\ud800", "text": "odd \udfff \u0000 text"}'
 
     async def talk(client: httpx.AsyncClient) -> tuple[Any, Any]:
@@ -115,7 +109,6 @@ def test_lone_surrogates_and_nul_come_back_as_they_were() -> None:
 
 
 def test_stats_have_counts_and_history() -> None:
-    """Posts sent again are not counted as new."""
     posts = [*({"text": text} for text in (REPEATED, REPEATED, NEARLY)), *[{"id": 1, "text": OTHER}] * 2]
     sent = (("POST", "/v1/posts", post) for post in posts)
     stats = answers_to(*sent, ("GET", "/v1/stats", None))[-1].json()
@@ -140,7 +133,6 @@ def samples_of(metrics: str) -> dict[tuple[str, ...], float]:
 
 
 def test_metrics_are_those_of_prometheus() -> None:
-    """Decisions by kind and length band, latencies by step and request, refused requests."""
     sent = ([{"text": REPEATED}, {"id": 1, "text": NEARLY}, {"text": "ok"}], {"text": 1}, {"id": 1, "text": "again"})
     asked = ("/v1/posts/whatever", "/nothing/here", "/metrics")
     requests = (*(("POST", "/v1/posts", body) for body in sent), *(("GET", address, None) for address in asked))
@@ -161,7 +153,6 @@ def test_metrics_are_those_of_prometheus() -> None:
 
 
 def test_the_page_comes_from_the_package_and_asks_no_one_else() -> None:
-    """Its policy allows nothing but the service itself, and nothing inline."""
     answers = ask(lambda client: asyncio.gather(*map(client.get, ("/", "/page.css", "/page.js"))))
     assert [answer.headers["content-type"].partition(";")[0] for answer in answers] == [
         "text/html",
@@ -191,8 +182,6 @@ def test_a_service_says_that_it_is_ready_once_posts_are_taken() -> None:
 
 
 def test_a_service_is_alive_before_it_is_ready() -> None:
-    """While the window is opened, and when that has failed."""
-
     service = make_service()
 
     async def talk(client: httpx.AsyncClient) -> list[tuple[int, int, int]]:
@@ -208,7 +197,6 @@ def test_a_service_is_alive_before_it_is_ready() -> None:
 
 
 def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
-    """Where the service says that it is ready, and in the metrics."""
     now = [2e9]
 
     async def talk(client: httpx.AsyncClient) -> tuple[dict[str, object], str]:
@@ -223,7 +211,6 @@ def test_a_window_whose_time_is_ahead_of_the_clock_says_so() -> None:
 
 
 def test_the_latest_decisions_are_listed_newest_first() -> None:
-    """With the text of the kept post; posts sent again are no decisions; of one outcome where that is asked."""
     texts = zip("abcda", [REPEATED, NEARLY, OTHER, OTHER, "x"], strict=True)
     posts = [{"id": name, "text": text} for name, text in texts]
     asked = ["", "?limit=1", "?decision=near", "?decision=exact", "?decision=kept"]
@@ -238,7 +225,6 @@ def test_the_latest_decisions_are_listed_newest_first() -> None:
 
 
 def test_pairs_to_judge_are_near_ones_and_those_that_fell_short() -> None:
-    """Each pair once, none of equal texts, and none of posts too long to be read."""
     texts = [REPEATED, NEARLY, OTHER, OTHER, OTHER_RAIN, "长" * 1001, "长" * 1001 + "文章"]
     posts = [{"text": text} for text in texts]
     found = answers_to(("POST", "/v1/posts", posts), ("GET", "/v1/pairs", None))[-1].json()
@@ -251,8 +237,6 @@ def test_pairs_to_judge_are_near_ones_and_those_that_fell_short() -> None:
 
 
 def test_a_post_that_is_deleted_is_gone_for_all_that_is_asked_later() -> None:
-    """It is found, listed and named no more, its id is free, and what repeats it is kept; once it is not there, 404."""
-
     async def talk(client: httpx.AsyncClient) -> list[Any]:
         await client.post("/v1/posts", json=[{"id": 7, "text": REPEATED}, {"id": "b", "text": NEARLY}])
         first = await client.delete("/v1/posts/7?type=int")
@@ -274,7 +258,6 @@ def test_a_post_that_is_deleted_is_gone_for_all_that_is_asked_later() -> None:
 
 
 def test_posts_are_listed_and_searched_newest_first() -> None:
-    """With the text that each repeats, so many at a time, by what is in them or by the post that they repeat."""
     posts = [{"id": 1, "text": REPEATED}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}, {"text": "Hello"}]
 
     async def talk(client: httpx.AsyncClient) -> list[Any]:
@@ -324,7 +307,6 @@ def test_each_request_has_a_line_in_the_access_log() -> None:
 
 
 def test_metrics_tell_of_the_process() -> None:
-    """Its memory, its time, and what collecting garbage does."""
     text = ask(lambda client: client.get("/metrics")).text
     names = {family.name for family in text_string_to_metric_families(text)}
     assert {"process_resident_memory_bytes", "process_cpu_seconds", "python_info", "python_gc_collections"} <= names
@@ -340,7 +322,6 @@ def metrics_of(stats: WindowStats) -> dict[tuple[str, ...], float]:
 
 
 def test_estimated_recall_comes_with_its_interval_and_counts() -> None:
-    """Every sampled post is in one of the outcomes."""
     samples = metrics_of(SOME)
     assert samples["hybriddup_estimated_recall",] == 0.9
     assert samples["hybriddup_estimated_recall_low",] == 0.6
@@ -350,7 +331,6 @@ def test_estimated_recall_comes_with_its_interval_and_counts() -> None:
 
 
 def test_without_duplicates_there_is_no_estimated_recall() -> None:
-    """The counters are there all the same."""
     samples = metrics_of(NONE)
     assert ("hybriddup_estimated_recall",) not in samples
     assert samples["hybriddup_audited_posts_total", "found"] == 0

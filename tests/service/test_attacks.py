@@ -56,8 +56,6 @@ async def n_refused(client: httpx.AsyncClient) -> float:
 
 
 def test_posts_are_decided_while_refused_clients_insist() -> None:
-    """Each of them asks again at once, and has its turn in the end."""
-
     async def insist(client: httpx.AsyncClient, number: int) -> list[int]:
         statuses = [0]
         while statuses[-1] != 200:
@@ -88,8 +86,6 @@ def test_a_full_queue_is_told_before_a_body_is_looked_at() -> None:
 
 
 def test_bodies_that_come_slowly_keep_no_room_from_others() -> None:
-    """However large they say they are."""
-
     async def slowly(go: asyncio.Event) -> AsyncIterator[bytes]:
         yield b"["
         await go.wait()
@@ -112,8 +108,6 @@ def test_bodies_that_come_slowly_keep_no_room_from_others() -> None:
 
 
 def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
-    """The next ones are as large as its work allows."""
-
     def decide(posts: list[Post]) -> list[Decision]:
         time.sleep(0.2)  # as where the event loop has the interpreter
         return Decide()(posts)
@@ -194,7 +188,6 @@ def test_connections_that_are_gone_leave_memory_at_once() -> None:
     ],
 )
 def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: dict[str, str], status: int) -> None:
-    """It is given before anything is read, and what still comes is dropped for a while only."""
     events: list[Any] = []
 
     async def receive() -> Message:
@@ -226,7 +219,6 @@ def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: di
 
 
 def test_a_connection_that_is_closed_is_no_fault() -> None:
-    """The server's transport refuses to read and to write before, or without, saying that the client has gone."""
     refusing = AsyncMock(side_effect=RuntimeError("unable to perform operation; the handler is closed"))
 
     async def talk(*, is_open: bool) -> Message:
@@ -242,7 +234,6 @@ def test_a_connection_that_is_closed_is_no_fault() -> None:
 
 @pytest.mark.parametrize("place", ["history.add", "queue.decide"])
 def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture, place: str) -> None:
-    """The client learns its kind only, and at once."""
     service, (part, method) = make_service(), place.split(".")
     setattr(getattr(service, part), method, lambda _: 1 / 0)
     answer = ask(lambda client: client.post("/v1/posts", json={"text": OTHER}), service)
@@ -254,7 +245,6 @@ def test_an_error_that_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture
 
 
 def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:
-    """A small body waits for none of them."""
     go, parsed = threading.Event(), []
 
     def make(body: Any) -> int:
@@ -289,7 +279,6 @@ def test_large_bodies_are_parsed_one_at_a_time_and_others_beside_them() -> None:
     ["1" + "0" * 400, "1" + "0" * 5000, "-1e400", "1e999", "NaN", "true", "[[1]]", "{}", '"soon"', f'"{LONG}"'],
 )
 def test_a_time_that_is_none_is_said_where_it_is(time_of_post: str) -> None:
-    """Whatever it is, and without a trace in the log."""
     body = f'[{{"text": "a", "created_at": 1}}, {{"text": "b", "created_at": {time_of_post}}}]'
     service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
     answer = ask(lambda client: client.post("/v1/posts", content=body.encode(), headers=JSON), service)
@@ -315,7 +304,6 @@ def test_a_time_that_is_none_is_said_where_it_is(time_of_post: str) -> None:
     ],
 )
 def test_what_is_repeated_of_a_request_is_short(method: str, path: str, headers: dict[str, str], body: bytes) -> None:
-    """However long it was."""
     headers = {"host": "localhost"} | headers
     answer = ask(lambda client: client.request(method, path, headers=headers, content=body), hosts={"localhost"})
     assert 400 <= refused(answer)[0] < 500
@@ -344,8 +332,6 @@ def full() -> StoreError:
 def test_nobody_learns_where_the_store_is(
     caplog: pytest.LogCaptureFixture, error: HybriddupError, refusal: tuple[int, str], trouble: str | None
 ) -> None:
-    """Whatever fails, and whatever is asked; the log of the service has it once."""
-
     async def talk() -> list[httpx.Response]:
         service = make_service()
         async with running(service) as client:

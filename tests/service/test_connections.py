@@ -101,39 +101,33 @@ def drip(client: socket.socket, data: bytes) -> bytes:
 
 @pytest.mark.parametrize("endless", [b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ", b"GET /", b"\r\n"])
 def test_headers_that_do_not_end_are_not_waited_for(served: Served, client: socket.socket, endless: bytes) -> None:
-    """However steadily they come."""
     answer = drip(client, endless + b"\r\n" * 500 if endless == b"\r\n" else endless + b"a" * 500)
     assert refused(answer) == (408, "timeout")
     assert counted(served, "too_slow") > 0
 
 
 def test_headers_of_a_later_request_are_not_waited_for_either(client: socket.socket) -> None:
-    """A connection that was once well behaved gets no more time."""
     client.sendall(POST)
     assert one_answer(client).startswith(b"HTTP/1.1 200")
     assert refused(drip(client, b"GET /" + b"a" * 500)) == (408, "timeout")
 
 
 def test_a_connection_that_says_nothing_is_ended(client: socket.socket) -> None:
-    """Without a word, for nothing was asked."""
     assert rest(client) == b""
 
 
 def test_a_connection_that_has_nothing_more_to_say_is_ended(client: socket.socket) -> None:
-    """After its time between two requests."""
     client.sendall(POST)
     assert rest(client).startswith(b"HTTP/1.1 200")
 
 
 def test_a_body_sent_byte_by_byte_is_not_waited_for(client: socket.socket) -> None:
-    """The whole of it has its time."""
     client.sendall(HEADERS % 10_000)
     answer = drip(client, b"[" + b" " * 9_999)
     assert answer.startswith(b"HTTP/1.1 408")
 
 
 def test_a_body_that_nobody_asked_for_is_not_waited_for(client: socket.socket) -> None:
-    """The answer came before it, and the connection goes all the same."""
     client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
     assert one_answer(client).startswith(b"HTTP/1.1 200")
     assert drip(client, b"1\r\na\r\n" * 2000) == b""
@@ -149,7 +143,6 @@ def test_a_body_in_countless_parts_is_refused(served: Served, client: socket.soc
 
 
 def test_a_body_that_is_refused_is_not_taken_to_its_end(client: socket.socket) -> None:
-    """The answer comes before it, and the connection ends while the client still sends."""
     client.sendall(HEADERS % 2**40)
     answer = b""
     with suppress(ConnectionResetError, BrokenPipeError):
@@ -162,7 +155,6 @@ def test_a_body_that_is_refused_is_not_taken_to_its_end(client: socket.socket) -
 
 
 def test_headers_that_are_too_large_are_refused(served: Served, client: socket.socket) -> None:
-    """Before they fill the memory."""
     line = b"X: " + b"a" * 1000 + b"\r\n"
     with suppress(ConnectionResetError, BrokenPipeError):
         client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + line * (6 * MAX_HEADER_BYTES // len(line)))
@@ -184,7 +176,6 @@ def test_what_is_no_http_is_refused(served: Served, said: bytes) -> None:
 
 
 def test_a_client_that_said_all_is_answered(served: Served, client: socket.socket) -> None:
-    """Closing its half of the connection is no farewell."""
     client.sendall(POST)
     client.shutdown(socket.SHUT_WR)
     answer = rest(client)
@@ -193,7 +184,6 @@ def test_a_client_that_said_all_is_answered(served: Served, client: socket.socke
 
 
 def test_a_client_that_stopped_halfway_is_let_go(client: socket.socket) -> None:
-    """Nothing more can come of it."""
     client.sendall(POST[:-5])
     client.shutdown(socket.SHUT_WR)
     began = time.monotonic()
@@ -211,7 +201,6 @@ def test_clients_that_are_gone_at_once_leave_no_trace(served: Served) -> None:
 
 
 def test_a_foreign_name_is_refused_without_a_token(served: Served) -> None:
-    """A page of another site, whose name leads to this machine, learns nothing."""
     assert httpx.get(f"{served.address}/v1/stats", headers={"host": "evil.example"}).status_code == 421
 
 
@@ -227,7 +216,6 @@ def test_of_too_many_connections_the_one_idle_for_longest_makes_room(served: Ser
 
 
 def test_an_answer_that_nobody_takes_is_not_kept(served: Served) -> None:
-    """A client that asks again and again, and reads nothing, loses its connection."""
     parts, before = urlsplit(served.address), counted(served, "too_slow")
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -242,7 +230,6 @@ def test_an_answer_that_nobody_takes_is_not_kept(served: Served) -> None:
 
 
 def test_requests_sent_ahead_are_answered_in_order_unless_they_are_too_many(served: Served) -> None:
-    """Each that waits takes memory."""
     asked = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + POST
     with connect(served) as client:
         client.sendall(asked * (MAX_AHEAD // 2))

@@ -53,7 +53,6 @@ def answers(served: Served) -> list[str]:
 
 @pytest.mark.slow
 def test_while_it_loads_it_ends_at_once_or_is_ready_later(tmp_path: Path, slow: Path) -> None:
-    """The port is open before the window is: it is alive, not ready, and says so to those who send posts."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:
         before = answers(served)
         assert served.end()[0] == 0
@@ -95,7 +94,6 @@ def post_slowly(served: Served, slow: Path) -> tuple[threading.Thread, list[http
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_it_waits_for_the_answer_that_is_being_made(tmp_path: Path, slow: Path, number: int) -> None:
-    """And accepts nothing new; so too when its terminal is closed."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:
         thread, got = post_slowly(served, slow)
         served.process.send_signal(number)
@@ -123,7 +121,6 @@ def test_a_service_that_is_to_outlive_its_terminal_does(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_second_ctrl_c_waits_for_nothing(tmp_path: Path, slow: Path) -> None:
-    """What was not answered may be lost; the store is whole."""
     with serving(tmp_path / "window", *ARGUMENTS) as served:
         thread, got = post_slowly(served, slow)
         served.process.send_signal(signal.SIGINT)

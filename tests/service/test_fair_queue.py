@@ -36,7 +36,6 @@ def take_all(queue: FairQueue, most_cost: float) -> list[list[Part]]:
 def test_every_post_is_taken_once_and_in_the_order_of_its_request(
     given_: list[tuple[str, list[int]]], most: float
 ) -> None:
-    """However the batches fall."""
     queue, requests = FairQueue(), [waiting(client, lengths) for client, lengths in given_]
     for request in requests:
         queue.add(request)
@@ -48,7 +47,6 @@ def test_every_post_is_taken_once_and_in_the_order_of_its_request(
 
 @given(REQUESTS)
 def test_no_client_has_two_turns_while_another_waits(given_: list[tuple[str, list[int]]]) -> None:
-    """Neither has a request of a client with several."""
     queue = FairQueue()
     for client, lengths in given_:
         queue.add(waiting(client, lengths))
@@ -60,14 +58,12 @@ def test_no_client_has_two_turns_while_another_waits(given_: list[tuple[str, lis
 
 
 def test_a_turn_is_a_few_posts_and_fewer_long_ones() -> None:
-    """At least one, however long."""
     assert len(waiting("a", [10] * 100).take().posts) == POSTS_A_TURN
     assert len(waiting("a", [CHARACTERS_AS_A_POST] * 100).take().posts) == POSTS_A_TURN // 2
     assert len(waiting("a", [10**6] * 100).take().posts) == 1
 
 
 def test_a_request_that_has_gone_is_left_out() -> None:
-    """Its posts that wait are decided no more."""
     queue, gone, other = FairQueue(), waiting("a", [10] * 40), waiting("b", [10])
     queue.add(gone)
     queue.add(other)
@@ -78,8 +74,6 @@ def test_a_request_that_has_gone_is_left_out() -> None:
 
 
 def test_a_large_request_does_not_hold_up_a_small_one() -> None:
-    """The small one comes after a turn of the large one, and both are answered whole."""
-
     async def talk() -> tuple[list[str], list[int]]:
         decide = Decide()
         queue = DecidingQueue(decide, max_posts=10_000)
@@ -97,8 +91,6 @@ def test_a_large_request_does_not_hold_up_a_small_one() -> None:
 
 
 def test_large_requests_leave_room_for_small_ones() -> None:
-    """However many there are; nothing is counted as waiting at the end."""
-
     async def talk() -> tuple[list[bool], int]:
         queue = DecidingQueue(Decide(), max_posts=1000)
         large = [queue.submit([Post("a")] * 250, 30, str(n)) for n in range(20)]
@@ -114,7 +106,6 @@ def test_large_requests_leave_room_for_small_ones() -> None:
 
 
 def test_a_request_that_fails_halfway_says_how_much_of_it_was_decided() -> None:
-    """A client that sends it again with the same ids gets the same answers; nothing waits any more."""
     decide = Decide()
 
     def fail_later(posts: list[Post]) -> list[Decision]:

@@ -60,7 +60,6 @@ def check_all_there(client: httpx.Client, n_acknowledged: int) -> None:
 
 @pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
-    """507 for posts, 503 for readiness, and all is well when there is room again, without a restart."""
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(2 * 2**20))
     with serving(small_disk / "window") as served, httpx.Client(base_url=served.address, timeout=60) as client:

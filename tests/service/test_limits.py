@@ -42,8 +42,6 @@ TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
     ],
 )
 def test_bodies_that_are_not_allowed_are_refused(body: bytes, status: int, error: str) -> None:
-    """And nothing of them is decided."""
-
     async def talk(client: httpx.AsyncClient) -> tuple[httpx.Response, Any]:
         answer = await client.post("/v1/posts", content=body, headers=JSON)
         return answer, (await client.get("/v1/stats")).json()
@@ -60,7 +58,6 @@ def test_limits_are_inclusive() -> None:
 
 
 def test_a_body_of_unknown_size_is_not_read_to_its_end() -> None:
-    """The limit holds where nothing was declared, as soon as it is passed."""
     n_parts = 0
 
     async def parts() -> AsyncIterator[bytes]:
@@ -75,7 +72,6 @@ def test_a_body_of_unknown_size_is_not_read_to_its_end() -> None:
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 def test_other_types_than_json_are_refused(kind: str | None) -> None:
-    """Which also keeps other sites from sending posts through a visitor's browser."""
     headers = {"content-type": kind} if kind else {}
     answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers=headers))
     assert refused(answer) == (415, "not_json")
@@ -103,13 +99,10 @@ def test_json_is_told_however_it_is_spelled(kind: str) -> None:
     ],
 )
 def test_requests_that_look_are_checked(path: str, body: Any, error: str) -> None:
-    """Matches and explanations."""
     assert refused(ask(lambda client: client.post(path, json=body), LIMITS)) == (422, error)
 
 
 def test_addresses_and_methods_that_are_not_there_are_errors_of_the_same_shape() -> None:
-    """With the allowed methods where there are some."""
-
     async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
         return [await client.get("/v2"), await client.put("/v1/posts"), await client.get("/v1/posts//")]
 
@@ -133,7 +126,6 @@ def test_addresses_and_methods_that_are_not_there_are_errors_of_the_same_shape()
     ],
 )
 def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str | None, status: int) -> None:
-    """The page, the schema and the health are open."""
     headers = {"authorization": authorization} if authorization else {}
 
     async def talk(client: httpx.AsyncClient) -> tuple[list[httpx.Response], list[int], str]:
@@ -165,14 +157,11 @@ def test_a_token_is_asked_for_where_posts_are_told_or_taken(authorization: str |
     ],
 )
 def test_without_a_token_only_the_own_names_are_answered(host: str, status: int) -> None:
-    """A foreign name may lead to this machine, but its pages learn nothing."""
     answer = ask(lambda client: client.get("/v1/stats", headers={"host": host.encode()}), hosts={"localhost", "::1"})
     assert answer.status_code == status
 
 
 def test_a_full_queue_says_when_to_come_back() -> None:
-    """What was accepted before is answered all the same."""
-
     async def talk() -> tuple[RequestError, list[Decision]]:
         slow = Decide(is_held=True)
         queue = DecidingQueue(slow, max_posts=3)
@@ -192,8 +181,6 @@ def test_a_full_queue_says_when_to_come_back() -> None:
 
 
 def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None:
-    """503 and 504 tell the two apart."""
-
     async def talk() -> tuple[list[int], list[str], int]:
         slow = Decide(is_held=True)
         queue = DecidingQueue(slow, max_posts=10)
@@ -227,8 +214,6 @@ def test_too_many_looks_are_refused() -> None:
 
 
 def test_a_body_that_does_not_come_is_not_waited_for() -> None:
-    """A client that sends nothing more gets an answer in the end."""
-
     async def parts() -> AsyncIterator[bytes]:
         yield b"{"
         await asyncio.sleep(30)
@@ -259,7 +244,6 @@ def test_a_time_in_another_form_matters_only_where_it_counts(time_of: Any, statu
 
 
 def test_a_body_waits_for_no_room_and_gives_it_back() -> None:
-    """One that comes alone may take more than there is."""
     room, first, second = BodyRoom(100), {}, {}
     room.take(first, 60)
     with pytest.raises(RequestError, match="60 bytes"):
@@ -273,8 +257,6 @@ def test_a_body_waits_for_no_room_and_gives_it_back() -> None:
 
 
 def test_a_request_that_finds_no_room_is_refused() -> None:
-    """It may come again when the others are answered; and every request gives back what it held."""
-
     async def slowly(go: asyncio.Event) -> AsyncIterator[bytes]:
         yield b'{"text": "' + b"a" * 90
         await go.wait()

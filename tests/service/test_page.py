@@ -56,7 +56,6 @@ def explain(page: Any, text: str, which: str = " “a”") -> None:
 
 
 def test_a_text_is_found_and_explained(page: Any) -> None:
-    """Its matches, and the steps of one with the verdict."""
     explain(page, NEARLY)
     assert page.locator("#find-status").inner_text().startswith("Repeats 1 kept post")
     assert REPEATED in page.locator("#matches li").first.inner_text()
@@ -68,7 +67,6 @@ def test_a_text_is_found_and_explained(page: Any) -> None:
 
 
 def test_markup_in_a_post_is_text(page: Any) -> None:
-    """Neither a post nor an id becomes part of the page."""
     explain(page, MARKUP, "")
     assert MARKUP in page.locator("#matches .post").first.inner_text()
     assert page.locator("main img, main script, main b").count() == 0
@@ -76,7 +74,6 @@ def test_markup_in_a_post_is_text(page: Any) -> None:
 
 
 def test_text_from_right_to_left_stands_so(page: Any) -> None:
-    """In the field and among the matches, while the facts about it do not."""
     find(page, ARABIC)
     direction = "element => getComputedStyle(element).direction"
     assert page.locator("#text").evaluate(direction) == "rtl"
@@ -91,7 +88,6 @@ def test_large_numbers_are_explained_by_their_own_id(page: Any) -> None:
 
 
 def test_counters_and_chart_follow_what_is_decided(page: Any, served: Served) -> None:
-    """Without being loaded anew."""
     counter = page.locator("#counts div", has=page.get_by_text("posts decided", exact=True)).locator("dd")
     counter.wait_for()
     before = int(counter.inner_text())
@@ -102,7 +98,6 @@ def test_counters_and_chart_follow_what_is_decided(page: Any, served: Served) ->
 
 
 def test_the_keyboard_is_enough(page: Any) -> None:
-    """Tab leads to the field, Ctrl+Enter looks, and the explanation gets the focus."""
     page.locator("#counts dd").first.wait_for()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "text"
@@ -116,7 +111,6 @@ def test_the_keyboard_is_enough(page: Any) -> None:
 
 
 def test_every_control_has_a_name_and_text_enough_contrast(page: Any) -> None:
-    """At least 4.5 to 1, in light and in dark."""
     explain(page, NEARLY)
     for control in page.locator("button, input, textarea").all():
         assert control.evaluate("e => (e.labels && e.labels.length) || e.getAttribute('aria-label') || e.innerText")
@@ -126,7 +120,6 @@ def test_every_control_has_a_name_and_text_enough_contrast(page: Any) -> None:
 
 
 def test_a_narrow_screen_can_be_read(page: Any) -> None:
-    """Without scrolling sideways; names of steps take two lines at most, texts the whole width, numbers 12 px."""
     page.set_viewport_size({"width": 360, "height": 700})
     page.reload()
     explain(page, NEARLY)
@@ -141,7 +134,6 @@ def test_a_narrow_screen_can_be_read(page: Any) -> None:
 
 
 def test_posts_are_searched_and_deleted(page: Any, served: Served) -> None:
-    """By what is in their text, with what repeats one of them; a post that is deleted is gone."""
     text = "this one was sent by mistake, sorry"
     httpx.post(f"{served.address}/v1/posts", json=[{"id": "x&y", "text": text}, {"id": 5, "text": f"{text}!"}])
     page.get_by_label("Words in the text").fill("BY MISTAKE")
@@ -159,7 +151,6 @@ def test_posts_are_searched_and_deleted(page: Any, served: Served) -> None:
 
 
 def test_what_requests_there_are_is_told_without_a_network(page: Any, served: Served) -> None:
-    """All that the schema has, on a narrow screen, in light and in dark."""
     page.set_viewport_size({"width": 360, "height": 700})
     page.get_by_role("link", name="HTTP service").click()
     page.locator("#types section").first.wait_for()
@@ -177,7 +168,6 @@ def test_what_requests_there_are_is_told_without_a_network(page: Any, served: Se
 
 
 def test_the_latest_decisions_come_by_themselves(page: Any, served: Served) -> None:
-    """With the kept post, and what only one of them has marked; of one outcome where that is chosen."""
     text = "你妈妈叫你回家吃饭咯，回家罗回家罗"
     httpx.post(f"{served.address}/v1/posts", json=[{"text": text}]).raise_for_status()
     newest = page.locator("#latest li").first
@@ -190,7 +180,6 @@ def test_the_latest_decisions_come_by_themselves(page: Any, served: Served) -> N
 
 
 def test_pairs_are_judged_and_saved_for_tuning(page: Any, tmp_path: Path) -> None:
-    """By keys and buttons; an answer can be taken back; what is saved is what `hybriddup tune` reads."""
     page.get_by_role("button", name="Show a pair").click()
     page.locator("#pair-to-judge mark").first.wait_for()
     first = page.locator("#pair-to-judge dd").all_inner_texts()
@@ -214,7 +203,6 @@ def test_pairs_are_judged_and_saved_for_tuning(page: Any, tmp_path: Path) -> Non
 
 
 def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Any, tmp_path: Path) -> None:
-    """Wrong first, then right."""
     with serving(tmp_path / "window", HYBRIDDUP_TOKEN=TOKEN) as guarded:
         page = browser.new_page()
         page.goto(guarded.address)

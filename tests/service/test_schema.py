@@ -25,7 +25,6 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_answers_to_requests_made_from_the_schema_keep_to_it(schema: Any, path: str, method: str) -> None:
-    """Whatever is sent, status, type and shape of the answer are those that the schema names."""
     from schemathesis.checks import not_a_server_error
     from schemathesis.specs.openapi import checks
 

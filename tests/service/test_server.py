@@ -29,7 +29,6 @@ N_GROUPS = 12
 
 @pytest.mark.slow
 def test_of_matching_posts_sent_by_64_clients_exactly_one_is_kept(tmp_path: Path) -> None:
-    """Shuffled, and each sent again; the same id gets the same answer, also from a server started anew."""
     letters = random.Random(1)  # noqa: S311  texts, not secrets
     bases = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(N_GROUPS)]
     posts = [{"id": f"{g}-{n}", "text": base + "!" * (n % 3)} for g, base in enumerate(bases) for n in range(N_CLIENTS)]
@@ -66,7 +65,6 @@ def test_of_matching_posts_sent_by_64_clients_exactly_one_is_kept(tmp_path: Path
 
 @pytest.mark.slow
 def test_told_to_end_it_answers_what_it_accepted(tmp_path: Path) -> None:
-    """Every answer given is in the store, no request is cut off, and nothing new is accepted."""
     answered: dict[str, int] = {}
     broken: list[str] = []
     ending = threading.Event()
@@ -102,7 +100,6 @@ def test_told_to_end_it_answers_what_it_accepted(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_drains_too(tmp_path: Path) -> None:
-    """With the exit code of an interruption."""
     with serving(tmp_path / "window") as served:
         httpx.post(f"{served.address}/v1/posts", json={"text": OTHER}).raise_for_status()
         assert served.end(signal.SIGINT) == (130, "")
@@ -127,7 +124,6 @@ def refusal(tmp_path: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.org"])  # noqa: S104  refused
 def test_other_machines_are_served_with_a_token_only(tmp_path: Path, host: str) -> None:
-    """It does not start without."""
     said = refusal_at_once(tmp_path, "--host", host)
     assert "there is no token" in said
     assert "--token-file" in said
@@ -146,7 +142,6 @@ def test_a_token_must_be_one(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_cannot_be_opened_ends_the_server_with_a_message(tmp_path: Path) -> None:
-    """A port that is taken, a configuration that is wrong, a store that another process has."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "Choose another --host or --port" in refusal(tmp_path, "--port", str(taken.getsockname()[1]))
     assert "nonesuch" in refusal(tmp_path, "--port", "0", "--config", "nonesuch")
@@ -158,7 +153,6 @@ def test_what_cannot_be_opened_ends_the_server_with_a_message(tmp_path: Path) ->
 
 
 def test_token_from_a_file_is_asked_for(tmp_path: Path) -> None:
-    """On loopback too, once there is one."""
     (tmp_path / "token").write_text("0123456789abcdef\n", "utf-8")
     with serving(tmp_path / "window", "--token-file", str(tmp_path / "token")) as served:
         assert httpx.get(f"{served.address}/v1/stats").status_code == 401

@@ -34,8 +34,6 @@ WAYS = pytest.mark.parametrize("way", [remove, replace])
 def test_posts_are_refused_and_the_service_is_not_ready(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, way: Callable[[Path], None], *, is_idle: bool
 ) -> None:
-    """Also where nobody sends posts; the log says why once, and no answer names a path."""
-
     async def talk() -> list[httpx.Response]:
         service = make_service(open_window=lambda: Window.open(tmp_path / "store", workers=1))
         async with running(service) as client:
@@ -63,7 +61,6 @@ def test_posts_are_refused_and_the_service_is_not_ready(
 
 
 def test_a_service_whose_store_is_gone_ends_in_order_and_serves_what_is_there_next(tmp_path: Path) -> None:
-    """It does not become ready by itself."""
     store = tmp_path / "store"
     with serving(store) as served, httpx.Client(base_url=served.address, timeout=60) as client:
         client.post("/v1/posts", json={"id": "a", "text": OTHER}).raise_for_status()

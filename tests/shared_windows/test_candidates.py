@@ -17,7 +17,6 @@ BUCKETS = st.lists(st.lists(st.integers(0, 60), unique=True, max_size=9), max_si
 
 @given(BUCKETS, st.sets(st.integers(0, 60)))
 def test_a_rank_says_how_many_decided_posts_are_newer(buckets: list[list[int]], undecided: set[int]) -> None:
-    """In whatever order a bucket is. Undecided posts have the first rank, and take none from others."""
     positions = [-1 if one in undecided else one for bucket in buckets for one in bucket]
     found = ranks_from_newest(np.array(list(map(len, buckets)), np.int64), np.array(positions, np.int64))
     expected = [
@@ -30,7 +29,6 @@ def test_a_rank_says_how_many_decided_posts_are_newer(buckets: list[list[int]], 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=5), st.randoms())
 def test_posts_of_unfinished_blocks_may_be_undecided(sizes: Sequence[tuple[int, int]], random: object) -> None:
-    """And so may all that come after the last one of these. ``sizes`` are those of gaps and of blocks."""
     blocks, first = [], 0
     for gap, n in sizes:
         blocks.append(Block(first + gap, n))
@@ -43,7 +41,6 @@ def test_posts_of_unfinished_blocks_may_be_undecided(sizes: Sequence[tuple[int, 
 
 
 def test_several_texts_look_into_one_bucket() -> None:
-    """Each has its own look; those of the batch are nobody."""
     keys = np.array([[5, 9], [NO_KEY, 5], [7, NO_KEY]], np.uint64)
     entries = np.zeros(5, entry_type(1))
     entries["position"] = [3, 8, 10, 11, 4]

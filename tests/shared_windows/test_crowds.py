@@ -138,13 +138,11 @@ class Reopened:
 
 @pytest.mark.parametrize("make", [PlainStore, Breaks, TriesAgain])
 def test_of_a_crowd_one_of_each_group_is_kept(make: type[PlainStore], tmp_path: Path) -> None:
-    """Whoever sends the posts, and whatever fails."""
     check_crowd(make, tmp_path, make_crowd(400, 1))
 
 
 @pytest.mark.parametrize("make", [GivesTextsAway, CutsBuckets])
 def test_a_store_that_loses_keepers_fails_the_check(make: type[PlainStore], tmp_path: Path) -> None:
-    """It is what the check is for: several of one text or of one template are kept."""
     with pytest.raises(ContractError, match="exactly one is kept"):
         check_crowd(make, tmp_path, make_crowd(400, 1))
 

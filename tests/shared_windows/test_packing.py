@@ -31,7 +31,6 @@ TIMES = st.floats(allow_nan=False)
 def test_posts_come_back_with_any_characters(
     position: int, post_id: str | int, time: float, text: str, watermark: float
 ) -> None:
-    """And the type of their ids."""
     post = StoredPost(position, post_id, time, text, None)
     packed = pack_post(post, watermark)
     assert unpack_post(packed) == (post, watermark)
@@ -43,7 +42,6 @@ def test_posts_come_back_with_any_characters(
 
 @given(st.lists(IDS, unique_by=lambda one: (type(one), one)))
 def test_ids_that_differ_have_different_bytes(ids: list[str | int]) -> None:
-    """Numbers and texts with the same digits, too."""
     assert len({id_name(one) for one in ids}) == len(ids)
 
 
@@ -54,7 +52,6 @@ def test_keys_that_differ_are_different_when_they_are_mixed(keys: list[int]) -> 
 
 
 def test_small_keys_have_evenly_spread_first_bits() -> None:
-    """Of 64 parts none has a quarter more than its share."""
     parts = mix_keys(np.arange(1, 64_001, dtype=np.uint64) << np.uint64(20)) >> np.uint64(58)
     assert np.bincount(parts.astype(np.int64), minlength=64).max() < 1250
     assert np.bincount(parts.astype(np.int64), minlength=64).min() > 750
@@ -62,7 +59,6 @@ def test_small_keys_have_evenly_spread_first_bits() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), TEXTS), unique=True), st.lists(IDS))
 def test_texts_that_differ_have_different_names(keys: list[tuple[bool, str]], ids: list[str | int]) -> None:
-    """Short ones, which no id has, whatever it holds."""
     names = {text_name(key) for key in keys}
     assert len(names) == len(keys)
     assert {len(name) for name in names} <= {17}
@@ -70,7 +66,6 @@ def test_texts_that_differ_have_different_names(keys: list[tuple[bool, str]], id
 
 
 def test_the_name_of_a_text_stays() -> None:
-    """Another version of the package finds the posts that this one has written."""
     assert text_name((True, "你好")).hex() == "78dc2a7a70bb0486f6a52b7acd700fa1df"
 
 
@@ -82,7 +77,6 @@ EVIDENCE = pack_evidence(Evidence("id", 7, "near", 3, "edit", 0.9, 0.8, "7-20"))
     "damaged", [b"", POST[:20], POST[:-3], POST[:27] + b"garbage", POST[:24] + b"\xff" * 9], ids=range(5)
 )
 def test_a_damaged_post_is_an_error_of_the_store(damaged: bytes) -> None:
-    """Which says what to do."""
     with pytest.raises(StoreError, match=r"damaged: cannot read a post.*Restore a backup"):
         unpack_post(damaged)
 
@@ -91,7 +85,6 @@ def test_a_damaged_post_is_an_error_of_the_store(damaged: bytes) -> None:
     "damaged", [b"", EVIDENCE[:-1], b"[1, 2]", b"7", b"{}", b"null", b"\xff" + EVIDENCE], ids=range(7)
 )
 def test_damaged_evidence_is_an_error_of_the_store(damaged: bytes) -> None:
-    """Which says what to do."""
     with pytest.raises(StoreError, match=r"damaged: cannot read the evidence of a duplicate.*Restore a backup"):
         unpack_evidence(damaged)
 

@@ -76,7 +76,6 @@ def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
     ],
 )
 def test_in_every_order_the_promises_hold(scene: Scene, events: dict[str, int]) -> None:
-    """No two kept posts match, a duplicate names a kept one, and each living process has its answers."""
     assert Explorer(scene).explore(**events) > 50
 
 
@@ -94,7 +93,6 @@ def test_in_every_order_the_promises_hold(scene: Scene, events: dict[str, int]) 
     ],
 )
 def test_posts_may_be_deleted_at_any_moment(scene: Scene, events: dict[str, int]) -> None:
-    """No two kept posts match, and no post names one that was deleted before it came."""
     assert Explorer(scene).explore(**events) > 50
 
 

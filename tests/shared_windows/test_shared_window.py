@@ -26,7 +26,6 @@ from tests.window.plugins import nothing, with_fault
 
 
 def test_a_shared_window_keeps_the_contract() -> None:
-    """In one process, by one opening and by several."""
     opener = Opener()
     check_window(opener, lasts=False, shared=True)
     with Windows(opener) as windows:
@@ -45,7 +44,6 @@ def test_a_shared_window_keeps_the_contract() -> None:
     ],
 )
 def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: int) -> None:
-    """Every decision, with its keeper, score and band, however the posts are sent."""
     texts = [post["text"] for post in load_sample("posts.jsonl")] + generated_posts(5, 300)
     own, shared = (opens(config=config, clock=lambda: 0.0) for opens in (Window.open, partial(Opener(), "sample")))
     for first in range(0, len(texts), size):
@@ -58,7 +56,6 @@ def test_one_sender_gets_the_answers_of_a_window_of_its_own(config: str, size: i
 
 @pytest.mark.parametrize("max_candidates", [1, 16])
 def test_one_sender_gets_the_same_answers_in_a_flood(max_candidates: int) -> None:
-    """Of posts that share all their keys, more than a bucket holds, and with far more candidates than are verified."""
     rng = np.random.default_rng(11)
     words = ["今天", "北京", "优惠", "大奖", "手机", "免费", "领取", "点击", "中奖", "速来"]
     texts = ["".join(rng.permutation(words)) for _ in range(800)]
@@ -77,7 +74,6 @@ def test_one_sender_gets_the_same_answers_in_a_flood(max_candidates: int) -> Non
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "too old"])
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "duplicate"])
 def test_a_text_that_came_before_is_decided_in_the_order_of_the_batch(is_deleted: bool, is_kept: bool) -> None:
-    """When the post with the text is deleted, or too old: the first of those that match is kept, not the last."""
     text, now = distinct_texts(1)[0], [0.0]
     before = [{"id": 1, "text": text}] if is_kept else [{"id": 1, "text": f"{text}?"}, {"id": 2, "text": text}]
     batch = [{"id": "a", "text": text}, {"id": "b", "text": nearly(text)}, {"id": "c", "text": text}]
@@ -98,7 +94,6 @@ def test_a_text_that_came_before_is_decided_in_the_order_of_the_batch(is_deleted
 
 
 def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
-    """By which the stores of packages are checked, too."""
     contents: dict[str, PlainContent] = defaultdict(PlainContent)
     check_shared_store(lambda name, needs: PlainStore(contents[name], needs.words))
 
@@ -196,7 +191,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_posts_of_a_process_that_ended_are_waited_for_once(clock: list[float]) -> None:
-    """For a lease in all, however many batches meet one of them."""
     posts = [text for text in generated_posts(5, 60) if len(text) > 20]
     opener = Opener(with_fault(PlainStore, "change", lose_connection))
     with opener("ended") as ended, pytest.raises(StoreError):

@@ -67,7 +67,6 @@ class Opened:
 
 
 def test_undecided_posts_of_an_ended_process_are_given_up_and_leave_their_buckets(clock: list[float]) -> None:
-    """By the next batch of anybody, when they are undecided for ten leases."""
     windows = Opened()
     with pytest.raises(StoreError):
         windows(UNDECIDED).add_many(TEXTS[:3])
@@ -86,7 +85,6 @@ def test_undecided_posts_of_an_ended_process_are_given_up_and_leave_their_bucket
 
 
 def test_decided_posts_of_an_ended_process_are_counted_once_whoever_sweeps(clock: list[float]) -> None:
-    """And its duplicates leave their buckets."""
     windows = Opened()
     ended, others = windows(UNCOUNTED), [windows(), windows()]
     ended.add_many([TEXTS[0], TEXTS[1], nearly(TEXTS[0])])
@@ -113,7 +111,6 @@ class Interrupted(PlainStore):
 
 
 def test_a_process_that_lives_is_left_in_peace_for_ten_leases(clock: list[float]) -> None:
-    """Its posts are decided where they are."""
     windows = Opened()
     other = windows()
 
@@ -128,7 +125,6 @@ def test_a_process_that_lives_is_left_in_peace_for_ten_leases(clock: list[float]
 
 @pytest.mark.parametrize("is_met", [False, True])
 def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) -> None:
-    """Its posts get their answers, also when somebody has sent the same ones meanwhile; all are counted once."""
     windows = Opened()
     other = windows()
 
@@ -171,7 +167,6 @@ class Stumbles(PlainStore):
 
 
 def test_what_a_process_left_undecided_is_given_up_by_its_next_batch() -> None:
-    """At once: nobody goes on with it. So the same posts can be sent again."""
     windows = Opened()
     window = windows(lambda content, words: Stumbles(content, words, "change"))
     with pytest.raises(StoreError):
@@ -183,7 +178,6 @@ def test_what_a_process_left_undecided_is_given_up_by_its_next_batch() -> None:
 
 
 def test_a_batch_that_could_not_be_finished_is_finished_by_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
-    """Its answers were right; its posts are counted, and its duplicates leave their buckets."""
     windows = Opened()
     window = windows(lambda content, words: Stumbles(content, words, "finish"))
     assert [one.kept for one in window.add_many([TEXTS[0], nearly(TEXTS[0])])] == [True, False]
@@ -196,7 +190,6 @@ def test_a_batch_that_could_not_be_finished_is_finished_by_the_next_one(caplog: 
 
 
 def test_ids_that_are_sent_again_leave_nothing_in_the_store() -> None:
-    """However often: their answers are looked up before anything is written."""
     windows = Opened()
     posts = [{"id": place, "text": text} for place, text in enumerate(TEXTS)]
     window = windows()
@@ -210,7 +203,6 @@ def test_ids_that_are_sent_again_leave_nothing_in_the_store() -> None:
 
 
 def test_copies_of_one_text_enter_its_buckets_once() -> None:
-    """Those of a batch, and those that come later, follow the post that holds the text."""
     windows = Opened()
     window = windows()
     answers = window.add_many([TEXTS[0]] * 1000)

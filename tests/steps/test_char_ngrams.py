@@ -16,17 +16,14 @@ def tokenize(texts: list[str], **sizes: tuple[int, int]) -> list[list[str]]:
 
 
 def test_chinese_is_not_one_token() -> None:
-    """Without spaces, characters and pairs of characters are the tokens."""
     assert tokenize(["喊你回"], cjk=(1, 2)) == [["喊", "你", "回", "喊你", "你回"]]
 
 
 def test_latin_is_cut_into_longer_ngrams() -> None:
-    """Spaces and punctuation belong to the text."""
     assert tokenize(["a cat"], other=(3, 4)) == [["a c", " ca", "cat", "a ca", " cat"]]
 
 
 @pytest.mark.parametrize("sizes", [[2, 1], [0, 1], [1, 17], [1]])
 def test_sizes_that_make_no_sense_are_refused(sizes: list[int]) -> None:
-    """With the key that is wrong."""
     with pytest.raises(ConfigError, match=r"tokenizer\.other"):
         load_settings({"tokenizer": {"other": sizes}})

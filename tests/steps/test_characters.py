@@ -38,7 +38,6 @@ def test_many_different_characters_have_a_symbol_each(n_different: int) -> None:
 
 @given(texts_of_all_kinds, st.integers(1, 4), st.integers(1, 3))
 def test_sketches_are_those_of_the_kernel(texts: list[str], size: int, workers: int) -> None:
-    """One row a text, in order, whatever the batches and the workers."""
     expected = np.zeros((len(texts), SKETCH_WORDS), np.uint64)
     sketch_characters(*encode_texts(texts), expected)
     assert sketch_texts(texts, workers, texts_per_batch=size).tolist() == expected.tolist()
@@ -47,13 +46,11 @@ def test_sketches_are_those_of_the_kernel(texts: list[str], size: int, workers: 
 @pytest.mark.parametrize("n_texts", [4095, 4096, 4097, 20_000])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_text_of_a_large_corpus_is_sketched(n_texts: int, workers: int) -> None:
-    """No text is lost at the ends of batches and slices."""
     texts = ["a" * (row % 250 + 1) for row in range(n_texts)]
     assert np.bitwise_count(sketch_texts(texts, workers)).any(axis=1).all()
 
 
 @given(texts_of_all_kinds)
 def test_offsets_are_where_texts_begin_one_after_another(texts: list[str]) -> None:
-    """In code points, lone surrogates being one each."""
     expected = [len("".join(texts[:end])) for end in range(len(texts) + 1)]
     assert offsets_of(texts).tolist() == expected == encode_texts(texts).offsets.tolist()

@@ -63,7 +63,6 @@ def test_words_of_ones_own_come_first() -> None:
 
 
 def test_words_are_checked() -> None:
-    """A list of them is no mapping."""
     with pytest.raises(ConfigError, match=r"normalizer\.words"):
         hybriddup.dedupe(["a"], config={"normalizer": {"use": "chat", "words": ["brb"]}})
 
@@ -90,7 +89,6 @@ def test_the_table_is_sound() -> None:
 
 
 def test_messages_that_differ_in_spelling_only_are_repeats() -> None:
-    """With the configuration for messages; what they ask for is another message."""
     posts = [
         "Okie lah, c u tmr at the library!!",
         "ok see you tomorrow at the library",

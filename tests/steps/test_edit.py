@@ -73,7 +73,6 @@ def test_pairs_match_up_to_the_threshold_and_no_farther(distance: Distance, thre
 @distances
 @given(texts=few_letters)
 def test_scores_equal_the_exact_fraction(distance: Distance, texts: list[str]) -> None:
-    """Without a threshold every score is the fraction, rounded once."""
     similarity = reference.indel_similarity if distance == "indel" else reference.levenshtein_similarity
     pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
     assert score(texts, 0.0, distance, pairs) == [float(similarity(texts[a], texts[b])) for a, b in pairs]
@@ -82,7 +81,6 @@ def test_scores_equal_the_exact_fraction(distance: Distance, texts: list[str]) -
 @distances
 @given(texts=few_letters, threshold=st.sampled_from([0.3, 0.5, 0.8, 1.0]))
 def test_scores_below_the_threshold_may_be_bounds_only(distance: Distance, texts: list[str], threshold: float) -> None:
-    """At or above it they are exact; below it they are below it."""
     pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
     cut = score(texts, threshold, distance, pairs)
     for given_score, exact in zip(cut, score(texts, 0.0, distance, pairs), strict=True):
@@ -103,7 +101,6 @@ def random_edits(rng: np.random.Generator, n: int, n_edits: int) -> tuple[str, s
 def test_long_texts_are_scored_like_short_ones(
     distance: Distance, longest: int, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the kernel, past 64 and 128 characters, and where texts are too long for it."""
     monkeypatch.setattr(sections, "LONGEST_EXACT", longest)
     rng = np.random.default_rng(n)
     scorer = Indel if distance == "indel" else Levenshtein
@@ -117,13 +114,11 @@ def test_long_texts_are_scored_like_short_ones(
 
 
 def test_texts_past_the_kernel_are_accepted_on_the_threshold() -> None:
-    """10,000 and 15,000 characters are exactly at 0.8."""
     assert score_one("ab" * 5000, "ab" * 5000 + "c" * 5000, 0.8, "indel") == 0.8
 
 
 @distances
 def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each slice numbers the characters of its own texts; long ones come first, some are far, some empty."""
     rng = np.random.default_rng(9)
     texts = ["", "a", *(text for _ in range(9) for text in random_edits(rng, 40, int(rng.integers(0, 30))))]
     texts += [text for _ in range(2) for text in random_edits(rng, 150, 20)]
@@ -144,7 +139,6 @@ def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pyt
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=20), st.sampled_from(THRESHOLDS))
 def test_longest_partner_equals_trying_each_length(lengths: list[int], threshold: Fraction) -> None:
-    """The last partner length whose quotient, as the score computes it, reaches the threshold."""
     longest = Edit(Edit.Options()).max_partner_lengths(np.array(lengths, np.int32), float(threshold)).tolist()
     for length, partner in zip(lengths, longest, strict=True):
         assert partner >= length

@@ -24,7 +24,6 @@ def plain_firsts(keys: list[tuple[str, str]]) -> list[int]:
 
 @given(raw_texts)
 def test_first_equal_text_is_found(raw: list[str]) -> None:
-    """Each text points at the first that is equal after normalizing; an empty one at the first equal before."""
     normalized = [fold(text) for text in raw]
     keys = [(text, "" if text else before) for text, before in zip(normalized, raw, strict=True)]
     equal = find_equal_texts(normalized, raw)
@@ -34,7 +33,6 @@ def test_first_equal_text_is_found(raw: list[str]) -> None:
 
 @given(raw_texts)
 def test_texts_without_tokens_are_parted_by_what_they_were(raw: list[str]) -> None:
-    """Punctuation has no tokens here: ``!`` and ``！`` are equal after normalizing, yet not repeats."""
     normalized = [fold(text) for text in raw]
     equal = find_equal_texts(normalized, raw)
     has_tokens = np.array([normalized[place].isalnum() for place in equal.distinct], np.bool_)
@@ -45,13 +43,11 @@ def test_texts_without_tokens_are_parted_by_what_they_were(raw: list[str]) -> No
 
 
 def test_nothing_is_parted_where_every_text_has_tokens() -> None:
-    """The usual case costs nothing."""
     equal = EqualTexts.of(np.array([0, 0, 2]))
     assert part_without_tokens(equal, np.array([True, True]), ["a", "A", "b"]) is equal
 
 
 def test_repeat_of_a_near_repeat_names_the_kept_post() -> None:
-    """Rows 1 and 2 are equal, and near row 0: both are removed for row 0, with one score."""
     copy = "你妈妈叫你回家吃饭啦，回家罗回家罗"
     removed = hybriddup.dedupe(["你妈妈喊你回家吃饭哦，回家罗回家罗", copy, copy + " "]).removed
     assert [(post.row, post.keeper_row, post.reason) for post in removed] == [(1, 0, "near"), (2, 0, "near")]

@@ -52,19 +52,16 @@ def test_fingerprint_equals_the_five_steps(n_bits: int, text: str) -> None:
 
 
 def test_text_without_tokens_is_marked() -> None:
-    """Its fingerprint is 0 and means nothing, so it must be told from a real one."""
     simhashes = make_fingerprinter().fingerprint(["", "ab"])
     assert (simhashes.has_tokens.tolist(), simhashes.bits[0].tolist()) == ([False, True], [0])
 
 
 def test_no_texts_give_no_fingerprints() -> None:
-    """The shapes keep their width."""
     simhashes = make_fingerprinter(128).fingerprint([])
     assert (simhashes.bits.shape, simhashes.has_tokens.shape) == ((0, 2), (0,))
 
 
 def test_progress_counts_every_text_once() -> None:
-    """Batch by batch, in any number of workers."""
     done: list[int] = []
     make_fingerprinter(workers=2).fingerprint(["猫狗"] * 3000, done.append)
     assert sum(done) == 3000
@@ -82,14 +79,12 @@ class CountingWeighter(TermFrequency):
 
 @pytest.mark.parametrize("n_texts", [0, 5, FIT_SAMPLE, 3 * FIT_SAMPLE])
 def test_weighter_is_fitted_on_a_sample(n_texts: int) -> None:
-    """All texts where they are few, a fixed number from all parts of them where they are many."""
     weighter, n_first = CountingWeighter(), n_texts // 2
     make_fingerprinter(weighter=weighter).fit(["猫"] * n_first + ["狗"] * (n_texts - n_first))
     assert (weighter.n_texts, weighter.n_characters) == (min(n_texts, FIT_SAMPLE), 2 * (n_texts > 0))
 
 
 def test_weights_change_the_fingerprint() -> None:
-    """Common n-grams pull less after fitting than before."""
     texts = [f"今天天气好{chr(0x4E00 + i)}" for i in range(200)]
     weighted = make_fingerprinter(128, weighter=TfIdf(TfIdf.Options(clip=(0.1, 5.0))))
     weighted.fit(texts)
@@ -98,7 +93,6 @@ def test_weights_change_the_fingerprint() -> None:
 
 @given(st.lists(st.floats(0.0, 2 * MAX_WEIGHT, width=32), max_size=5))
 def test_weights_are_counted_in_units_of_1_in_256(weights: Sequence[float]) -> None:
-    """Rounded, at least one unit, at most the largest weight: so sums are whole numbers that fit."""
     units = count_weights(np.array(weights, np.float32))
     assert units.dtype == np.int32
     assert units.tolist() == [min(max(round(weight * 256), 1), 256_000) for weight in weights]
@@ -109,7 +103,6 @@ def test_weights_are_counted_in_units_of_1_in_256(weights: Sequence[float]) -> N
 def test_fingerprints_do_not_depend_on_batches_and_workers(
     monkeypatch: pytest.MonkeyPatch, n_texts: int, workers: int
 ) -> None:
-    """Few texts or many, in one batch or in several."""
     texts = [f"text {i * 7919}" for i in range(n_texts)]
     expected = make_fingerprinter().fingerprint(texts)
     if n_texts < 2**16:

@@ -29,14 +29,12 @@ def utf32(token: str) -> bytes:
 
 @given(tokens_of_any_length, st.sampled_from([1, 2, 4, 8]), st.integers(0, 2**63 - 1))
 def test_xxh3_equals_the_library(tokens: list[str], words: int, seed: int) -> None:
-    """Short tokens by the kernel, longer ones by the library, in one batch; word by word another seed."""
     expected = [[xxhash.xxh3_64_intdigest(utf32(token), seed + word) for word in range(words)] for token in tokens]
     assert hash_tokens(Xxh3(Xxh3.Options(seed=seed)), tokens, words) == expected
 
 
 @given(tokens_of_any_length)
 def test_md5_words_are_those_of_the_digests(tokens: list[str]) -> None:
-    """Two words from the digest of the token, the next two from that of the token and a byte 1."""
     digests = [hashlib.md5(utf32(t)).digest() + hashlib.md5(utf32(t) + b"\1").digest() for t in tokens]  # noqa: S324
     expected = [[int.from_bytes(digest[i : i + 8], "little") for i in (0, 8, 16)] for digest in digests]
     assert hash_tokens(Md5(), tokens, 3) == expected
@@ -54,7 +52,6 @@ def plain_polynomial(token: str, bits: int) -> int:
 
 @given(tokens_of_any_length, st.sampled_from([1, 2]))
 def test_polynomial_equals_its_formula(tokens: list[str], words: int) -> None:
-    """Characters past the first plane are two units, as in Java."""
     found = [
         sum(word << 64 * place for place, word in enumerate(row)) for row in hash_tokens(Polynomial(), tokens, words)
     ]

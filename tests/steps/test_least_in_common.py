@@ -106,7 +106,6 @@ members = st.tuples(st.sampled_from(sorted(MAKERS)), st.sampled_from([0.0, 0.0, 
 @example(texts=("", ""))
 @example(texts=("", "a"))
 def test_pair_on_the_threshold_is_listed(name: str, texts: tuple[str, str]) -> None:
-    """A threshold that is exactly the score of the pair, the largest at which it is accepted, refuses it nowhere."""
     context = context_of(texts)
     judge = near_score(name, 0.0, context)
     assert is_accepted(judge)
@@ -119,7 +118,6 @@ def test_pair_on_the_threshold_is_listed(name: str, texts: tuple[str, str]) -> N
 def test_pair_that_members_accept_is_listed(
     combined: type[AllOf] | type[AnyOf], texts: tuple[str, str], chosen: list[Member]
 ) -> None:
-    """For any members, some of which tell nothing, with thresholds on, below and above the scores of the pair."""
     context = context_of(texts)
     judge = combined([near_score(name, step, context) for name, step in chosen])
     assert is_listed(judge, context) or not is_accepted(judge)
@@ -128,7 +126,6 @@ def test_pair_that_members_accept_is_listed(
 @pytest.mark.parametrize("threshold", ["0.5", "0.6", "0.75", "0.8", "0.85", "0.9", "0.95"])
 @pytest.mark.parametrize("name", ["edit-indel", "edit-levenshtein", "lcs-longer"])
 def test_pair_with_one_character_too_many_is_not_listed(name: str, threshold: str) -> None:
-    """The bound is the best that characters without their order can tell: one character less is refused."""
     pairs = list(pairs_on(Fraction(threshold), "indel" if name == "edit-indel" else "levenshtein", 254))
     assert pairs
     for a, b in pairs:
@@ -139,7 +136,6 @@ def test_pair_with_one_character_too_many_is_not_listed(name: str, threshold: st
 
 @pytest.mark.parametrize("threshold", ["0.5", "0.8", "0.9", "0.95"])
 def test_contained_text_is_listed_until_it_has_too_many_other_characters(threshold: str) -> None:
-    """Relative to the shorter text the length of the longer one does not matter, the shorter one's characters do."""
     n, longer = 20, "x" * 20 + "w" * 9
     n_common = int(n * Fraction(threshold))
     for n_others, expected in ((n - n_common, True), (n - n_common + 1, False)):

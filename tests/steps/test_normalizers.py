@@ -138,25 +138,21 @@ def normalize(text: str, **options: Any) -> str:
 
 
 def test_none_returns_equal_texts() -> None:
-    """`none` changes nothing, whatever is in the texts."""
     texts = ["", " A ", "\ud800", "\x00", BOUNDARY]
     assert NoNormalizer().normalize_batch(texts) == texts
 
 
 def test_options_can_turn_everything_off() -> None:
-    """With everything kept, a text comes out as it went in."""
     text = "//@a: RT @b 转发微博 ＡＢ…e\u0301 媽 http://x #y# 👍[doge] 12 !! \u200b \n [1]"
     assert normalize(text, **NOTHING) == text
 
 
 @pytest.mark.parametrize(("option", "value", "text", "expected"), CASES)
 def test_an_option_does_what_its_description_says(option: str, value: str, text: str, expected: str) -> None:
-    """Each value of each option, the others turned off."""
     assert normalize(text, **NOTHING | {option: value}) == expected
 
 
 def test_every_value_of_every_option_has_an_example() -> None:
-    """No option value that has a name goes without a case above."""
     properties = MicroblogOptions.model_json_schema()["properties"]
     named = {option: [schema, *schema.get("anyOf", ())] for option, schema in properties.items()}
     declared = {(option, value) for option in named for form in named[option] for value in form.get("enum", ())}
@@ -164,7 +160,6 @@ def test_every_value_of_every_option_has_an_example() -> None:
 
 
 def test_defaults_suit_weibo() -> None:
-    """Words, topics, digits and emoticons stay; who is quoted or mentioned and links go."""
     post = "【ＮＥＷＳ】确诊12例！！ #武汉加油#[泪] @央视新闻  http://t.cn/A6Zg5cuw //@张三:回复@李四:真的？？"
     assert normalize(post) == "【news】确诊12例! #武汉加油#[泪] 真的?"
 
@@ -178,18 +173,15 @@ def test_a_text_of_which_nothing_is_left_is_empty(text: str) -> None:
 
 @pytest.mark.parametrize("part", ["urls", "mentions", "reposts", "hashtags", "emoji"])
 def test_masks_alone_count_as_nothing(part: str) -> None:
-    """Two links, or two mentions, are not two copies of the same post."""
     text = {"urls": "http://x", "mentions": "@a", "reposts": "//@a:", "hashtags": "#a#", "emoji": "👍"}[part]
     assert normalize(f" {text}  {text}", **NOTHING | {part: "mask"}) == ""
 
 
 def test_digits_alone_count_as_nothing_when_masked() -> None:
-    """Two verification codes are not two copies of the same post."""
     assert normalize("2020 1215", **NOTHING | {"digits": "mask"}) == ""
 
 
 def test_batches_larger_than_a_slice_keep_their_order() -> None:
-    """Each text comes out at its own place, whether short or longer than a slice."""
     texts = [f"Post {row}" for row in range(2000)]
     texts[7] = "Ａ" * (BATCH_CHARACTERS + 1)
     normalized = microblog().normalize_batch(texts)
@@ -200,7 +192,6 @@ def test_batches_larger_than_a_slice_keep_their_order() -> None:
 
 
 def test_the_recipe_names_the_table_where_it_is_used() -> None:
-    """A new table makes a new recipe id, but only for those who simplify."""
     table = Path(tables.__file__).with_name("traditional.txt")
     checksum = hashlib.sha256(table.read_bytes()).hexdigest()
     assert microblog(spelling="keep").recipe() == {"traditional_table": checksum}
@@ -208,25 +199,21 @@ def test_the_recipe_names_the_table_where_it_is_used() -> None:
 
 
 def test_the_recipe_names_the_spellings_where_they_are_folded() -> None:
-    """A new spelling makes a new recipe id."""
     assert microblog(traditional="keep").recipe() == {"spellings": spellings_checksum()}
 
 
 def test_no_simplified_character_is_changed_again() -> None:
-    """The table is closed: simplifying twice is simplifying once."""
     table = simplified_characters()
     assert not set(table) & set(table.values())
 
 
 @pytest.mark.parametrize("character", "著着后里乾干吒瞭藉摺")
 def test_characters_of_simplified_text_stay(character: str) -> None:
-    """A character that simplified text uses is not changed, even where traditional text means another by it."""
     assert character not in simplified_characters()
 
 
 @pytest.mark.parametrize(("before", "after"), ["後后", "髮发", "發发", "裏里", "麼么", "於于", "羅罗", "飯饭"])
 def test_everyday_traditional_characters_are_simplified(before: str, after: str) -> None:
-    """Several traditional characters may become one."""
     assert simplified_characters()[before] == after
 
 

@@ -84,19 +84,16 @@ def normalize(text: str) -> str:
 
 @pytest.mark.parametrize(("a", "b"), [pair[1:] for pair in EQUAL], ids=[pair[0] for pair in EQUAL])
 def test_the_same_in_another_form_is_equal(a: str, b: str) -> None:
-    """Marks, letters, markup and decoration that say nothing."""
     assert normalize(a) == normalize(b) != ""
 
 
 @pytest.mark.parametrize(("a", "b"), [pair[1:] for pair in DIFFERENT], ids=[pair[0] for pair in DIFFERENT])
 def test_what_says_something_else_is_not_equal(a: str, b: str) -> None:
-    """A vowel, a tone, a name, a link."""
     assert normalize(a) != normalize(b)
 
 
 @pytest.mark.parametrize("character", INVISIBLE, ids=lambda character: f"U+{ord(character):04X}")
 def test_invisible_characters_between_letters_go(character: str) -> None:
-    """Whatever the letters."""
     for text in ("Free coins tonight", "今晚免费送", "бесплатно", "اليوم"):
         assert normalize(character.join(text)) == normalize(text)
 
@@ -108,7 +105,6 @@ def test_normalizing_again_changes_nothing(a: str, b: str) -> None:
 
 
 def test_a_note_counts_the_posts_that_had_tags() -> None:
-    """Only where they are dropped, and only for what HTML knows."""
     posts = ["<p>Snow again</p>", "me <3 snow", "<repost> snow"]
     assert [note for note in hybriddup.dedupe(posts).summary.notes if "HTML" in note] == [
         "HTML tags were dropped from 1 post for comparing; what is written is as it was read."

@@ -75,7 +75,6 @@ options = st.builds(
 @examples(100)
 @given(st.lists(texts, max_size=6), options)
 def test_a_batch_equals_one_by_one(batch: list[str], chosen: MicroblogOptions) -> None:
-    """What becomes of a text does not depend on what else is in the batch."""
     normalizer = MicroblogNormalizer(chosen)
     assert normalizer.normalize_batch(batch) == [normalizer.normalize_batch([text])[0] for text in batch]
 
@@ -83,7 +82,6 @@ def test_a_batch_equals_one_by_one(batch: list[str], chosen: MicroblogOptions) -
 @examples(100)
 @given(st.lists(texts, max_size=6), options.filter(lambda chosen: chosen.white_space != "drop"))
 def test_twice_is_the_same_as_once(batch: list[str], chosen: MicroblogOptions) -> None:
-    """Normalized texts are left alone, unless all white space is dropped."""
     normalizer = MicroblogNormalizer(chosen)
     once = normalizer.normalize_batch(batch)
     assert normalizer.normalize_batch(once) == once
@@ -92,14 +90,12 @@ def test_twice_is_the_same_as_once(batch: list[str], chosen: MicroblogOptions) -
 @examples(300)
 @given(st.lists(texts.filter(lambda text: BOUNDARY not in text), max_size=4), options)
 def test_the_quick_way_equals_rule_after_rule(batch: list[str], chosen: MicroblogOptions) -> None:
-    """Tables, literals and joined texts change nothing, whatever the options."""
     assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
 
 
 @pytest.mark.parametrize("step", EVERY)
 @pytest.mark.parametrize("frame", ["{}", "e{}!", "!{}{}\u0301", "{} "])
 def test_every_character_that_is_looked_up_equals_rule_after_rule(frame: str, step: int) -> None:
-    """Letters, marks, symbols and white space of all scripts, alone and between others."""
     ranges = ((0, 0x3500), (0xA000, 0xAD00), (0xF900, 0xFDD0), (0xFDD2, 0x10000), (0x1F300, 0x1F700))
     batch = [frame.replace("{}", chr(point)) for start, end in ranges for point in range(start, end, step)]
     chosen = MicroblogOptions()
@@ -108,7 +104,6 @@ def test_every_character_that_is_looked_up_equals_rule_after_rule(frame: str, st
 
 @pytest.mark.parametrize("chosen", [MicroblogOptions(), MicroblogOptions(urls="mask", mentions="keep", reposts="keep")])
 def test_posts_equal_rule_after_rule(chosen: MicroblogOptions) -> None:
-    """The posts written for this project come out the same both ways."""
     batch = [row["text"] for row in load_sample("posts.jsonl")]
     assert batch
     assert MicroblogNormalizer(chosen).normalize_batch(batch) == [normalize_slowly(text, chosen) for text in batch]
@@ -142,7 +137,6 @@ def fold(text: str, folding: Folding) -> str:
 @examples(100)
 @given(texts)
 def test_folding_is_nfkc_and_case_folding(text: str) -> None:
-    """The quick way by table gives what `unicodedata` gives for the whole text."""
     expected = text
     for _ in range(4):
         expected = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", expected).casefold())

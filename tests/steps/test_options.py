@@ -88,19 +88,16 @@ def fault(**given: Any) -> str:
     ],
 )
 def test_wrong_option_says_place_and_range_and_value(given: dict[str, Any], message: str) -> None:
-    """The whole sentence, for every kind of option."""
     assert fault(**given).startswith(message)
 
 
 def test_every_wrong_option_is_reported() -> None:
-    """Nobody mends one fault after another."""
     assert len(fault(number=10, share=2, flag=3).split("\n")) == 3
 
 
 def test_options_are_read_as_json_would_be() -> None:
     """Lists serve for tuples, and the numbers and paths of Python for those of a file."""
     parsed = parse_options(Everything, {"pair": [3, 4], "number": np.int64(5), "path": Path("words.txt")})
-
     assert isinstance(parsed, Everything)
     assert (parsed.pair, parsed.number, parsed.path) == ((3, 4), 5, Path("words.txt"))
 
@@ -111,7 +108,6 @@ def test_option_that_no_file_could_hold_is_refused() -> None:
 
 
 def test_message_of_a_rule_across_options_stands_at_the_component() -> None:
-    """A validator of the whole model has the component's place."""
     from pydantic import model_validator
 
     class Range(hybriddup.Options):
@@ -131,13 +127,11 @@ def test_message_of_a_rule_across_options_stands_at_the_component() -> None:
 
 
 def test_options_cannot_be_changed() -> None:
-    """A component's options are those of the recipe id."""
     with pytest.raises(ValueError, match="frozen"):
         Everything().number = 2  # type: ignore[misc]
 
 
 def test_path_is_spelled_as_people_write_it() -> None:
-    """Keys with dots, positions in brackets."""
     assert spell(("lengths", 1, "verifier", "all", 0, "use")) == "lengths[1].verifier.all[0].use"
 
 
@@ -145,12 +139,10 @@ def test_path_is_spelled_as_people_write_it() -> None:
     ("value", "quoted"), [("a", "'a'"), (True, "true"), (None, "null"), ([1, "中"], '[1, "中"]'), ({1}, "{1}")]
 )
 def test_value_is_quoted_as_yaml_would_write_it(value: object, quoted: str) -> None:
-    """True, null and lists are shown as the file has them."""
     assert quote(value) == quoted
 
 
 def test_long_value_is_cut() -> None:
-    """A message stays on a line or two."""
     assert len(quote("x" * 1000)) == 60
 
 
@@ -161,8 +153,6 @@ def test_suggestion_is_made_only_where_a_name_is_near() -> None:
 
 
 def test_schema_without_type_is_described_all_the_same() -> None:
-    """An option that may hold anything does not stop the message."""
-
     class Anything(BaseModel):
         value: Any
 

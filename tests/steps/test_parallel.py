@@ -19,7 +19,6 @@ from hybriddup.steps.parallel import available_workers, map_slices, map_threads,
 
 @given(st.integers(0, 200), st.integers(1, 9))
 def test_slices_cover_everything_once(n: int, workers: int) -> None:
-    """In order, none of them empty."""
     bounds = slices(n, workers)
     assert [row for first, last in bounds for row in range(first, last)] == list(range(n))
     assert all(first < last for first, last in bounds)
@@ -27,7 +26,6 @@ def test_slices_cover_everything_once(n: int, workers: int) -> None:
 
 @given(st.integers(0, 50), st.integers(1, 5))
 def test_mapped_slices_come_in_order(n: int, workers: int) -> None:
-    """Whatever the number of threads."""
     parts = map_slices(lambda first, last: list(range(first, last)), n, workers)
     assert [row for part in parts for row in part] == list(range(n))
 
@@ -44,10 +42,8 @@ def test_single_worker_stays_in_the_thread() -> None:
 
 
 def test_threads_that_ask_for_threads_do_not_wait_for_one_another() -> None:
-    """What a slice of the work is cut into again is done by the thread of that slice."""
     inner = lambda first, last: list(range(first, last))  # noqa: E731
     parts = map_slices(lambda first, last: [map_slices(inner, 10, 2) for _ in range(first, last)], 100, 2)
-
     assert [row for part in parts for nested in part for piece in nested for row in piece] == list(range(10)) * 100
 
 
@@ -63,7 +59,6 @@ def test_error_in_a_worker_reaches_the_caller(workers: int) -> None:
 
 
 def test_the_caller_is_one_of_the_workers() -> None:
-    """Where the other ones are busy elsewhere, it does all by itself."""
     release, busy = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -97,8 +92,6 @@ def test_nothing_is_begun_after_an_error() -> None:
 
 
 def test_results_are_let_go_of_one_by_one() -> None:
-    """Those that were looked at take no memory, however many follow."""
-
     class Result:
         """Something that can be watched."""
 
@@ -111,7 +104,6 @@ def test_results_are_let_go_of_one_by_one() -> None:
 
 
 def test_there_is_a_worker() -> None:
-    """On any platform."""
     assert available_workers() >= 1
 
 
@@ -126,8 +118,6 @@ def test_spread_rows_are_rising_distinct_and_spread(n: int, sample: int) -> None
 
 
 def test_what_is_done_beside_is_done_by_another_thread() -> None:
-    """And what it calls stays there, as it may wait for nobody."""
-
     def inner() -> tuple[threading.Thread, list[threading.Thread]]:
         here = threading.current_thread()
         begun.set()
@@ -142,7 +132,6 @@ def test_what_is_done_beside_is_done_by_another_thread() -> None:
 
 
 def test_what_no_thread_has_come_to_is_done_by_the_caller() -> None:
-    """Where the others are busy, and where there are none."""
     let_go = threading.Event()
     busy = pool_of(2).submit(let_go.wait, 10)
     try:
@@ -158,8 +147,6 @@ def test_what_no_thread_has_come_to_is_done_by_the_caller() -> None:
 
 
 def test_an_error_beside_is_that_of_the_result() -> None:
-    """Nobody else hears of it."""
-
     def fail() -> None:
         begun.set()
         raise LookupError("lost")

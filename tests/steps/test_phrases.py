@@ -12,14 +12,12 @@ from hybriddup.steps.verifiers.phrases import MOST_DIFFERENCES, describe_contrib
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_every_feature_has_words(name: str) -> None:
-    """No name of the code, and other words if there is nothing of it."""
     nothing, some = describe_feature(name, 0.0), describe_feature(name, 1.0)
     assert nothing != some
     assert "_" not in nothing + some
 
 
 def test_amounts_are_told_apart() -> None:
-    """A word, a few words, many words."""
     said = [describe_feature("replaced", float(np.log1p(weight))) for weight in (0, 1, 6, 30)]
     assert said == ["nothing replaced", "a word replaced", "a few words replaced", "many words replaced"]
 

@@ -28,7 +28,6 @@ def made_up(n: int, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("most_letters", [2**20, 40])
 def test_kept_posts_are_those_of_a_new_reading(most_letters: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever was asked before, and when all are forgotten."""
     monkeypatch.setattr(pool, "MOST_LETTERS", most_letters)
     posts, rng = made_up(200, 1), np.random.default_rng(2)
     kept = ParsedPool(posts)
@@ -50,7 +49,6 @@ def test_kept_posts_are_those_of_a_new_reading(most_letters: int, monkeypatch: p
 
 
 def test_scores_are_those_of_all_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few pairs and many are scored alike, and other numbers are noticed early without changing a score."""
     posts = [post or "nothing" for post in made_up(120, 3)]
     one, other = np.triu_indices(120, 1)
     pairs = CandidatePairs(one.astype(np.int64), other.astype(np.int64), np.zeros(len(one), np.int32))

@@ -177,7 +177,6 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
 )
 @example(["", " ", "😀", "😀😀", "🇫🇷", "@anna", "https://t.co/a", "<url>", "\ud800", "#", "..."])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
-    """Of any posts, in either order."""
     earlier, later = np.triu_indices(len(posts))
     expected = np.array(features_of(posts, earlier, later))
     found = pair_features(posts, earlier, later)
@@ -187,7 +186,6 @@ def test_features_equal_the_plain_twin(posts: list[str]) -> None:
 
 @given(posts_of_any_kind, st.randoms())
 def test_features_of_a_pair_do_not_depend_on_others(posts: list[str], random: Any) -> None:
-    """Neither on the order of the pairs, nor on what else is compared in the same call."""
     earlier, later = (places.ravel() for places in np.mgrid[: len(posts), : len(posts)])
     found = pair_features(posts, earlier, later)
     order = list(range(len(found)))
@@ -207,7 +205,6 @@ def test_features_of_a_pair_do_not_depend_on_others(posts: list[str], random: An
     ]
 )
 def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
-    """Of any posts, by any number of threads."""
     assert bodies_of(posts) == bodies_of(posts, workers=2) == list(map(body, posts))
     assert body_lengths(posts).tolist() == [len(read(post).letters) for post in posts]
 
@@ -223,7 +220,6 @@ def test_a_letter_that_is_repeated_without_end_is_read_once() -> None:
 @given(texts, st.sampled_from(sorted(shipped_models())))
 @example("", "posts")
 def test_equal_posts_score_one(post: str, model: str) -> None:
-    """By any model, whatever they say."""
     assert score([post, post], model=model) == 1.0
 
 
@@ -232,7 +228,6 @@ def test_equal_posts_score_one(post: str, model: str) -> None:
 @example(["the bridge is open again for 3 cars today", "the bridge is open again for 5 cars today"], "posts")
 @example(["the bridge is open 🇫🇷", "the bridge is open 🇩🇪"], "posts")
 def test_scores_equal_the_plain_twin(posts: list[str], model: str) -> None:
-    """By any model, from 0.0 to 1.0."""
     a, b = posts[:2]
     found = score([a, b], model=model)
     assert 0.0 <= found <= 1.0
@@ -248,7 +243,6 @@ def long_post(n: int, seed: int, kind: str) -> list[str]:
 
 @pytest.mark.parametrize(("n", "kind"), [(130, "words"), (700, "characters"), (3000, "words")])
 def test_long_posts_equal_the_plain_twin(n: int, kind: str) -> None:
-    """Across the words of bits of the alignment, also next to a post that is longer than what is aligned."""
     words, longest = long_post(n, 1, kind), long_post(9000, 2, kind)
     other = [word for place, word in enumerate(words) if place % 9]
     sign = " " if kind == "words" else ""
@@ -261,7 +255,6 @@ def test_long_posts_equal_the_plain_twin(n: int, kind: str) -> None:
 
 @pytest.mark.slow
 def test_posts_longer_than_what_is_aligned_are_compared() -> None:
-    """What does not depend on the order of words equals the twin; the rest says no more is shared than there is."""
     words = long_post(6000, 3, "words")
     posts = [" ".join(words), " ".join(word for place, word in enumerate(words) if place % 9)]
     pair = np.array([0]), np.array([1])
@@ -273,7 +266,6 @@ def test_posts_longer_than_what_is_aligned_are_compared() -> None:
 
 
 def test_no_pairs_have_no_features() -> None:
-    """Nor do no posts."""
     nothing = np.zeros(0, np.int64)
     assert pair_features([], nothing, nothing).shape == (0, len(FEATURES))
 
@@ -289,7 +281,6 @@ DIFFERENCES = [
 
 @pytest.mark.parametrize(("a", "b", "lines"), DIFFERENCES)
 def test_differences_are_described_in_words(a: str, b: str, lines: list[str]) -> None:
-    """One line for each, in order."""
     assert describe_differences(a, b) == lines
 
 
@@ -333,7 +324,6 @@ JUDGED = [
 
 @pytest.mark.parametrize(("model", "label", "a", "b"), JUDGED)
 def test_shipped_models_judge_as_people_do(model: str, label: int, a: str, b: str) -> None:
-    """Pairs written for this test: another hashtag, a tail of the platform; other facts, comments, fillings."""
     options: dict[str, Any] = {"reposts": "mask"}
     options |= {"residue": "drop"} if model == "posts" else {"repeated_punctuation": "keep"}
     posts = MicroblogNormalizer(MicroblogOptions(**options)).normalize_batch([a, b])
@@ -342,7 +332,6 @@ def test_shipped_models_judge_as_people_do(model: str, label: int, a: str, b: st
 
 @given(posts_of_any_kind, st.sampled_from(sorted(shipped_models())), st.floats(0.0, 1.0))
 def test_threshold_only_saves_work(posts: list[str], model: str, threshold: float) -> None:
-    """Scores that reach it are the same; others stay below it."""
     exact, found = score(posts[:2], model=model), score(posts[:2], threshold=threshold, model=model)
     assert found == exact if exact >= threshold else found < threshold
 
@@ -356,7 +345,6 @@ def score(posts: list[str], *, threshold: float = 0.0, **options: Any) -> float:
 
 
 def test_a_configuration_may_bring_its_own_model() -> None:
-    """Curves of the features that count, and no others."""
     model = {"intercept": -1.0, "letters_shared": [[0.5, -3.0], [1.0, 3.0]], "numbers_differ": [[0, 0], [1, -9]]}
     config = {
         "normalizer": {"use": "none"},
@@ -384,7 +372,6 @@ def test_a_configuration_may_bring_its_own_model() -> None:
     ],
 )
 def test_what_is_no_model_is_refused(model: Any, message: str) -> None:
-    """With what is allowed."""
     config = {"lengths": [{"verifier": {"use": "post", "model": model, "threshold": 0.5}}]}
     with pytest.raises(ConfigError) as refused:
         hybriddup.load_settings(config)
@@ -418,7 +405,6 @@ def test_shipped_models_are_monotone(name: str) -> None:
 
 @given(st.integers(0, 2**32 - 1))
 def test_fitted_models_are_monotone_and_relative_to_an_ordinary_pair(seed: int) -> None:
-    """Whatever the labels, and each curve is 0 on average over the pairs."""
     rng = np.random.default_rng(seed)
     found, labels = rng.random((80, len(FEATURES))), rng.random(80) < 0.5
     found[:, FEATURES.index("goes_on")] = rng.random(80) < 0.2
@@ -429,7 +415,6 @@ def test_fitted_models_are_monotone_and_relative_to_an_ordinary_pair(seed: int) 
 
 
 def test_a_fitted_model_finds_what_labels_mean() -> None:
-    """Pairs that match by words, unless numbers differ; it was fitted to half of them."""
     rng = np.random.default_rng(3)
     found = rng.random((800, len(FEATURES)))
     found[:, FEATURES.index("numbers_differ")] = rng.random(800) < 0.3
@@ -443,7 +428,6 @@ def test_a_fitted_model_finds_what_labels_mean() -> None:
 
 
 def test_pairs_that_count_nothing_change_no_fit() -> None:
-    """Weights of 0 leave pairs out of the curves."""
     rng = np.random.default_rng(4)
     found, labels = rng.random((200, len(FEATURES))), rng.random(200) < 0.5
     weights = np.repeat([1.0, 0.0], 100)

@@ -218,5 +218,4 @@ def test_sentences_are_judged_as_people_do(a: str, b: str, is_repeat: bool) -> N
 
 
 def test_known_wrong_names_cases_that_there_are() -> None:
-    """A case that was renamed or removed leaves nothing behind."""
     assert {name for name, *_ in CASES} >= KNOWN_WRONG

@@ -53,12 +53,10 @@ def expected_tokens(n_batches: int) -> list[list[str]]:
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("n_batches", [0, 1, 2, 30])
 def test_tokens_come_in_order(workers: int, n_batches: int) -> None:
-    """Whatever the number of batches and of processes."""
     assert tokens_of(n_batches, workers)[0] == expected_tokens(n_batches)
 
 
 def test_much_work_is_done_by_other_processes() -> None:
-    """All tokens come in order."""
     tokens, pids = tokens_of(300, 2)
     assert tokens == expected_tokens(300)
     assert pids
@@ -66,7 +64,6 @@ def test_much_work_is_done_by_other_processes() -> None:
 
 
 def test_tokens_that_nobody_asks_for_are_not_made() -> None:
-    """A run that fails meanwhile leaves no queue of work behind."""
     tokens = tokenize_in_processes(make_tokenizer(), [["first"], ["second"], *[["more"]] * 300], 2, n_later=MANY)  # type: ignore[arg-type]
     assert [next(tokens).strings(0)[0] for _ in range(3)] == ["first", "second", "more"]
     tokens.close()  # type: ignore[attr-defined]
@@ -74,7 +71,6 @@ def test_tokens_that_nobody_asks_for_are_not_made() -> None:
 
 
 def test_error_of_another_process_names_the_text() -> None:
-    """It is the one that the tokenizer raised, and the next run works."""
     registry, home = Registry(), os.getpid()
 
     def split(text: str) -> list[str]:
@@ -92,7 +88,6 @@ def test_error_of_another_process_names_the_text() -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("n_texts", [0, 1, 2, 700])
 def test_tokens_of_a_sample_come_as_one(workers: int, n_texts: int) -> None:
-    """However many pieces it is tokenized in."""
     texts = [f"text {text}" for text in range(n_texts)]
     tokens = tokenize_together(make_tokenizer(), texts, workers, n_later=MANY)  # type: ignore[arg-type]
     assert [tokens.strings(text)[:-1] for text in range(tokens.n_texts)] == [text.split(" ") for text in texts]
@@ -139,7 +134,6 @@ def is_running(pid: int) -> bool:
 
 @pytest.mark.parametrize(("n_batches", "workers"), [(9, 1), (9, 2)])
 def test_little_work_stays_in_this_process(n_batches: int, workers: int) -> None:
-    """Starting processes costs more than it saves there."""
     assert tokens_of(n_batches, workers, n_later=0)[1] == {str(os.getpid())}
 
 
@@ -156,7 +150,6 @@ class WithLock:
 
 
 def test_tokenizer_that_cannot_be_pickled_stays_in_this_process() -> None:
-    """It works all the same, and the user is told why it takes longer."""
     notes: list[str] = []
     batches = [["a b"], ["c"], ["d e"], ["f"], ["g"]]
     tokens = list(tokenize_in_processes(WithLock(), batches, 2, notes.append, MANY))

@@ -26,33 +26,28 @@ def normalize(text: str, *patterns: str, **options: Any) -> str:
 
 
 def test_what_a_pattern_matches_goes() -> None:
-    """In folded text, whatever its case was; what the platform leaves goes, too."""
     assert normalize("早上好呀，来自 iPhone 15 客户端", TAIL) == "早上好呀,"
     assert normalize("早上好呀 ＶＩＰ专享 收起全文d", "vip专享") == "早上好呀"
     assert normalize("早上好呀", TAIL) == "早上好呀"
 
 
 def test_a_pattern_is_written_as_the_text_is_where_case_is_kept() -> None:
-    """Without folding, VIP is not vip."""
     assert normalize("早上好 VIP", "vip", case="keep") == "早上好 VIP"
     assert normalize("早上好 VIP", "VIP", case="keep") == "早上好"
 
 
 def test_what_stands_around_is_rewritten_as_ever() -> None:
-    """Links, mentions and spaces, also where only the pattern brought them together."""
     post = "转 分享自知乎 @某人 http://t.cn/abc 好文"
     assert normalize(post, "分享自知乎", urls="drop", mentions="drop") == "转 好文"
 
 
 def test_posts_that_differ_in_residue_only_are_exact_repeats() -> None:
-    """Through the public API."""
     posts = ["早上好呀各位朋友 来自小米客户端", "早上好呀各位朋友 来自 iPhone 15 客户端"]
     (removed,) = hybriddup.dedupe(posts, config={"normalizer": {"residue": [TAIL]}}).removed
     assert removed.reason == "exact"
 
 
 def test_half_surrogate_pairs_stay_where_they_are() -> None:
-    """RE2 knows none; what stands between them is looked at by itself."""
     assert dropper(["b+"], ignore_case=False)("a\ud800bb\udc00\ud800b") == "a\ud800 \udc00\ud800 "
 
 
@@ -64,13 +59,11 @@ def test_nested_repeats_take_linear_time() -> None:
 
 @given(st.lists(st.text("ab收起全文\ud800 ", max_size=6), max_size=6))
 def test_a_text_is_normalized_as_if_it_stood_alone(texts: list[str]) -> None:
-    """Patterns do not reach into the next text."""
     normalizer = MicroblogNormalizer(MicroblogOptions(residue=("(?s)a.*b", "b$")))
     assert normalizer.normalize_batch(texts) == [normalizer.normalize_batch([text])[0] for text in texts]
 
 
 def test_patterns_survive_pickling_and_make_a_recipe_of_their_own() -> None:
-    """Helpers get them; fingerprints with other patterns are others."""
     made = MicroblogNormalizer(MicroblogOptions(residue=("早",)))
     normalizer = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own bytes)
     assert normalizer.normalize_batch(["早上好"]) == ["上好"]
@@ -93,13 +86,11 @@ def test_patterns_survive_pickling_and_make_a_recipe_of_their_own() -> None:
     ],
 )
 def test_what_is_no_pattern_is_an_error(residue: Any, message: str) -> None:
-    """With its place and what is allowed."""
     with pytest.raises(ConfigError, match=message):
         hybriddup.dedupe(["a"], config={"normalizer": {"residue": residue}})
 
 
 def test_a_missing_engine_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only where there are patterns."""
     monkeypatch.setitem(sys.modules, "re2", None)
     assert hybriddup.dedupe(["早上好"], config={"normalizer": {"residue": "drop"}}).kept == [0]
     with pytest.raises(ConfigError, match=r"needs google-re2.*pip install 'hybriddup\[residue\]'"):

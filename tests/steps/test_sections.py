@@ -69,13 +69,11 @@ def in_common(*texts: str, pair: tuple[int, int] = (0, 1)) -> int:
 
 @pytest.mark.parametrize("name", NEAR)
 def test_long_near_texts_have_in_common_what_rapidfuzz_says(name: str) -> None:
-    """Wherever they differ, the cuts are at places that belong together."""
     assert in_common(*NEAR[name]) == LCSseq.similarity(*NEAR[name])
 
 
 @pytest.mark.parametrize("name", FAR)
 def test_other_long_texts_are_never_said_to_be_more_alike_than_they_are(name: str) -> None:
-    """What is counted is a common subsequence, and mostly nearly the longest."""
     exact = LCSseq.similarity(*FAR[name])
     assert 0.85 * exact <= in_common(*FAR[name]) <= exact
 
@@ -89,7 +87,6 @@ def test_what_long_texts_have_in_common_depends_on_the_two_alone(name: str) -> N
 
 @pytest.mark.parametrize("name", [*NEAR, *FAR])
 def test_sections_cover_both_texts_and_are_short(name: str) -> None:
-    """So the work grows with the length of the texts, whatever is in them."""
     a, b = (encode_texts([text]).code_points for text in (NEAR | FAR)[name])
     for of_a, of_b in cuts_of(a, b):
         n_before, n_after = int(of_a[0]), len(a) - int(of_a[-1])
@@ -104,7 +101,6 @@ def test_sections_cover_both_texts_and_are_short(name: str) -> None:
 
 
 def test_texts_are_exact_up_to_a_length() -> None:
-    """Also against one that is much longer, and if what is equal at both ends is more."""
     short = edited(random_text(14, LONGEST_EXACT), 3000, 15)[:LONGEST_EXACT]
     assert in_common(short, BASE) == LCSseq.similarity(short, BASE)
     ends = random_text(16, 9000)
@@ -121,7 +117,6 @@ def score(verifier: Edit | Lcs, a: str, b: str, threshold: float) -> float:
 @pytest.mark.parametrize("threshold", [0.0, 0.8])
 @pytest.mark.parametrize("name", ["spread edits", "a long insertion", "cut at both ends"])
 def test_edit_scores_long_near_texts_exactly(name: str, threshold: float) -> None:
-    """With both distances; below a threshold any lower score will do."""
     for distance, scorer in (("indel", Indel), ("levenshtein", Levenshtein)):
         exact = scorer.normalized_similarity(*NEAR[name])
         found = score(Edit(Edit.Options(distance=distance)), *NEAR[name], threshold)  # type: ignore[arg-type]
@@ -138,7 +133,6 @@ def test_edit_never_scores_other_long_texts_too_high(name: str) -> None:
 
 @pytest.mark.parametrize("name", NEAR)
 def test_lcs_finds_long_texts_that_are_contained(name: str) -> None:
-    """Relative to the shorter text."""
     a, b = NEAR[name]
     exact = LCSseq.similarity(a, b) / min(len(a), len(b))
     assert score(Lcs(Lcs.Options(relative_to="shorter")), a, b, 0.5) == pytest.approx(exact, abs=1e-12)
@@ -146,7 +140,6 @@ def test_lcs_finds_long_texts_that_are_contained(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["one character", "spread edits", "a long insertion", "a paragraph moved"])
 def test_long_near_posts_are_repeats(name: str) -> None:
-    """With the default configuration, in a run, in a window and to `explain`."""
     a, b = NEAR[name]
     assert hybriddup.dedupe([a, b]).kept == [0]
     assert hybriddup.explain(a, b).matches
@@ -155,7 +148,6 @@ def test_long_near_posts_are_repeats(name: str) -> None:
 
 
 def test_equal_long_posts_alone_have_all_in_common() -> None:
-    """One more character, one less, and one replaced, in the middle of a section or at an end."""
     for at in (0, 1, 10_000, N - 1):
         for other in (BASE[:at] + "加" + BASE[at:], BASE[:at] + BASE[at + 1 :], BASE[:at] + "加" + BASE[at + 1 :]):
             assert in_common(BASE, other) < max(len(BASE), len(other))
@@ -163,7 +155,6 @@ def test_equal_long_posts_alone_have_all_in_common() -> None:
 
 
 def test_near_pairs_of_many_long_texts_are_batches_of_bounded_size() -> None:
-    """Texts are encoded some at a time; each pair still gets its own score."""
     texts = [edited(BASE, 100 * place, place) for place in range(6)]
     verifier = Edit(Edit.Options())
     verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers=1))

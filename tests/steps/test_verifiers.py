@@ -158,7 +158,6 @@ THRESHOLDS = sorted(shipped_thresholds() | FIVE_HUNDREDTHS | NOT_DECIMAL)
 @pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_pair_exactly_on_the_threshold_is_accepted(name: str, threshold: Fraction) -> None:
-    """Thresholds are inclusive, however the score is computed."""
     make, build = CASES[name]
     texts, distance, bits = build(threshold, 0)
     scores = score_all(make(), texts, float(threshold), distance=distance, bits=bits)
@@ -168,7 +167,6 @@ def test_pair_exactly_on_the_threshold_is_accepted(name: str, threshold: Fractio
 @pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_pair_one_step_under_the_threshold_is_refused(name: str, threshold: Fraction) -> None:
-    """One character, word or bit less in common is too little: nothing is gained by rounding either."""
     make, build = CASES[name]
     texts, distance, bits = build(threshold, 1)
     scores = score_all(make(), texts, float(threshold), distance=distance, bits=bits)
@@ -176,7 +174,6 @@ def test_pair_one_step_under_the_threshold_is_refused(name: str, threshold: Frac
 
 
 def test_configurations_that_ship_are_among_the_thresholds() -> None:
-    """The thresholds are those of the files, not a list that falls behind them."""
     assert shipped_thresholds()
 
 
@@ -193,7 +190,6 @@ def test_angle_on_the_threshold_has_words_of_equal_frequency() -> None:
 @given(st.lists(short_texts, min_size=2, max_size=4), st.sampled_from(["longer", "shorter"]))
 @examples(60)
 def test_lcs_equals_its_plain_twin(texts: list[str], relative_to: str) -> None:
-    """Every score is the fraction of the textbook table, rounded once."""
     scores = score_all(Lcs(Lcs.Options(relative_to=relative_to)), texts)
     for (a, b), score in scores.items():
         assert score == float(reference.lcs_similarity(texts[a], texts[b], relative_to))
@@ -211,7 +207,6 @@ def test_megabyte_posts_of_different_words_are_refused_at_once() -> None:
 @given(st.lists(word_texts, min_size=2, max_size=5))
 @examples(60)
 def test_jaccard_of_tokens_equals_its_plain_twin(texts: list[str]) -> None:
-    """Every score is the fraction of the sets, rounded once; equal texts without tokens score 1.0."""
     for (a, b), score in score_all(Jaccard(Jaccard.Options()), texts).items():
         words = [[word for word in texts[i].split(" ") if word] for i in (a, b)]
         expected = reference.jaccard(*words) if any(words) else Fraction(int(texts[a] == texts[b]))
@@ -221,7 +216,6 @@ def test_jaccard_of_tokens_equals_its_plain_twin(texts: list[str]) -> None:
 @given(st.lists(short_texts, min_size=2, max_size=5), st.integers(1, 5))
 @examples(60)
 def test_jaccard_of_character_ngrams_equals_its_plain_twin(texts: list[str], size: int) -> None:
-    """Any characters, any size: texts shorter than the size are one n-gram of their own."""
     verifier = Jaccard(Jaccard.Options(features="char_ngrams", size=size))
     for (a, b), score in score_all(verifier, texts).items():
         pieces = [reference.char_ngrams(texts[i], size) for i in (a, b)]
@@ -231,7 +225,6 @@ def test_jaccard_of_character_ngrams_equals_its_plain_twin(texts: list[str], siz
 
 @pytest.mark.parametrize("make", [Jaccard, Cosine], ids=["jaccard", "cosine"])
 def test_texts_without_any_token_do_not_match_unless_equal(make: Any) -> None:
-    """No tokens in common with no tokens is no reason to match."""
     assert score_all(make(make.Options()), ["", " ", " "]) == {(0, 1): 0.0, (0, 2): 0.0, (1, 2): 1.0}
 
 
@@ -241,7 +234,6 @@ def test_texts_without_any_token_do_not_match_unless_equal(make: Any) -> None:
 @given(st.lists(word_texts, min_size=2, max_size=6), st.booleans())
 @examples(60)
 def test_cosine_equals_its_plain_twin(texts: list[str], idf: bool) -> None:
-    """To the twelve decimals that scores are rounded to."""
     words = [[word for word in text.split(" ") if word] for text in texts]
     weight_of = reference.inverse_document_frequencies(words) if idf else lambda _: 1.0
     for (a, b), score in score_all(Cosine(Cosine.Options(idf=idf)), texts).items():
@@ -254,7 +246,6 @@ def test_cosine_equals_its_plain_twin(texts: list[str], idf: bool) -> None:
 @given(word_texts, word_texts, st.integers(1, 20), st.integers(1, 20))
 @examples(100)
 def test_cosine_of_counts_is_accepted_exactly_where_whole_numbers_say_so(a: str, b: str, p: int, q: int) -> None:
-    """No rounding decides: the squared cosine is compared as a fraction."""
     threshold = Fraction(min(p, q), max(p, q))
     words = [[word for word in text.split(" ") if word] for text in (a, b)]
     if any(words):
@@ -263,7 +254,6 @@ def test_cosine_of_counts_is_accepted_exactly_where_whole_numbers_say_so(a: str,
 
 
 def test_cosine_weights_are_those_of_scikit_learn() -> None:
-    """An independent implementation gives the same scores."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts = ["big cat sat", "big cat cat", "the cat", "sat the big big cat", "dog"]
@@ -274,7 +264,6 @@ def test_cosine_weights_are_those_of_scikit_learn() -> None:
 
 
 def test_idf_learns_from_a_sample_spread_over_the_run() -> None:
-    """With a sample of two of four texts, the first and the third are learned from."""
     texts = ["cat sat", "cat big", "sat big", "cat cat"]
     weight_of = reference.inverse_document_frequencies([texts[0].split(), texts[2].split()])
     scores = score_all(Cosine(Cosine.Options(idf_sample=2)), texts)
@@ -286,7 +275,6 @@ def test_idf_learns_from_a_sample_spread_over_the_run() -> None:
 def test_idf_learned_in_many_batches_is_that_of_all_texts(
     holds_interpreter: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts of features are added up over the batches, whichever way the batches are split."""
     monkeypatch.setattr(SplitAtSpaces, "holds_interpreter", holds_interpreter)
     rng = np.random.default_rng(8)
     texts = [" ".join(map(str, rng.integers(0, 60, 6))) for _ in range(40)]
@@ -300,7 +288,6 @@ def test_idf_learned_in_many_batches_is_that_of_all_texts(
 
 @pytest.mark.parametrize(("distance", "expected"), [(0, 1.0), (32, 0.75), (128, 0.0)])
 def test_hamming_scores_the_share_of_equal_bits(distance: int, expected: float) -> None:
-    """All bits equal score 1.0, none 0.0."""
     assert score_all(Hamming(), ["a", "b"], distance=distance) == {(0, 1): expected}
 
 
@@ -309,7 +296,6 @@ def test_hamming_scores_the_share_of_equal_bits(distance: int, expected: float) 
 
 @pytest.mark.parametrize("name", CASES)
 def test_score_depends_on_its_pair_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scored one by one or all together, in one batch or in many, each score is the same to the last bit."""
     rng = np.random.default_rng(2)
     texts = [" ".join(map(str, rng.integers(0, 300, rng.integers(1, 20)))) for _ in range(25)]
     verifier = CASES[name][0]()
@@ -322,7 +308,6 @@ def test_score_depends_on_its_pair_alone(name: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", CASES)
 def test_scores_do_not_depend_on_the_workers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two workers give what one gives, in the same order."""
     monkeypatch.setattr(features, "CODE_POINTS_A_BATCH", 200)
     rng = np.random.default_rng(5)
     texts = [" ".join(rng.choice(list("abcdef"), 9)) for _ in range(40)]
@@ -337,7 +322,6 @@ lengths_and_thresholds = (st.integers(0, 5000), st.integers(1, 40), st.integers(
 
 @given(*lengths_and_thresholds)
 def test_longest_partner_is_the_last_that_reaches_the_threshold(length: int, p: int, q: int) -> None:
-    """The bound excludes no pair that passes, and the next length fails."""
     threshold = min(p, q) / max(p, q)
     longest = int(bounds.longest_partners(np.array([length], np.int32), threshold)[0])
     assert longest == 0 if length == 0 else length / longest >= threshold > length / (longest + 1)
@@ -345,7 +329,6 @@ def test_longest_partner_is_the_last_that_reaches_the_threshold(length: int, p: 
 
 @pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
 def test_longest_partner_is_exact_for_every_shipped_threshold(threshold: Fraction) -> None:
-    """By fractions: 12 x 0.8 / 1.2 must not become 8.000000000000002."""
     lengths = np.arange(1, 400, dtype=np.int32)
     expected = [length * threshold.denominator // threshold.numerator for length in lengths.tolist()]
     assert bounds.longest_partners(lengths, float(threshold)).tolist() == expected
@@ -354,19 +337,16 @@ def test_longest_partner_is_exact_for_every_shipped_threshold(threshold: Fractio
 @given(*lengths_and_thresholds)
 @example(99, 11, 20)
 def test_smallest_count_is_the_first_that_reaches_the_threshold(total: int, p: int, q: int) -> None:
-    """One less fails: it may be a cut-off in whole numbers."""
     threshold, total = min(p, q) / max(p, q), total + 1
     count = int(bounds.smallest_counts(np.array([threshold]), np.array([total]))[0])
     assert count / total >= threshold > (count - 1) / total
 
 
 def test_no_threshold_means_no_bound() -> None:
-    """Where every score passes, no length is too long."""
     assert bounds.longest_partners(np.array([0, 5], np.int32), 0.0).tolist() == [bounds.NO_BOUND] * 2
 
 
 def test_bound_of_a_tiny_threshold_fits_its_type() -> None:
-    """A bound above 2**31 - 1 is no bound, not a negative number."""
     assert bounds.longest_partners(np.array([10**6], np.int32), 1e-9).tolist() == [bounds.NO_BOUND]
 
 
@@ -374,7 +354,6 @@ def test_bound_of_a_tiny_threshold_fits_its_type() -> None:
 
 
 def test_counting_does_not_change_the_tokens() -> None:
-    """Counting works on copies: what the tokenizer returned is as it was."""
     tokens = tokens_from_lists([["b", "a", "b"], [], ["a"]])
     before = [column.copy() for column in tokens]
     features.count_features(tokens)
@@ -383,7 +362,6 @@ def test_counting_does_not_change_the_tokens() -> None:
 
 @given(st.integers(0, 60), st.sampled_from([3, 40, 10_000]), st.integers(0, 1000))
 def test_texts_of_pairs_are_numbered_in_order(n: int, span: int, least: int) -> None:
-    """Each text once, rising, whether the pairs are of a few texts or of some among many."""
     rng = np.random.default_rng(n * span + least)
     earlier, later = rng.integers(0, span, (2, n)) + least
     positions, one, other = positions_of(earlier, later)

@@ -59,7 +59,6 @@ MEMBERS = st.integers(1, 4).flatmap(
 
 @given(MEMBERS)
 def test_all_accepts_what_every_member_accepts(members: tuple[Float64s, list[float]]) -> None:
-    """Inclusive, member by member."""
     scores, thresholds = members
     judgement = AllOf(judges(scores, thresholds)).judge(pairs_of(8))
     assert judgement.accepted.tolist() == (scores >= np.array(thresholds)[:, None]).all(axis=0).tolist()
@@ -67,7 +66,6 @@ def test_all_accepts_what_every_member_accepts(members: tuple[Float64s, list[flo
 
 @given(MEMBERS)
 def test_any_accepts_what_one_member_accepts(members: tuple[Float64s, list[float]]) -> None:
-    """Inclusive, member by member."""
     scores, thresholds = members
     judgement = AnyOf(judges(scores, thresholds)).judge(pairs_of(8))
     assert judgement.accepted.tolist() == (scores >= np.array(thresholds)[:, None]).any(axis=0).tolist()
@@ -76,7 +74,6 @@ def test_any_accepts_what_one_member_accepts(members: tuple[Float64s, list[float
 @pytest.mark.parametrize("combined", [AllOf, AnyOf])
 @given(members=MEMBERS)
 def test_evidence_is_that_of_the_member_that_decided(combined: Any, members: tuple[Float64s, list[float]]) -> None:
-    """Score and threshold belong to the verifier that is named."""
     scores, thresholds = members
     judgement = combined(judges(scores, thresholds)).judge(pairs_of(8))
     assert judgement.scores.tolist() == scores[judgement.verifiers, np.arange(8)].tolist()
@@ -84,27 +81,23 @@ def test_evidence_is_that_of_the_member_that_decided(combined: Any, members: tup
 
 
 def test_all_names_the_member_closest_to_refusing() -> None:
-    """Of an accepted pair; the first of those that are equally close, as two are in the first pair."""
     members = judges([[1.0, 0.8], [0.75, 1.0], [0.75, 0.9]], [0.75, 0.625, 0.625])
     assert AllOf(members).judge(pairs_of(2)).verifiers.tolist() == [1, 0]
 
 
 def test_all_names_the_first_member_that_refuses() -> None:
-    """A refused pair is not shown to the members after it."""
     members = judges([[0.9, 0.1, 0.9], [0.2, 0.0, 0.9]], [0.8, 0.6])
     assert AllOf(members).judge(pairs_of(3)).verifiers.tolist() == [1, 0, 0]
     assert members[1].verifier.asked == [0, 2]  # type: ignore[attr-defined]
 
 
 def test_any_names_the_first_member_that_accepts() -> None:
-    """An accepted pair is not shown to the members after it."""
     members = judges([[0.9, 0.1, 0.1], [1.0, 0.9, 0.2]], [0.8, 0.6])
     assert AnyOf(members).judge(pairs_of(3)).verifiers.tolist() == [0, 1, 1]
     assert members[1].verifier.asked == [1, 2]  # type: ignore[attr-defined]
 
 
 def test_combined_bounds_are_the_smallest_of_all_and_the_largest_of_any() -> None:
-    """A pair must be within every member's bound for `all`, within one for `any`."""
     members = tuple(SingleJudge(Recorded(np.zeros(1), bound), 0, "v", 0.5) for bound in (7, 3, 5))
     lengths = np.array([10, 20], np.int32)
     assert AllOf(members).max_partner_lengths(lengths).tolist() == [13, 23]
@@ -113,7 +106,6 @@ def test_combined_bounds_are_the_smallest_of_all_and_the_largest_of_any() -> Non
 
 @pytest.mark.parametrize("combined", [AllOf, AnyOf])
 def test_judging_does_not_change_the_scores_of_a_verifier(combined: Any) -> None:
-    """A verifier may return an array that it keeps."""
     members = judges([[0.9, 0.1], [0.7, 0.9]], [0.8, 0.8])
     whole = members[0].verifier.scores  # type: ignore[attr-defined]
     members[0].verifier.score_pairs = lambda *_: whole  # type: ignore[attr-defined]
@@ -122,7 +114,6 @@ def test_judging_does_not_change_the_scores_of_a_verifier(combined: Any) -> None
 
 
 def test_verifier_that_returns_too_few_scores_is_named() -> None:
-    """A plugin's mistake is told as one, with the name, what is expected and what came."""
     judge = SingleJudge(Recorded(np.zeros(4)), 0, "mine", 0.5)
     judge.verifier.score_pairs = lambda *_: np.zeros(1)  # type: ignore[method-assign]
     with pytest.raises(PluginError, match=r"verifier 'mine' .*float64\[4\].*\[1\]"):
@@ -131,7 +122,6 @@ def test_verifier_that_returns_too_few_scores_is_named() -> None:
 
 @pytest.mark.parametrize("scores", [[[np.nan], [1.0]], [[1.0], [np.nan]]])
 def test_score_that_is_not_a_number_refuses(scores: Float64s) -> None:
-    """It reaches no threshold, so `all` refuses the pair and `any` leaves it to the other member."""
     members = judges(scores, [0.5, 0.5])
     assert AllOf(members).judge(pairs_of(1)).accepted.tolist() == [False]
     assert AnyOf(members).judge(pairs_of(1)).accepted.tolist() == [True]
@@ -142,7 +132,6 @@ def make_recorded(use: str, options: Mapping[str, Any]) -> Recorded:
 
 
 def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
-    """Bands that differ in their threshold only share a verifier, and so what it learned."""
     bands = [
         None,
         SingleVerifier(use="cosine", threshold=0.9),
@@ -161,14 +150,12 @@ def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
 
 
 def test_plan_has_no_judge_where_only_exact_repeats_are_removed() -> None:
-    """The place of the band is kept."""
     plan = plan_judges([None, SingleVerifier(use="edit", threshold=0.8)], make_recorded)
     assert [judge is None for judge in plan.judges] == [True, False]
 
 
 @pytest.mark.parametrize(("combined", "accepted"), [(AllVerifiers, False), (AnyVerifier, True)])
 def test_plan_combines_members_as_the_settings_say(combined: Any, accepted: bool) -> None:
-    """Of two members, one accepts."""
     members = tuple(SingleVerifier(use="v", threshold=0.5, score=score) for score in (0.4, 0.6))
     plan = plan_judges([combined.model_validate({combined.combine: members})], make_recorded)
     (judge,) = plan.judges
@@ -177,7 +164,6 @@ def test_plan_combines_members_as_the_settings_say(combined: Any, accepted: bool
 
 
 def test_plan_prepares_each_verifier_once() -> None:
-    """However many bands use it."""
     bands = [SingleVerifier(use="edit", threshold=threshold) for threshold in (0.8, 0.9)]
     plan = plan_judges(bands, make_recorded)
     plan.prepare(VerifierContext([], None, 128, 1))  # type: ignore[arg-type]
@@ -185,7 +171,6 @@ def test_plan_prepares_each_verifier_once() -> None:
 
 
 def test_bands_of_one_verifier_are_judged_together() -> None:
-    """Each by its own threshold; a combined band by all of its members, and one of exact repeats refuses everything."""
     scores = np.array([0.7, 0.7, 0.7, 0.9, 0.7, 0.7])
     made: list[Recorded] = []
 

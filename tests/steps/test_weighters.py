@@ -41,14 +41,12 @@ def test_term_frequency_weighs_every_occurrence_one(texts: list[list[str]]) -> N
 
 @given(token_lists)
 def test_uniform_weight_of_a_token_in_a_text_is_one(texts: list[list[str]]) -> None:
-    """Shared by its occurrences, in this text only."""
     expected = [[np.float32(1 / Counter(tokens)[token]) for token in tokens] for tokens in texts]
     assert weights_of(Uniform(), texts) == expected
 
 
 @given(token_lists.filter(len), token_lists)
 def test_tfidf_equals_its_formula(sample: list[list[str]], texts: list[list[str]]) -> None:
-    """Natural logarithm of texts for each text with the token, clipped; what the sample lacks weighs the most."""
     weighter = make_tfidf(clip=[0.5, 1.5], other=None)
     weighter.fit(tokens_from_lists(sample))
     n_with = Counter(token for tokens in sample for token in set(tokens))
@@ -61,7 +59,6 @@ def test_tfidf_equals_its_formula(sample: list[list[str]], texts: list[list[str]
 
 
 def test_tfidf_gives_tokens_with_letters_one_weight() -> None:
-    """However common they are: clipping pays for Chinese n-grams only."""
     weighter = make_tfidf(clip=[2, 5], other=3.5)
     weighter.fit(tokens_from_lists([["cat", "猫"]] * 10))
     assert weights_of(weighter, [["cat", "dog", "猫", "狗"]]) == [[3.5, 3.5, 2.0, 5.0]]
@@ -69,7 +66,6 @@ def test_tfidf_gives_tokens_with_letters_one_weight() -> None:
 
 @given(token_lists.filter(len), token_lists)
 def test_levels_equal_their_formula(sample: list[list[str]], texts: list[list[str]]) -> None:
-    """Five equal steps of inverse document frequency up to that of a token in one text only."""
     weighter = Levels()
     weighter.fit(tokens_from_lists(sample))
     n_with = Counter(token for tokens in sample for token in set(tokens))
@@ -85,7 +81,6 @@ def test_levels_equal_their_formula(sample: list[list[str]], texts: list[list[st
 
 @pytest.mark.parametrize("weighter", [make_tfidf(), Levels()], ids=["tfidf", "levels"])
 def test_empty_sample_can_be_fitted(weighter: Weighter) -> None:
-    """A corpus without distinct texts is none to stumble over."""
     weighter.fit(tokens_from_lists([]))
     assert weights_of(weighter, [["猫"]]) == [[5.0]]
 
@@ -98,7 +93,6 @@ def test_weighing_before_fitting_is_an_error(weighter: Weighter) -> None:
 
 
 def test_recipe_tells_fitted_tables_apart() -> None:
-    """Another corpus has other weights; the order of its texts does not matter."""
     texts = [["猫", "狗"], ["狗"], ["鸟", "猫"], ["狗"]] * 20
     recipes = []
     for sample in (texts, texts[::-1], [["猫"]] * 50):
@@ -110,7 +104,6 @@ def test_recipe_tells_fitted_tables_apart() -> None:
 
 @pytest.mark.parametrize("clip", [[5, 2], [0, 5], [2, 1001], [-1, 5]])
 def test_clip_that_makes_no_sense_is_refused(clip: list[float]) -> None:
-    """With the key that is wrong."""
     with pytest.raises(ConfigError, match=r"weighter\.clip"):
         load_settings({"weighter": {"clip": clip}})
 
@@ -127,8 +120,6 @@ def test_tokens_are_known_by_their_hashes_as_by_themselves(texts: list[list[str]
 
 
 def test_other_hashes_are_no_keys() -> None:
-    """Of another seed, another hasher, or one derived from it that may do anything."""
-
     class Derived(Xxh3):
         pass
 

@@ -56,14 +56,12 @@ WORDS = [
 
 @pytest.mark.parametrize(("text", "expected"), WORDS)
 def test_words_are_what_unicode_calls_words(text: str, expected: list[str]) -> None:
-    """One token a Chinese character, letters and digits together, emoji whole, no punctuation."""
     assert words_of(text) == expected
 
 
 @examples(100)
 @given(st.text(st.sampled_from("a1',.\u200d👨👩\ufe0f\u0301好カひ \r\n_\"א한ー\u00ad❤½e\u200b\u3099"), max_size=10))
 def test_words_begin_and_end_at_boundaries_of_the_regex_library(text: str) -> None:
-    """Whatever is next to what."""
     assert words_of(text) == pieces_of(text)
 
 
@@ -75,7 +73,6 @@ CHARACTERS = "".join(
 @pytest.mark.parametrize("step", EVERY)
 @pytest.mark.parametrize("frame", ["{}", "'{}", "a’{}", "a{}a", "1{}1", "カ{}_", "好{}好", 'א"{}', "{}\u0301"])
 def test_every_character_equals_the_regex_library(frame: str, step: int) -> None:
-    """Each character beside letters, digits, kana, connectors and apostrophes."""
     batch = [frame.replace("{}", character) for character in CHARACTERS[::step]]
     tokens = Words().tokenize_batch(batch)
     assert [tokens.strings(row) for row in range(tokens.n_texts)] == [pieces_of(text) for text in batch]
@@ -83,7 +80,6 @@ def test_every_character_equals_the_regex_library(frame: str, step: int) -> None
 
 @pytest.mark.parametrize("step", EVERY)
 def test_meaningful_characters_are_those_that_make_a_word(step: int) -> None:
-    """The table agrees with the question for each of the million characters."""
     says = meaningful_characters()
     assert [point for point in range(0, 0x110000, step) if says[point] != is_word(chr(point))] == []
 
@@ -113,19 +109,16 @@ JIEBA = [
 
 @pytest.mark.parametrize(("text", "expected"), JIEBA)
 def test_jieba_finds_dictionary_words(jieba: Jieba, text: str, expected: list[str]) -> None:
-    """Words, letters, digits, emoji and icons are tokens; white space and punctuation are not."""
     assert jieba.tokenize_batch([text]).strings(0) == expected
 
 
 def test_jieba_with_hmm_off_guesses_no_words() -> None:
-    """Characters that are in no dictionary word stay alone."""
     text = ["他来到了网易杭研大厦"]
     assert "杭研" in Jieba(JiebaOptions()).tokenize_batch(text).strings(0)
     assert Jieba(JiebaOptions(hmm=False)).tokenize_batch(text).strings(0)[-3:] == ["杭", "研", "大厦"]
 
 
 def test_jieba_search_mode_adds_the_words_inside_words() -> None:
-    """Long words come with the shorter ones that they are made of."""
     tokens = Jieba(JiebaOptions(mode="search")).tokenize_batch(["清华大学"]).strings(0)
     assert tokens == ["清华", "华大", "大学", "清华大学"]
 

@@ -42,7 +42,6 @@ def user_dictionary(tmp_path: Path) -> Path:
 
 
 def test_words_of_the_user_dictionary_are_found(user_dictionary: Path, dictionary: Path) -> None:
-    """Words are added to jieba's own, with and without a frequency."""
     assert words_of(TEXT, JiebaOptions(dictionary=dictionary, hmm=False)) != ["回家", "罗大侠", "喊你吃饭"]
     assert words_of(TEXT, JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary)) == [
         "回家",
@@ -52,14 +51,12 @@ def test_words_of_the_user_dictionary_are_found(user_dictionary: Path, dictionar
 
 
 def test_another_dictionary_replaces_jiebas_own(tmp_path: Path) -> None:
-    """Only its words are known."""
     path = tmp_path / "dictionary.txt"
     path.write_text("你吃 9 v\n饭 1\n", encoding="utf-8")
     assert words_of("喊你吃饭", JiebaOptions(dictionary=path, hmm=False)) == ["喊", "你吃", "饭"]
 
 
 def test_the_user_dictionary_is_honored_in_a_spawned_process(user_dictionary: Path, dictionary: Path) -> None:
-    """A worker that gets nothing but the pickled tokenizer finds the same words."""
     tokenizer = Jieba(JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary))
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as workers:
         tokens = workers.submit(tokenizer.tokenize_batch, [TEXT]).result()
@@ -67,7 +64,6 @@ def test_the_user_dictionary_is_honored_in_a_spawned_process(user_dictionary: Pa
 
 
 def test_two_dictionaries_live_side_by_side(user_dictionary: Path, dictionary: Path) -> None:
-    """Tokenizers share nothing, so the words of one are unknown to the other."""
     with_words = Jieba(JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary, hmm=False))
     without = Jieba(JiebaOptions(dictionary=dictionary, hmm=False))
     with_words.tokenize_batch([TEXT])
@@ -76,7 +72,6 @@ def test_two_dictionaries_live_side_by_side(user_dictionary: Path, dictionary: P
 
 
 def test_a_frequency_of_zero_splits_for_its_own_tokenizer_only(tmp_path: Path, dictionary: Path) -> None:
-    """Jieba remembers such words for the whole process; here they belong to one dictionary."""
     import jieba.finalseg
 
     path = tmp_path / "words.txt"
@@ -91,7 +86,6 @@ def test_a_frequency_of_zero_splits_for_its_own_tokenizer_only(tmp_path: Path, d
 
 
 def test_the_recipe_holds_the_checksums_in_use(user_dictionary: Path) -> None:
-    """A changed dictionary under the same path is another recipe."""
     tokenizer = Jieba(JiebaOptions(user_dictionary=user_dictionary))
     recipe = tokenizer.recipe()
     assert recipe["user_dictionary"] == hashlib.sha256(user_dictionary.read_bytes()).hexdigest()
@@ -104,7 +98,6 @@ def test_the_recipe_holds_the_checksums_in_use(user_dictionary: Path) -> None:
 
 @pytest.mark.parametrize("option", ["dictionary", "user_dictionary"])
 def test_a_dictionary_that_cannot_be_opened_is_refused_at_once(tmp_path: Path, option: str) -> None:
-    """The message names the option, the path, the reason and what to do."""
     path = tmp_path / "missing.txt"
     with pytest.raises(ConfigError, match=rf"tokenizer\.{option}: cannot read .*missing.txt: No such file.* leave the"):
         Jieba(JiebaOptions.model_validate({option: path}))
@@ -125,7 +118,6 @@ def test_a_dictionary_that_cannot_be_opened_is_refused_at_once(tmp_path: Path, o
 def test_a_dictionary_of_another_form_is_refused(
     tmp_path: Path, dictionary: Path, option: str, content: bytes, fault: str
 ) -> None:
-    """The message names the option, the file, the fault and the form that is expected."""
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
     tokenizer = Jieba(JiebaOptions.model_validate({"dictionary": dictionary, option: path}))
@@ -166,7 +158,6 @@ def test_jieba_is_silent_even_where_warnings_are_errors(tmp_path: Path, setuptoo
 
 
 def test_jieba_is_not_imported_before_it_is_needed() -> None:
-    """Listing components, their options and their recipe loads no dictionary and no jieba."""
     program = (
         "import sys\n"
         "from hybriddup.steps.tokenizers.jieba import Jieba\n"

@@ -48,13 +48,11 @@ PARTS = (
     ],
 )
 def test_words_are_left(post: str, words: str) -> None:
-    """With hashtags, numbers and marks; a post without words stays as it is."""
     assert words_of([post]) == [words]
 
 
 @given(st.lists(st.lists(st.sampled_from(PARTS), max_size=6).map(" ".join), max_size=5))
 def test_posts_do_not_depend_on_one_another(posts: list[str]) -> None:
-    """Some have more than words and others have not; doing it twice changes nothing."""
     words = list(words_of(posts))
     assert words == [words_of([post])[0] for post in posts]
     assert list(words_of(words)) == words
@@ -79,6 +77,5 @@ def test_what_is_not_a_word_takes_no_part_in_a_fingerprint(a: str, b: str) -> No
 
 @pytest.mark.parametrize("config", ["benchmark", {"compare": "all"}])
 def test_all_is_fingerprinted_if_all_is_compared(config: Any) -> None:
-    """A rule about the whole text sees emoji too."""
     bits = hybriddup.fingerprint(["early 🎉🎉", "early 😭😭"], config=config)
     assert not np.array_equal(bits[0], bits[1])

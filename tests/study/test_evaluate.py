@@ -35,13 +35,11 @@ def judged(pairs: list[tuple[str, str]], labels: list[bool], config: object = "w
 
 
 def test_the_order_of_a_pair_does_not_matter() -> None:
-    """Both ways round, the two are found or not."""
     pairs = [(TEXTS[0], TEXTS[1]), (TEXTS[1], TEXTS[0]), (TEXTS[0], TEXTS[2]), (TEXTS[2], TEXTS[0])]
     assert judged(pairs, [True, True, False, False]).total.decision.f1 == 1.0
 
 
 def test_no_pairs_have_no_measures() -> None:
-    """But are no error."""
     total = judged([], []).total
     assert (total.n_pairs, total.decision.precision, total.decision.recall) == (0, None, None)
 
@@ -54,7 +52,6 @@ def test_texts_without_tokens_match_only_themselves() -> None:
 
 
 def test_numbers_that_must_match_part_pairs_in_the_decision_only() -> None:
-    """The guard is part of the second look."""
     pair = ("今天全市新增确诊病例10例，均为境外输入", "今天全市新增确诊病例12例，均为境外输入")
     total = judged([pair], [False], {"must_agree": ["numbers"]}).total
     assert (total.stage_1.n_found, total.decision.n_found) == (1, 0)

@@ -24,7 +24,6 @@ COSINE = {"lengths": [{"max_hamming_distance": 40, "verifier": {"use": "cosine",
     "config", ["weibo", "twitter", "sms", "headlines", "benchmark", NARROW, DROPPING, COSINE], ids=str
 )
 def test_corpus_makes_the_explanation_that_of_the_run(config: Any) -> None:
-    """With the texts of the run, weights, distance, score and band are those by which each post was removed."""
     removed = hybriddup.dedupe(POSTS, config=config).removed
     near = [post for post in removed if post.reason == "near"]
     for post in near[:: max(len(near) // 15, 1)]:
@@ -37,7 +36,6 @@ def test_corpus_makes_the_explanation_that_of_the_run(config: Any) -> None:
 
 
 def test_verdict_on_distance_without_a_corpus_is_cautious() -> None:
-    """A run, whose weights are fitted, can come to another distance."""
     texts = ("今天北京的天气真好，我们去公园走走", "完全是另外一句话，说的是别的事情而已")
     explained = hybriddup.explain(*texts)
     assert not explained.matches
@@ -74,7 +72,6 @@ TWO_KEYS: Any = {"blocks": {"n_shingles": 2, "n_dense_shingles": 2}}
 
 
 def test_explanation_says_that_a_run_may_not_compare_the_two(tmp_path: Path) -> None:
-    """Which it does not, as the keys that it learns are others; with its posts or its recipe that is explained."""
     posts = FLOOD[:2] + OTHERS
     result = hybriddup.dedupe(posts, config=TWO_KEYS)
     a, b = (posts[row] for row in result.kept[:2])
@@ -98,7 +95,6 @@ def test_explanation_says_that_a_run_may_not_compare_the_two(tmp_path: Path) -> 
 
 
 def test_explanation_is_certain_where_nothing_is_to_be_learned() -> None:
-    """Equal texts are repeats in any run, and so are two that the verifier accepts if all posts are compared."""
     a, b = FLOOD[:2]
     scan: Any = {"weighter": {"use": "tf"}, "blocks": {"use": "scan"}}
     assert hybriddup.explain(a, a).is_certain
@@ -110,7 +106,6 @@ def test_explanation_is_certain_where_nothing_is_to_be_learned() -> None:
 
 
 def test_score_that_a_run_learns_is_uncertain_without_it() -> None:
-    """Words that are rare among the posts of a run weigh more."""
     texts = "the ferry is late again today, so take the bus", "the ferry is late again today, so take the train"
     for threshold in (0.3, 0.95):
         config: Any = {"lengths": [{"max_hamming_distance": 60, "verifier": {"use": "cosine", "threshold": threshold}}]}
@@ -124,7 +119,6 @@ def test_score_that_a_run_learns_is_uncertain_without_it() -> None:
 
 
 def test_verdict_on_distance_without_a_corpus_has_the_second_look() -> None:
-    """The texts may be compared by a run after all."""
     narrow: Any = {"lengths": [{"max_hamming_distance": 1, "verifier": {"use": "post", "threshold": 0.5}}]}
     explained = hybriddup.explain(*FLOOD[:2], config=narrow)
     assert explained.verdict.startswith("B does not repeat A: their fingerprints differ in ")
@@ -144,8 +138,6 @@ def test_recipe_of_another_configuration_is_refused() -> None:
 
 @pytest.mark.parametrize(("a", "b", "reason"), [("", "", "exact"), ("http://a.com/1", "http://b.org/2", "different")])
 def test_texts_that_say_nothing_repeat_only_themselves(a: str, b: str, reason: str) -> None:
-    """Also for a tokenizer that finds tokens in an empty text."""
-
     def ends_marked(text: str) -> list[str]:
         marked = f"^{text}$"
         return [marked[i : i + 2] for i in range(len(marked) - 1)]

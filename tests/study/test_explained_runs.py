@@ -67,7 +67,6 @@ BY_RARE_WORDS: Any = {"blocks": {"use": "rare_words"}, "must_agree": []}
 
 @pytest.mark.parametrize("verifier", ["post", "cosine"])
 def test_removed_row_was_compared_with_its_keeper(verifier: str) -> None:
-    """The distance and the score are those of the run, whichever of the two is named first."""
     lengths = [{"max_hamming_distance": 40, "verifier": {"use": verifier, "threshold": 0.6}}]
     result = hybriddup.dedupe(POSTS, config={"lengths": lengths})
     for post in [post for post in result.removed if post.reason == "near"][::5]:
@@ -92,7 +91,6 @@ def test_row_removed_for_another_one_is_explained_with_its_keeper() -> None:
 
 
 def test_kept_rows_that_share_no_key_were_never_compared() -> None:
-    """By the keys of the run, which learned that nearly all of their words are common."""
     posts = [f"{FERRY} {end}" for end in ("copper", "marble", "window")]
     result = hybriddup.dedupe(posts, config=BY_RARE_WORDS, plugins=[RARE_WORDS])
     assert result.kept == [0, 1, 2]
@@ -126,7 +124,6 @@ def test_repeats_that_the_run_kept_were_not_verified() -> None:
 
 
 def test_rows_of_two_scopes_are_never_compared() -> None:
-    """Whatever their texts are."""
     posts = [{"text": FERRY, "user": user} for user in ("ann", "bo", "ann")]
     result = hybriddup.dedupe(posts, per="user")
     explained = hybriddup.explain(0, 1, run=result)
@@ -136,7 +133,6 @@ def test_rows_of_two_scopes_are_never_compared() -> None:
 
 
 def test_rows_of_a_run_against_another_corpus_are_its_own() -> None:
-    """A post that was removed for one of the other corpus has no row as its keeper."""
     result = hybriddup.dedupe([FERRY, "nothing like it at all"], against=["no repeat of anything", f"{FERRY}!"])
     explained = hybriddup.explain(1, 0, run=result)
     assert (explained.a.text, explained.b.text) == ("nothing like it at all", FERRY)

@@ -44,63 +44,51 @@ def made_shape(window_ns: float, *, exact: bool, blocks: Mapping[str, Any] | Non
 
 
 def test_keys_and_look_ups_are_those_of_the_block_indexes() -> None:
-    """Manku's shapes for 3 of 64 bits, with their number of keys."""
     shapes = shapes_of(make_plan(CLOSE))
-
     assert (shapes["blocks: 5 choose 2"].keys, shapes["blocks: 4 choose 1"].keys) == (10, 4)
     assert (shapes["probing: 3 keys"].keys, shapes["probing: 3 keys"].look_ups) == (3, 25)
     assert (shapes["shingles: 16 of each text"].keys, shapes["scan: every pair compared"].look_ups) == (16, 1)
 
 
 def test_buckets_are_crowded_and_hold_no_more_than_all_posts() -> None:
-    """Twice the texts of evenly spread fingerprints."""
     four = shapes_of(make_plan(CLOSE))["blocks: 4 choose 1"]
     every = [shape.comparisons for shape in make_plan(Question(100, 64, 30)).shapes if shape.blocks]
-
     assert four.comparisons == pytest.approx(2 * 4 * 50_000_000 / 2**16)
     assert all(comparisons <= 100 * 100_000 for comparisons in every)
     assert shapes_of(make_plan(Question(100, 64, 30)))["scan: every pair compared"].comparisons == 100
 
 
 def test_naive_shapes_have_every_neighbor_and_are_never_chosen() -> None:
-    """43,745 fingerprints within 3 of 64 bits, looked up or stored."""
     plan = make_plan(CLOSE)
     probing, storing = plan.shapes[-2:]
-
     assert probing.look_ups == storing.keys == count_neighbours(64, 3)
     assert probing.verdict == storing.verdict == "for comparison"
 
 
 @pytest.mark.parametrize(("n_posts", "comparisons"), COMPARISONS.items())
 def test_comparisons_by_shingles_are_those_measured(n_posts: int, comparisons: float) -> None:
-    """And lie between them for other numbers."""
     shingles = make_plan(Question(n_posts, max_hamming_distance=40)).shapes[0]
     assert shingles.comparisons == pytest.approx(comparisons)
 
 
 def test_times_in_a_window_are_near_those_measured() -> None:
-    """70 us a post by lists and 80 by tables, with 50 million posts."""
     shapes = shapes_of(make_plan(CLOSE))
-
     assert shapes["shingles: 16 of each text"].window_ns == pytest.approx(70_000, rel=0.1)
     even = COSTS["tables"].look_up * 4 + COSTS["tables"].comparison * 3052 + COSTS["tables"].addition * 4
     assert even == pytest.approx(80_000, rel=0.1)
 
 
 def test_memory_of_large_windows_is_near_that_measured() -> None:
-    """Measured without sketches of the characters: 1.48 GB in tables, and 62 bytes a post by 12 shingles."""
     shapes = shapes_of(make_plan(CLOSE))
     sketches = 32 * CLOSE.posts
     shingles = make_plan(Question(50_000_000, 128, 40)).shapes[0]
     a_key = (shingles.n_bytes / 50_000_000 - 16 - BYTES_BESIDE_BITS) / 16
-
     assert shapes["blocks: 4 choose 1"].n_bytes - sketches == pytest.approx(1.48e9, rel=0.05)
     assert (12 * a_key + 16 + BYTES_BESIDE_BITS) * 50_000_000 - sketches == pytest.approx(3.10e9, rel=0.02)
 
 
 @pytest.mark.parametrize(("n_blocks", "n_key_blocks"), [(4, 1), (5, 2)])
 def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) -> None:
-    """The live index of the block index, tables or lists, filled with 50,000 posts."""
     n = 50_000
     index = Blocks(Blocks.Options(n_blocks=n_blocks, n_key_blocks=n_key_blocks))
     index.prepare(64, 3)
@@ -108,9 +96,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
     bits = np.random.default_rng(1).integers(0, 2**63, (n, 1)).astype(np.uint64) * np.uint64(2)
     keys, prints = index.keys([""] * n, bits), Fingerprints(np.arange(n), bits, make_limits(n))
     live.add(make_batch(prints, np.zeros((n, SKETCH_WORDS), np.uint64), keys, keys), np.ones(n, np.bool_))
-
     planned = shapes_of(make_plan(Question(n, 64, 3)))[f"blocks: {n_blocks} choose {n_key_blocks}"]
-
     assert planned.n_bytes == pytest.approx(live.n_bytes, rel=0.25)
 
 
@@ -121,10 +107,8 @@ def test_a_window_has_tables_for_the_keys_that_plans_say() -> None:
 
 @pytest.mark.parametrize("question", [CLOSE, Question(1_000_000, 128, 20), Question(200_000, 64, 8)])
 def test_configuration_of_an_exact_shape_loads(question: Question) -> None:
-    """Its limits are those of the question."""
     plan = make_plan(question)
     settings = load_settings(plan.configuration)
-
     assert settings.max_hamming_distance == question.max_hamming_distance
     assert settings.blocks.use == plan.configuration["blocks"]["use"]
 
@@ -132,18 +116,14 @@ def test_configuration_of_an_exact_shape_loads(question: Question) -> None:
 @pytest.mark.parametrize("share", [0.05, 0.2])
 @pytest.mark.parametrize("n_posts", [1000, 1_000_000, 50_000_000])
 def test_plan_for_edited_short_posts_is_the_default(share: float, n_posts: int) -> None:
-    """Following it changes nothing, and so makes nothing slower."""
     plan = make_plan(Question(n_posts, edit_share=share))
-
     assert plan.configuration == {"blocks": {"use": "shingles"}}
     assert load_settings(plan.configuration) == load_settings({})
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5])
 def test_harder_edits_have_no_plan(share: float) -> None:
-    """Nobody is told to compare every pair."""
     plan = make_plan(Question(1_000_000, edit_share=share))
-
     assert (plan.chosen, plan.configuration) == (None, {})
     assert "shingles find 0." in plan.why
 
@@ -151,15 +131,12 @@ def test_harder_edits_have_no_plan(share: float) -> None:
 def test_other_widths_leave_the_limits_to_their_defaults() -> None:
     """The limits of 128 bits would let unrelated texts pass."""
     settings = load_settings(make_plan(Question(1_000_000, 64, edit_share=0.1)).configuration)
-
     assert [band.max_hamming_distance for band in settings.lengths] == [22, 22, 20]
     assert settings.warnings() == []
 
 
 def test_edits_are_measured_the_same_each_time() -> None:
-    """The more edits, the fewer shared shingles and the more differing bits."""
     few, many = measure_edits(0.05, 128), measure_edits(0.4, 128)
-
     assert few == measure_edits(0.05, 128)
     assert few.share_a_key > many.share_a_key
     assert few.median < few.limit < many.limit
@@ -167,10 +144,8 @@ def test_edits_are_measured_the_same_each_time() -> None:
 
 
 def test_exact_shapes_win_ties() -> None:
-    """A lossy one must be 1.25 times faster; shingles beat a scan anyway."""
     lossy, scan = made_shape(100, exact=False), made_shape(50, exact=True, blocks={"use": "scan"})
     near, far = made_shape(120, exact=True), made_shape(130, exact=True)
-
     assert choose([lossy, near]) is near
     assert choose([lossy, far]) is lossy
     assert choose([scan, lossy]) is lossy
@@ -179,19 +154,15 @@ def test_exact_shapes_win_ties() -> None:
 
 
 def test_memory_rules_shapes_out_and_what_would_fit_is_said() -> None:
-    """The fastest of the rest is chosen; where there is none, the smallest is named."""
     plan = make_plan(Question(50_000_000, 64, 3, memory=6 * 10**9))
     none = make_plan(Question(50_000_000, 64, 3, memory=10**6))
-
     assert shapes_of(plan)["blocks: 5 choose 2"].verdict == "over memory"
     assert plan.configuration["blocks"] == {"use": "probing", "n_blocks": 2}
     assert none.why.startswith("No shape finds 0.99 of the pairs in 0.001 GB: scan: every pair compared needs least, ")
 
 
 def test_limits_over_three_eighths_are_warned_of() -> None:
-    """Unrelated texts lie within them."""
     plan = make_plan(Question(1_000_000, 128, 49))
-
     assert plan.notes[-1].startswith("warning: the Hamming limit is 49 of 128 bits.")
     assert make_plan(Question(1_000_000, 128, 48)).notes == []
     assert limit_warning("x", 24, 64) is None
@@ -211,7 +182,6 @@ def test_limits_over_three_eighths_are_warned_of() -> None:
     ],
 )
 def test_numbers_out_of_range_are_refused(question: Question, message: str) -> None:
-    """With the option that they came by."""
     with pytest.raises(ConfigError, match=message):
         make_plan(question)
 
@@ -219,8 +189,6 @@ def test_numbers_out_of_range_are_refused(question: Question, message: str) -> N
 @pytest.mark.parametrize("bits", [64, 128, 512])
 @pytest.mark.parametrize("distance", [0, 1, 20, 63])
 def test_every_distance_can_be_planned_for(bits: int, distance: int) -> None:
-    """Something fits wherever memory is not limited, and its configuration has the default's bands."""
     plan = make_plan(Question(300_000, bits, distance))
-
     assert plan.chosen is not None
     assert len(plan.configuration["lengths"]) == len(Settings().lengths)

@@ -54,7 +54,6 @@ def thresholds(tuned: Tuned) -> list[float]:
 
 
 def test_a_threshold_is_found_again() -> None:
-    """And what is said to be reached is reached."""
     pairs = made_pairs(300, similar(0.7))
     tuned = hybriddup.tune(pairs, config=by_edits(0.95), workers=1)
     assert thresholds(tuned) == pytest.approx([0.7], abs=0.02)
@@ -65,7 +64,6 @@ def test_a_threshold_is_found_again() -> None:
 
 
 def test_length_bands_have_thresholds_of_their_own() -> None:
-    """Where each has enough pairs."""
     pairs = made_pairs(300, similar(0.6), n_words=5) + made_pairs(300, similar(0.8), n_words=16)
     tuned = hybriddup.tune(pairs, config=by_edits(0.95, 60), workers=1)
     assert thresholds(tuned) == pytest.approx([0.6, 0.8], abs=0.03)
@@ -73,14 +71,12 @@ def test_length_bands_have_thresholds_of_their_own() -> None:
 
 
 def test_what_cannot_be_better_stays_as_it_is() -> None:
-    """Labels that the configuration gives itself."""
     tuned = hybriddup.tune(made_pairs(120, similar(0.8)), config=by_edits(0.8), workers=1)
     assert (tuned.way, thresholds(tuned)) == (AS_IT_IS, [0.8])
     assert tuned.before.measures == tuned.after.measures
 
 
 def test_a_precision_that_is_asked_for_is_kept() -> None:
-    """By finding less, where labels are not sure."""
     rng = np.random.default_rng(4)
     noisy = [(a, b, label if rng.random() < 0.85 else not label) for a, b, label in made_pairs(400, similar(0.6))]
     free, strict = (hybriddup.tune(noisy, config=by_edits(0.5), precision=asked, workers=1) for asked in (None, 0.9))
@@ -93,7 +89,6 @@ def test_a_precision_that_is_asked_for_is_kept() -> None:
 
 
 def test_intervals_hold_the_measures() -> None:
-    """Narrower with more pairs."""
     rng = np.random.default_rng(5)
     noisy = [(a, b, label ^ (rng.random() < 0.1)) for a, b, label in made_pairs(400, similar(0.6))]
     widths = []
@@ -107,8 +102,6 @@ def test_intervals_hold_the_measures() -> None:
 
 
 def test_post_gets_a_new_model_where_no_other_one_fits() -> None:
-    """People to whom three of six words may be others, wherever they are."""
-
     def at_most_three_differ(a: str, b: str) -> bool:
         return sum(one != other for one, other in zip(a.split(), b.split(), strict=True)) <= 3
 
@@ -140,13 +133,11 @@ def test_post_gets_a_new_model_where_no_other_one_fits() -> None:
     ],
 )
 def test_pairs_that_nothing_can_be_learned_from_are_refused(pairs: list[Any], message: str) -> None:
-    """With what is wrong with them."""
     with pytest.raises(InputError, match=message):
         hybriddup.tune(pairs)
 
 
 def test_verifiers_that_decide_together_are_left_alone() -> None:
-    """There is nothing to tune."""
     both = {"all": [{"use": "edit", "threshold": 0.8}, {"use": "lcs", "threshold": 0.8}]}
     config = by_edits(0.8) | {"lengths": [{"max_hamming_distance": 60, "verifier": both}]}
     with pytest.raises(InputError, match="no length band of the configuration has a verifier by itself"):
@@ -154,7 +145,6 @@ def test_verifiers_that_decide_together_are_left_alone() -> None:
 
 
 def test_bands_without_a_single_verifier_are_told_of() -> None:
-    """And so are few pairs."""
     config = by_edits(0.9, 30)
     config["lengths"][0] = {"up_to": 30, "exact_only": True}
     pairs = made_pairs(40, similar(0.7), n_words=3) + made_pairs(50, similar(0.7))

@@ -91,7 +91,6 @@ def ask(call: Callable[[], Any]) -> None:
 def test_any_argument_has_an_answer_or_an_error_of_the_family(
     window: AnyWindow, question: Callable[[Any, Any], Any]
 ) -> None:
-    """No TypeError from the depths, and no loop without an end."""
     for odd in ODD.values():
         ask(partial(question, window, odd))
 
@@ -103,7 +102,6 @@ OPTIONS = ("path", "config", "horizon", "time", "max_step", "workers", "plugins"
 def test_any_option_opens_a_window_or_is_an_error_of_the_family(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
-    """So too where the clock returns it."""
     monkeypatch.chdir(tmp_path)
     for odd in ODD.values():
         ask(lambda odd=odd: Window.open(**{"config": CONFIG, option: odd}).close())  # type: ignore[misc]
@@ -126,7 +124,6 @@ def test_any_option_opens_a_window_or_is_an_error_of_the_family(
 def test_the_error_says_what_was_given_and_what_is_allowed(
     window: AnyWindow, call: Callable[[Any], Any], message: str
 ) -> None:
-    """In the words of the caller."""
     if "posts" in message and window._read_only:  # type: ignore[attr-defined]
         pytest.skip("a window that only looks takes no posts")
     with pytest.raises(InputError, match=message):
@@ -148,7 +145,6 @@ def test_the_error_says_what_was_given_and_what_is_allowed(
 def test_an_option_of_a_wrong_type_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    """Before anything is made."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=message):
         Window.open(**options)
@@ -156,7 +152,6 @@ def test_an_option_of_a_wrong_type_is_named(
 
 @pytest.mark.parametrize("nothing", [None, math.nan, np.float64("nan")])
 def test_a_text_without_a_value_is_an_empty_one_as_in_a_run(nothing: Any) -> None:
-    """Posts of a table have none where a picture came alone."""
     posts = [{"text": nothing}, {"text": TEXT}, {"text": nothing}]
     with Window.open(None, "weibo") as window:
         kept = [row for row, decision in enumerate(window.add_many(posts)) if decision.kept]
@@ -165,7 +160,6 @@ def test_a_text_without_a_value_is_an_empty_one_as_in_a_run(nothing: Any) -> Non
 
 
 def test_a_post_without_the_field_text_is_an_error_as_in_a_run() -> None:
-    """It is more likely another name of the field."""
     with Window.open(None, CONFIG) as window, pytest.raises(InputError, match="it has no 'text'"):
         window.add({"id": 1})
 
@@ -174,7 +168,6 @@ def test_a_post_without_the_field_text_is_an_error_as_in_a_run() -> None:
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("what", ["the directory", "the one around it", "the file"])
 def test_a_store_that_may_not_be_read_is_an_error_of_the_family(tmp_path: Path, what: str, read_only: bool) -> None:
-    """It names the path and the reason."""
     folder = tmp_path / "around" / "store"
     with Window.open(folder, CONFIG) as window:
         window.add(TEXT)
@@ -190,7 +183,6 @@ def test_a_store_that_may_not_be_read_is_an_error_of_the_family(tmp_path: Path, 
 
 @pytest.mark.ordinary_user
 def test_a_window_whose_directory_is_closed_meanwhile_says_so_until_it_is_open(tmp_path: Path) -> None:
-    """Nothing is lost: it goes on when it may."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add(TEXT)
         (tmp_path / "store").chmod(0)

@@ -88,11 +88,9 @@ def decide(posts: Sequence[Any], cut: int, config: Any, **options: Any) -> tuple
 @pytest.mark.parametrize("n", N_POSTS)
 @pytest.mark.parametrize(("config", "limits"), CONFIGS)
 def test_decisions_do_not_depend_on_the_batches(config: Any, limits: set[str], n: int) -> None:
-    """With copies inside a batch, crowded keys, and more candidates than are verified; as in a run over files."""
     texts = crowded_texts(n)
     answers = [decide(texts, cut, config) for cut in CUTS]
     decided = answers[0][0]
-
     assert all(decisions == decided for decisions, _ in answers)
     assert limits <= set(answers[0][1])
     assert {each.evidence.reason for each in decided if each.evidence} == {"exact", "near"}
@@ -106,13 +104,11 @@ def test_decisions_do_not_depend_on_the_batches(config: Any, limits: set[str], n
     [*CONFIGS[1::2], *(pytest.param(*each.values, id=each.id, marks=pytest.mark.slow) for each in CONFIGS[::2])],
 )
 def test_a_horizon_may_pass_inside_a_batch(config: Any, limits: set[str], n: int) -> None:
-    """By event time, with late posts among them: what has left the window matches no more."""
     random, posts, moment = Random(5), list[Post](), 1000.0  # noqa: S311
     for place, text in enumerate(crowded_texts(n, seed=3)):
         moment += random.choice([0.0, 0.1, 0.5])
         posts.append(Post(text, place, moment - random.choice([0.0, 0.0, 3.0, 15.0, 60.0])))
     answers = [decide(posts, cut, config, time="event", horizon=40) for cut in CUTS]
-
     assert all(decisions == answers[0][0] for decisions, _ in answers)
     assert limits <= set(answers[0][1])
     kept_twice = {each.id for each in answers[0][0] if each.kept}
@@ -121,7 +117,6 @@ def test_a_horizon_may_pass_inside_a_batch(config: Any, limits: set[str], n: int
 
 
 def test_arrival_does_not_depend_on_the_batches_of_one_moment() -> None:
-    """A clock that goes on between batches only."""
     texts = crowded_texts(600, seed=4)
     answers = []
     for cut in (10, 100):
@@ -163,7 +158,6 @@ OWN = SHINGLES | {"blocks": {"use": "own"}}
 
 @pytest.mark.parametrize("component", [words_as_keys, Thirds, FewColumns])
 def test_block_indexes_of_plugins_decide_alike_in_any_batches(component: Any) -> None:
-    """A function of the text, and classes."""
     texts = crowded_texts(300)
     answers = [decide(texts, cut, OWN, plugins=[plugin(component)])[0] for cut in CUTS]
     assert all(decisions == answers[0] for decisions in answers)
@@ -174,7 +168,6 @@ def test_block_indexes_of_plugins_decide_alike_in_any_batches(component: Any) ->
 
 @pytest.mark.parametrize(("component", "has_records"), [(words_as_keys, False), (Thirds, True), (FewColumns, True)])
 def test_windows_with_keys_of_plugins_are_opened_again(component: Any, has_records: bool, tmp_path: Any) -> None:
-    """From records if the number of keys is known; the answers are those of a window that was not closed."""
     texts, decisions = crowded_texts(400), list[Decision]()
     for first in range(0, len(texts), 50):
         with Window.open(tmp_path, OWN, plugins=[plugin(component)]) as window:
@@ -203,7 +196,6 @@ class TooLargeKeys(Thirds):
 def test_keys_that_are_not_as_they_were_said_to_be_are_an_error(
     component: type[BlockIndex], message: str, tmp_path: Any
 ) -> None:
-    """Before anything is written."""
     with Window.open(tmp_path, OWN, plugins=[plugin(component)]) as window:
         with pytest.raises(PluginError, match=message):
             window.add(crowded_texts(1)[0])

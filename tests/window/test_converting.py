@@ -66,7 +66,6 @@ def converted(tmp_path: Path) -> tuple[Path, list[Any]]:
 def test_a_converted_store_answers_as_before(
     converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With everything that the window had learned; nothing is derived from posts a second time."""
     store, expected = converted
     assert answers(store) == expected
     assert sorted(path.name for path in store.iterdir()) == [FILE, "writer.lock"]
@@ -75,7 +74,6 @@ def test_a_converted_store_answers_as_before(
 
 
 def test_a_reader_leaves_the_store_as_it_is(converted: tuple[Path, list[Any]]) -> None:
-    """The error says what converts it."""
     store, expected = converted
     before = (store / FILE).read_bytes()
     with pytest.raises(StoreError, match="Open the window once for adding posts, which converts the file"):
@@ -87,7 +85,6 @@ def test_a_reader_leaves_the_store_as_it_is(converted: tuple[Path, list[Any]]) -
 def test_a_conversion_that_is_broken_off_is_made_again(
     converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Wherever that happens: at once, when the tables are there, and when some posts have records."""
     store, expected = converted
 
     def interrupted(*_: object) -> None:
@@ -124,7 +121,6 @@ def test_old_texts_that_cannot_be_deleted_are_an_error(
 
 
 def test_what_verifiers_learned_before_is_kept_while_others_learn(tmp_path: Path) -> None:
-    """Each part had a key of its own; opening the store with another verifier loses none."""
     with Window.open(tmp_path, COSINE) as window:
         window.add_many(texts(LEARN_AT))
         learned = {part: pack_arrays(arrays) for part, arrays in state_of(window).learned.items()}

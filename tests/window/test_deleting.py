@@ -55,7 +55,6 @@ def answers_of(window: AnyWindow, posts: list[dict[str, Any]]) -> list[Any]:
 def test_after_deletions_a_window_decides_as_if_the_posts_had_not_come(
     tmp_path: Path, config: Any, share: int | None, reopened: bool
 ) -> None:
-    """With the rule as it is shipped; in memory and from what is on disk."""
     rng = Random(3)  # noqa: S311  posts, not secrets
     first, later = some_posts(rng, 900, "first"), some_posts(rng, 700, "later")
     with Window.open(None, config, workers=1) as other, Window.open(tmp_path / "w", config, workers=1) as window:
@@ -101,7 +100,6 @@ def check_gone(folder: Path) -> None:
     ids=["short", "long", "SQLite has split a page"],
 )
 def test_nothing_is_left_of_the_text_of_a_deleted_post(tmp_path: Path, n_before: int, n: int, unwanted: str) -> None:
-    """In no file, once the window is closed; every other text is where it was."""
     texts = distinct(n, n + 100)
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many([*texts[:n_before], {"id": "gone", "text": unwanted}, *texts[n_before:n]])
@@ -163,7 +161,6 @@ def reading(folder: Path) -> Iterator[None]:
 def test_a_text_that_a_reader_needs_goes_with_the_next_call_after_that(
     tmp_path: Path, call: Callable[[Window], Any]
 ) -> None:
-    """Whatever call it is; the deletion itself does not wait for the reader to end."""
     with with_secret(tmp_path / "w", LONG) as window:
         with reading(tmp_path / "w"):
             assert window.delete("gone")
@@ -174,7 +171,6 @@ def test_a_text_that_a_reader_needs_goes_with_the_next_call_after_that(
 
 
 def test_a_text_that_a_reader_needed_at_a_crash_goes_when_the_window_is_opened(tmp_path: Path) -> None:
-    """The deletion had returned."""
     with with_secret(tmp_path / "w", LONG) as window, reading(tmp_path / "w"):
         assert window.delete("gone")
         shutil.copytree(tmp_path / "w", tmp_path / "crashed")
@@ -237,8 +233,6 @@ def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_pa
 
 
 def test_a_text_that_cannot_be_overwritten_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says so, and trying again deletes it."""
-
     def full(*_: object) -> None:
         error = sqlite3.OperationalError("disk I/O error")
         error.sqlite_errorcode = sqlite3.SQLITE_IOERR
@@ -256,7 +250,6 @@ def test_a_text_that_cannot_be_overwritten_is_not_deleted(tmp_path: Path, monkey
 
 
 def test_a_normalized_text_is_deleted_with_its_post(tmp_path: Path) -> None:
-    """It is stored next to the text, and may hold what the text does not: other forms of the same words."""
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many(
             [{"id": "gone", "text": "ＳＥＣＲＥＴ ｗｏｒｄｓ ｉｎ ｗｉｄｅ ｌｅｔｔｅｒｓ"}, *distinct(6, 100)]

@@ -58,7 +58,6 @@ CONFIGS: list[Any] = [
 @pytest.mark.parametrize("n_before", [0, FIT_AT])
 @pytest.mark.parametrize("config", CONFIGS)
 def test_near_repeats_are_explained_as_they_were_decided(config: Any, n_before: int) -> None:
-    """While nothing is learned yet, and when weights and verifiers have learned from the window's posts."""
     texts = sentences(n_before + 400)
     with Window.open(None, config, workers=1) as window:
         window.add_many(texts[:n_before])
@@ -70,7 +69,6 @@ def test_near_repeats_are_explained_as_they_were_decided(config: Any, n_before: 
 
 
 def test_explaining_changes_no_answer(tmp_path: Path) -> None:
-    """What verifiers learned stays as it is, and nothing is added."""
     texts = sentences(FIT_AT + 100)
     decisions = []
     for explains in (False, True):
@@ -93,7 +91,6 @@ def test_block_keys_are_those_of_the_index_of_the_window() -> None:
 
 
 def test_verdict_on_distance_is_cautious_until_weights_are_fitted() -> None:
-    """It says when they will be."""
     texts = sentences(FIT_AT)
     other = "完全是另外一句话，说的是别的事情而已"
     with Window.open(None, "weibo", workers=1) as window:
@@ -104,7 +101,6 @@ def test_verdict_on_distance_is_cautious_until_weights_are_fitted() -> None:
 
 
 def test_any_post_that_was_decided_is_explained_and_no_other() -> None:
-    """Duplicates too, by the type of the id; and a text must be one."""
     with Window.open(None, CONFIG) as window:
         window.add_many([{"text": FIRST, "id": 1}, {"text": SECOND, "id": "1"}, {"text": FIRST, "id": 17}])
         assert (window.explain(SECOND, 1).reason, window.explain(SECOND, "1").reason) == ("near", "exact")

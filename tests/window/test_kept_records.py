@@ -91,16 +91,13 @@ def same(a: object, b: object) -> bool:
 
 @given(st.integers(0, 99), st.integers(0, 40), st.sampled_from(FORMS))
 def test_records_say_what_was_written(seed: int, n: int, form: RecordForm) -> None:
-    """Of no post too, and with and without sketches and keys."""
     columns = some_columns(seed, n, form)
     read = form.columns(form.records(columns).tobytes())
-
     assert all(map(same, arrays_of(columns), arrays_of(read)))
 
 
 @given(st.integers(0, 99), st.integers(0, 40), st.integers(1, 60))
 def test_a_batch_is_packed_in_parts(seed: int, n: int, size: int) -> None:
-    """Each of some consecutive posts, kept or not; joined, they are the records of all."""
     columns = some_columns(seed, n, WEIBO)
     end = int(columns.positions.max(initial=BEFORE)) + 5
     with pytest.MonkeyPatch.context() as patched:
@@ -116,7 +113,6 @@ def test_a_batch_is_packed_in_parts(seed: int, n: int, size: int) -> None:
 
 
 def test_what_records_depend_on_is_told_apart() -> None:
-    """The recipe, the bands, the keys, and what the block index learned."""
     other_lengths = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
     other_recipe = CONFIG | {"normalizer": {"use": "microblog"}}
     other_keys = CONFIG | {"blocks": {"use": "shingles"}}
@@ -132,6 +128,5 @@ def test_fewer_keys_than_there_may_be_are_filled_up() -> None:
     texts = columns.texts
     few = columns._replace(texts=replace(texts, keys=texts.keys[:, :3], probes=texts.keys[:, :3]))
     read = WEIBO.columns(WEIBO.records(few).tobytes()).texts.keys
-
     assert read[:, :3].tolist() == texts.keys[:, :3].tolist()
     assert (read[:, 3:] == np.uint64(NO_KEY)).all()

@@ -120,7 +120,6 @@ def load_kernels() -> None:
 
 @pytest.mark.parametrize("rounds", [5, pytest.param(KILLS, marks=pytest.mark.slow)])
 def test_nothing_a_window_acknowledged_is_lost_in_kills(tmp_path: Path, rounds: int) -> None:
-    """At random moments, each followed by sending the last posts again; many times, as often as patience allows."""
     load_kernels()
     assert crash(tmp_path, rounds) > 20 * rounds
 
@@ -215,7 +214,6 @@ print(json.dumps([n, window._state is None]))
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no signals that a handler could be for")
 def test_a_window_survives_interrupts_at_any_moment(tmp_path: Path) -> None:
-    """What was answered stands, and the store can be opened again."""
     command = [sys.executable, "-c", CHILD, str(tmp_path), json.dumps(CONFIG)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -250,7 +248,6 @@ window.add("abcdefghijkl")
 
 
 def test_a_window_is_used_and_closed_while_the_interpreter_ends(tmp_path: Path) -> None:
-    """When no thread can be started any more."""
     command = [sys.executable, "-c", AT_EXIT, str(tmp_path), json.dumps(CONFIG)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "abcdefghijkl 1\n", "")
@@ -259,7 +256,6 @@ def test_a_window_is_used_and_closed_while_the_interpreter_ends(tmp_path: Path) 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions are others")
 def test_only_the_owner_can_read_what_a_window_writes(tmp_path: Path) -> None:
-    """Whatever the umask is."""
     with Window.open(tmp_path / "new" / "store", CONFIG) as window:
         window.add_many(["abcdefghijkl", "mnopqrstuvwx"])
         made = [tmp_path / "new" / "store", *(tmp_path / "new" / "store").iterdir()]

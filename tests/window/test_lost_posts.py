@@ -86,7 +86,6 @@ def test_a_loss_is_said_with_the_posts_that_it_took(crashed: Path, caplog: pytes
 
 
 def test_a_crash_alone_is_no_loss(crashed: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Nor is what comes after it."""
     for number in range(3):
         with Window.open(crashed, CONFIG) as window:
             send(window, 200 + number, [f"one more {number}"])
@@ -110,7 +109,6 @@ def test_a_window_whose_time_was_put_back_has_lost_nothing(tmp_path: Path, caplo
 
 
 def test_a_backup_that_is_put_back_as_described_is_no_loss(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The directory is deleted before; the copy is the file alone, or the whole directory."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         send(window, 0, SOURCES[:20])
@@ -129,7 +127,6 @@ def test_a_backup_that_is_put_back_as_described_is_no_loss(tmp_path: Path, caplo
 
 
 def test_an_older_file_beside_the_rest_is_a_loss(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Also after the window was closed."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         send(window, 0, SOURCES[:20])

@@ -35,7 +35,6 @@ def uri_on(host: str) -> Callable[[Path], str]:
 def test_a_directory_is_opened_by_its_path_or_its_url(
     form: Callable[[Path], Any], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever characters it has."""
     monkeypatch.chdir(tmp_path)
     with Window.open(form(Path(name)), CONFIG) as window:
         window.add(TEXTS[0])
@@ -44,7 +43,6 @@ def test_a_directory_is_opened_by_its_path_or_its_url(
 
 @pytest.mark.parametrize("name", ["memory:", "file:", "redis:"])
 def test_a_path_object_is_never_a_url(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However it reads."""
     monkeypatch.chdir(tmp_path)
     Window.open(Path(name), CONFIG).close()
     assert (tmp_path / name / "posts.sqlite3").exists()
@@ -60,7 +58,6 @@ def test_a_name_that_is_not_utf_8_is_opened(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [None, "memory:", "memory://", "MEMORY:"])
 def test_a_window_in_memory_lasts_as_long_as_it_is_open(path: str | None) -> None:
-    """Each is another one."""
     with Window.open(path, CONFIG) as first, Window.open(path, CONFIG) as second:
         assert [window.add(TEXTS[0]).decision for window in (first, second, first)] == ["kept", "kept", "duplicate"]
 
@@ -78,7 +75,6 @@ def test_a_window_in_memory_lasts_as_long_as_it_is_open(path: str | None) -> Non
     ],
 )
 def test_a_url_that_cannot_be_meant_is_refused(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is made, and nothing of it repeated."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError) as caught:
         Window.open(url, CONFIG)
@@ -87,7 +83,6 @@ def test_a_url_that_cannot_be_meant_is_refused(url: str, tmp_path: Path, monkeyp
 
 
 def test_an_unknown_scheme_is_refused_without_repeating_the_url() -> None:
-    """It may hold a password."""
     with pytest.raises(PluginError, match=r"window 'carrier' is not known.*available: .*file,.* memory") as caught:
         Window.open("carrier://pigeon:coop-secret@roof/1", CONFIG)
     assert "coop-secret" not in str(caught.value)
@@ -116,7 +111,6 @@ def raise_from(error: Exception, cause: Exception | None) -> Any:
 def test_what_opening_says_never_repeats_a_password(
     error: Exception, cause: Exception | None, expected: type[Exception], message: str
 ) -> None:
-    """Nor do the errors that are shown with it."""
     failing = plugin(raise_from(error, cause), "window", "carrier")
     with pytest.raises(expected) as caught:
         Window.open(WITH_SECRETS, CONFIG, plugins=[failing])
@@ -125,7 +119,6 @@ def test_what_opening_says_never_repeats_a_password(
 
 
 def test_a_plugin_opens_windows_of_its_own() -> None:
-    """It is given the URL, and what is asked for, checked."""
     given = list[tuple[str, WindowOptions]]()
     pigeons = SimpleNamespace(open_window=lambda url, asked: given.append((url, asked)) or "a window")
     options: Any = {"horizon": "3h", "time": "event", "workers": 1, "plugins": [plugin(pigeons, "window", "carrier")]}

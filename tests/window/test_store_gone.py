@@ -126,7 +126,6 @@ def test_a_store_that_is_put_back_is_used_when_the_window_is_opened_again(tmp_pa
 def test_a_store_that_goes_while_posts_are_written_does_not_acknowledge_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[..., None], moment: str
 ) -> None:
-    """All of it was there when the batch began, and even when it was about to be committed."""
     store = tmp_path / "store"
 
     def go_at(statement: str) -> None:
@@ -155,7 +154,6 @@ def test_nothing_is_made_where_a_store_was_removed(tmp_path: Path) -> None:
 
 
 def test_closing_a_window_leaves_the_store_alone_that_took_its_place(tmp_path: Path) -> None:
-    """That has posts in its own write-ahead log, which has the same name."""
     store, other = tmp_path / "store", tmp_path / "crashed"
     with Window.open(tmp_path / "other", CONFIG) as theirs:
         theirs.add({"id": "theirs", "text": "zyxwvutsrqp"})
@@ -191,7 +189,6 @@ def mounted_over(tmp_path: Path) -> Iterator[Callable[[Path], None]]:
 def test_a_file_system_that_is_mounted_over_a_store_is_noticed(
     tmp_path: Path, mounted_over: Callable[[Path], None]
 ) -> None:
-    """The file is still there, where nobody finds it."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add("abcdefghijkl")
         mounted_over(tmp_path / "store")

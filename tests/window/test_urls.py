@@ -19,7 +19,6 @@ UNQUOTED = [
 
 @pytest.mark.parametrize("url", UNQUOTED)
 def test_an_address_with_a_password_that_is_not_quoted_is_refused_without_its_pieces(url: str) -> None:
-    """The error says how to write it."""
     with pytest.raises(ConfigError, match=r"write / .* as %2F .*Allowed: redis://") as caught:
         split_address(url, FORM)
     assert not any(piece in str(caught.value) for piece in ("one", "two", "three"))
@@ -28,13 +27,11 @@ def test_an_address_with_a_password_that_is_not_quoted_is_refused_without_its_pi
 
 @pytest.mark.parametrize("url", ["redis://host/0?window=w", "redis://me:a%2Fb%40c@host:1/0", "redis://:p@ss@host/0"])
 def test_other_addresses_are_split(url: str) -> None:
-    """Also if a password has an @ as it is, before the host."""
     assert split_address(url, FORM).hostname == "host"
 
 
 @pytest.mark.parametrize("url", UNQUOTED)
 def test_no_error_of_a_window_repeats_pieces_of_a_password_that_is_not_quoted(url: str) -> None:
-    """Whoever raises it."""
     with pytest.raises(StoreError) as caught, secrets_hidden(url):
         raise StoreError(f"port {url[6:].split(':')[-2:]} and path {url.split('/')} are wrong")
     assert not any(piece in str(caught.value) for piece in ("one", "two", "three"))

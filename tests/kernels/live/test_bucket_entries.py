@@ -11,7 +11,6 @@ from hybriddup.kernels.live.bucket_entries import near_entries
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.sampled_from([1, 2]), st.integers(0, 2**32), st.data())
 def test_what_is_near_is_found_look_by_look(sizes: list[int], n_words: int, seed: int, data: st.DataObject) -> None:
-    """Of each bucket the entries that differ in few enough bits from the text that looks into it; several may look."""
     rng = np.random.default_rng(seed)
     ends = np.cumsum(sizes)
     looks = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=9))

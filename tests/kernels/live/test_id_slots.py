@@ -16,7 +16,6 @@ HASHES = st.lists(NEAR | st.integers(0, 20) | st.integers(0, 2**64 - 1), max_siz
 
 @given(hashes=HASHES, wanted=HASHES, n_first=st.integers(0, 30))
 def test_the_last_place_of_each_hash_is_found(hashes, wanted, n_first):
-    """Entered in two parts, with any clashes, the last position of each hash is found, others stay as they are."""
     slots, columns = np.zeros(64, np.uint32), np.array(hashes, np.uint64)
     n_first = min(n_first, len(hashes))
     fill_slots(slots, columns, 0, n_first)
@@ -31,5 +30,4 @@ def test_the_last_place_of_each_hash_is_found(hashes, wanted, n_first):
 
 
 def test_a_segment_has_no_more_places_than_a_slot_can_tell():
-    """The largest one, too."""
     assert LARGEST_SEGMENT <= MOST_PLACES

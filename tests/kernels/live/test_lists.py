@@ -141,7 +141,6 @@ def check_pages(postings: Postings) -> None:
 def test_lists_hold_the_newest_live_numbers(
     seed: int, batches: list[tuple[int, int]], n_different: int, most: int, wide: bool
 ) -> None:
-    """Of every key, in order, through all classes of blocks and round a ring; what is free is used again."""
     rng, number, first_live = np.random.default_rng(seed), 1, 1
     postings, added = empty_postings(most=most, wide=wide), dict[int, list[int]]()
     for n, n_forgotten in batches:
@@ -170,7 +169,6 @@ def test_lists_hold_the_newest_live_numbers(
 
 
 def test_nothing_is_done_where_there_is_no_room() -> None:
-    """Neither for a page nor for a block; with more room, adding goes on from there, and counts nothing twice."""
     for postings in (empty_postings(n_pages=2), empty_postings(n_words=12)):
         keys = np.repeat(np.arange(500, dtype=np.uint64), 2).reshape(1000, 1)
         numbers, kept = np.arange(1, 1001), np.ones(1000, np.bool_)
@@ -188,14 +186,12 @@ def test_nothing_is_done_where_there_is_no_room() -> None:
 
 
 def test_mixing_is_a_bijection_on_samples() -> None:
-    """Keys below 2**32 are told apart by their tags alone."""
     halves = np.unique(np.random.default_rng(0).integers(0, 2**32, 5000, np.uint64))
     assert len({int(mixed_half(half)) for half in halves}) == len(halves)
     assert len({int(tag_of(half)) for half in halves}) == len(halves)
 
 
 def test_keys_of_one_tag_are_told_apart_by_their_upper_halves() -> None:
-    """Such keys are made by undoing what the upper half does."""
     uppers = np.arange(6, dtype=np.uint64)
     keys = np.array([[upper << np.uint64(32) | mixed_half(upper) ^ np.uint64(5)] for upper in uppers], np.uint64)
     assert len({int(tag_of(key)) for key in keys[:, 0]}) == 1
@@ -206,7 +202,6 @@ def test_keys_of_one_tag_are_told_apart_by_their_upper_halves() -> None:
 
 
 def test_a_key_that_is_not_there_has_an_empty_slot() -> None:
-    """Also in a shard that has no pages yet."""
     postings = empty_postings()
     assert postings.slots[find_slot(postings, np.uint64(7))] == 0
     add_texts(postings, np.full((1, 1), NO_KEY), np.array([1]), np.ones(1, np.int32), np.ones(1, np.bool_), 1, 0)
@@ -214,7 +209,6 @@ def test_a_key_that_is_not_there_has_an_empty_slot() -> None:
 
 
 def test_the_last_class_is_for_what_no_other_holds() -> None:
-    """Others keep a part of their places free."""
     words = np.array([4, 8, 16, 260], np.int64)
     assert [int(class_for(words, np.uint64(n))) for n in (1, 3, 4, 7, 8, 14, 15, 256)] == [0, 0, 1, 1, 2, 2, 3, 3]
 
@@ -229,7 +223,6 @@ def test_a_number_is_dead_beyond_the_span(next_number: int) -> None:
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=70), st.sampled_from([0, 1, 2, 3]))
 def test_runs_are_sorted(numbers: list[int], doublings: int) -> None:
-    """Only what is between the bounds, short runs and long ones."""
     array = np.array(numbers * 2**doublings, np.uint64)
     before, first, last = array.tolist(), len(array) // 5, len(array) * 3 // 4
     sort_run(array, first, last)

@@ -33,7 +33,6 @@ def test_segments_follow_one_another_and_share_no_room(first: int, span: int) ->
     """As many of the largest as are full, one at most of each smaller size, and fewer texts than the smallest after."""
     numbers, rows, places = list_segments(empty_segments(), first, first + span, 2)
     sizes = np.diff(numbers).tolist()
-
     assert numbers[0] <= first or not sizes
     assert 0 <= first + span - numbers[-1] < SMALLEST
     assert sizes == sorted(sizes, reverse=True)
@@ -50,7 +49,6 @@ def test_segments_follow_one_another_and_share_no_room(first: int, span: int) ->
 
 @given(st.integers(0, 2**32), st.integers(0, 500), st.lists(st.integers(1, 40), max_size=12))
 def test_the_buckets_of_segments_hold_the_live_texts(seed: int, first: int, sizes: list[int]) -> None:
-    """Whatever comes at a time, each entry has the place and the tag of a text with the bits of its bucket."""
     rng, segments, number, empty = (
         np.random.default_rng(seed),
         empty_segments(),
@@ -83,17 +81,14 @@ def test_the_buckets_of_segments_hold_the_live_texts(seed: int, first: int, size
 
 @given(st.integers(0, 2**128 - 1), st.lists(st.integers(0, 127), unique=True))
 def test_tags_differ_in_no_more_bits_than_fingerprints(number: int, flipped: list[int]) -> None:
-    """Each bit of a fingerprint is in one of the twelve bits of its tag."""
     other = number ^ sum(1 << bit for bit in flipped)
     tag, other_tag = (int(tag_of(words_of([each], 2), 0)) for each in (number, other))
-
     assert (tag ^ other_tag).bit_count() <= len(flipped)
     assert (tag ^ other_tag).bit_count() % 2 == len(flipped) % 2
     assert max(tag, other_tag) < 2**12
 
 
 def test_texts_look_into_the_buckets_of_their_keys_and_neighbors() -> None:
-    """Table by table; the own bucket first, then the neighbors. A bit of the key is the same bit of the bucket."""
     keys = BucketKeys(
         np.array([0, 1, 2, 4, 5, 6]), np.array([0, 3, 6]), np.array([0, 0b100, 0], np.uint32), np.array([0, 2, 3]), 3
     )

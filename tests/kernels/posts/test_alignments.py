@@ -47,7 +47,6 @@ def expected(a: list[int], b: list[int]) -> list[int]:
 @given(st.lists(st.tuples(few_keys, few_keys), max_size=4))
 @example([([], []), ([1], []), ([], [1]), ([1, 2], [1, 2]), ([1, 2, 1], [1]), ([1], [1, 1, 1])])
 def test_short_sequences_are_aligned_as_by_rapidfuzz(pairs: list[tuple[list[int], list[int]]]) -> None:
-    """Empty ones, equal ones, and several pairs one after another."""
     assert partners(pairs) == [expected(a, b) for a, b in pairs]
 
 
@@ -61,7 +60,6 @@ def test_long_sequences_are_aligned_as_by_rapidfuzz(n_keys: int) -> None:
 
 
 def test_a_pair_is_aligned_the_same_next_to_a_longer_one() -> None:
-    """The room for the longest pair changes nothing for the others."""
     rng = np.random.default_rng(5)
     a = rng.integers(0, 900, LONGEST_ALIGNED).tolist()
     pair = (a, [key for key in a if rng.random() < 0.9])
@@ -70,7 +68,6 @@ def test_a_pair_is_aligned_the_same_next_to_a_longer_one() -> None:
 
 
 def test_ends_of_very_long_sequences_are_aligned() -> None:
-    """What both begin and end with, and nothing between."""
     n = LONGEST_ALIGNED + 1
     a = [*range(50), *range(100, 100 + n), *range(9000, 9020)]
     b = [*range(50), *range(101, 102 + n), *range(9000, 9020)]

@@ -81,7 +81,6 @@ def settle(
 
 @given(pair_sets, pair_sets, st.sampled_from([1, 2, 4]))
 def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n_per_round: int) -> None:
-    """A text goes where an earlier kept text matches it, the earliest one is its keeper, and no pair is asked twice."""
     contest, matches = make_contest(list(pairs), N_TEXTS), pairs - refused
     course = make_course(contest)
     asked = settle(contest, course, matches, n_per_round=n_per_round)
@@ -96,7 +95,6 @@ def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n
 
 
 def test_before_the_last_pairs_only_matches_decide() -> None:
-    """There may be more pairs to come: a text without a match is left undecided."""
     contest = make_contest([(-1, 0), (-1, 1)], 2)
     course = make_course(contest)
     settle(contest, course, {(-1, 1)}, is_last=False)
@@ -104,7 +102,6 @@ def test_before_the_last_pairs_only_matches_decide() -> None:
 
 
 def test_texts_equal_to_a_kept_one_go_for_it() -> None:
-    """Without any pair; a copy of a removed text is decided by its own pairs."""
     contest = make_contest([(-1, 3), (-1, 4)], 5, previous_copy=[-1, 0, 1, -1, 3])
     course = make_course(contest)
     settle(contest, course, {(-1, 3), (-1, 4)})
@@ -114,7 +111,6 @@ def test_texts_equal_to_a_kept_one_go_for_it() -> None:
 
 @pytest.mark.parametrize(("oldest", "status"), [(4.0, EXACT), (5.0, KEPT)])
 def test_copies_of_a_text_that_is_too_old_stay(oldest: float, status: np.int8) -> None:
-    """A text goes for those after its own oldest time, not for those of that time."""
     contest = make_contest([], 2, previous_copy=[-1, 0])
     contest = contest._replace(times=np.array([5.0, 6.0]), oldest=np.array([-np.inf, oldest]))
     course = make_course(contest)
@@ -123,7 +119,6 @@ def test_copies_of_a_text_that_is_too_old_stay(oldest: float, status: np.int8) -
 
 
 def test_a_candidate_is_passed_over_behind_enough_others_that_are_as_near() -> None:
-    """The fifth of these, as two before it differ in no more bits; nearer ones are verified however late they come."""
     contest = make_contest([(-5, 0), (-4, 0), (-3, 0), (-2, 0), (-1, 0)], 1)
     contest.distances[:] = [5, 3, 4, 2, 5]
     contest = contest._replace(most_pairs=np.array([2]))

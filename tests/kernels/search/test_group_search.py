@@ -113,10 +113,6 @@ def as_pairs(found: tuple[np.ndarray, ...]) -> list[Pair]:
 def test_the_newest_of_each_group_are_found_with_their_depths(
     words: int, room: int, seed: int, most_narrow: int, n_texts: int
 ) -> None:
-    """Rings that wrap, with fingerprints and without, and with more bits of lengths or fewer.
-
-    Each text looks up what was kept before it, and depths are those in the lists.
-    """
     rng = np.random.default_rng(seed)
     texts, own, probed, is_kept = make_texts(rng, words), make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.8
     (rings, starts), members = (
@@ -153,7 +149,6 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
 @pytest.mark.parametrize("most_narrow", [0, 2000])
 @pytest.mark.parametrize("n", [1023, 1024, 1025, 1100])
 def test_one_text_may_have_any_number_of_hits(n: int, most_narrow: int) -> None:
-    """There is room for 1,024 at first."""
     limits = PairLimits(
         *(np.full(n + 1, number, np.int32) for number in (48, 0, 100)), *np.zeros((2, n + 1), np.float32)
     )
@@ -161,9 +156,7 @@ def test_one_text_may_have_any_number_of_hits(n: int, most_narrow: int) -> None:
     rings, starts = make_rings(np.array([n], np.uint32), n + 1, most_narrow=most_narrow)
     own = np.tile(starts, (n, 1))
     add_kept(texts, rows, np.ones(n, np.bool_), own, own, rings, 0)
-
     found, _ = search(texts, np.array([n]), starts[None], rings)
-
     assert found.earlier.tolist() == rows.tolist()
     assert found.depths.tolist() == (n - rows).tolist()
 
@@ -178,7 +171,6 @@ def kept_row(rings: Rings, texts: TextColumns, row: int) -> np.uint64:
     ("n_texts", "class_bits"), [(1, 8), (2**24, 8), (2**24 + 1, 7), (2**31, 1), (2**31 + 1, 0), (2**32, 0)]
 )
 def test_words_of_rings_have_room_for_every_row(n_texts: int, class_bits: int) -> None:
-    """What room the last row leaves tells of the length."""
     rings, _ = make_rings(np.array([1], np.uint32), n_texts)
     one = make_texts(np.random.default_rng(0), 1)
     many = np.lib.stride_tricks.as_strided(one.facts, (n_texts,), (0,))
@@ -200,7 +192,6 @@ def depth_in(texts: list[int], text: int) -> int:
 
 @given(seeds)
 def test_groups_of_a_batch_are_counted(seed: int) -> None:
-    """Texts before each in the groups that it looks into, at most and in all."""
     rng = np.random.default_rng(seed)
     own, probed = make_groups(rng), make_groups(rng)
     n_texts = count_keys(own, N_GROUPS)[:-1]
@@ -219,7 +210,6 @@ def test_groups_of_a_batch_are_counted(seed: int) -> None:
 
 
 def test_no_texts_are_no_special_case() -> None:
-    """Nothing to look up, and nothing to find."""
     texts = make_texts(np.random.default_rng(0), 1).take(slice(0, 0))
     nothing, no_groups = np.zeros(0, np.int64), np.zeros((0, 2), np.uint32)
     rings, _ = empty_rings(1)

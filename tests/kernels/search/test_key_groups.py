@@ -56,7 +56,6 @@ def test_every_key_is_dealt_once_with_its_place(keys: np.ndarray, part_bits: int
 @pytest.mark.parametrize("narrow", [False, True])
 @given(keys=st.lists(st.integers(0, 12) | st.integers(0, NONE - 1), max_size=60), fewest=st.integers(1, 4))
 def test_equal_keys_get_one_number(narrow: bool, keys: list[int], fewest: int) -> None:
-    """From 0 on, with how often each stands there; a key that stands there less often than asked gets none."""
     if narrow:
         keys = [key % 2**32 for key in keys]
     numbers, sizes = number_keys(np.array(keys, np.uint32 if narrow else np.uint64), fewest)
@@ -72,7 +71,6 @@ def test_equal_keys_get_one_number(narrow: bool, keys: list[int], fewest: int) -
 @pytest.mark.parametrize("part_bits", [1, 5, 10])
 @given(st.lists(tables_of_keys, max_size=3))
 def test_groups_are_written_where_their_keys_stood(part_bits: int, slices: list[np.ndarray]) -> None:
-    """Slice by slice, parts one after another: equal keys have equal groups, different ones different groups."""
     rooms = [np.zeros(keys.shape, np.uint32) for keys in slices]
     dealt = [
         deal_keys(keys, part_bits, np.zeros(keys.size, np.uint64), room.ravel())
@@ -100,7 +98,6 @@ tables_of_groups = st.lists(
 
 @given(tables_of_groups, st.data())
 def test_listed_groups_are_found_again(groups: list[list[int]], data: st.DataObject) -> None:
-    """Those of the texts asked for, in order, with nothing but `NO_GROUP` after them."""
     rows, width = data.draw(st.lists(st.integers(0, len(groups) - 1))), data.draw(st.integers(3, 5))
     listed, ends = list_groups(np.array(groups, np.uint32))
     told = [[group for group in of_text if group != NO_GROUP] for of_text in groups]
@@ -111,7 +108,6 @@ def test_listed_groups_are_found_again(groups: list[list[int]], data: st.DataObj
 
 @given(tables_of_groups, st.lists(st.booleans(), min_size=4, max_size=4))
 def test_groups_get_other_numbers_and_texts_the_marks_of_theirs(groups: list[list[int]], marks: list[bool]) -> None:
-    """In place, each text having as many as before."""
     listed, ends = list_groups(np.array(groups, np.uint32))
     in_marked = texts_in_marked(listed, ends, np.array(marks))
     has_marked = renumber_groups(listed, ends, np.arange(10, 14, dtype=np.uint32), np.array(marks))

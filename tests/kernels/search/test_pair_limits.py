@@ -13,7 +13,6 @@ LONGEST = 25
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 60)), max_size=12))
 def test_the_shortest_partner_is_the_shortest_text_that_reaches(texts: list[tuple[int, int]]) -> None:
-    """Whatever the order of the texts; a length that none of the shorter ones reaches has itself."""
     columns = np.array(texts, np.int32).reshape(-1, 2).T
     expected = [
         min((own for own, reach in texts if own <= length <= reach), default=length) for length in range(LONGEST + 1)
@@ -22,7 +21,6 @@ def test_the_shortest_partner_is_the_shortest_text_that_reaches(texts: list[tupl
 
 
 def test_classes_of_lengths_never_fall_and_hold_a_sixteenth_each() -> None:
-    """Lengths below 32 have one each, and the longest texts the last one, 255."""
     lengths = [*range(5000), *(2**doublings + more for doublings in range(13, 31) for more in (-1, 0, 1))]
     classes = [int(length_class(length)) for length in lengths]
     assert classes[:32] == list(range(32))

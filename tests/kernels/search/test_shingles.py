@@ -124,12 +124,10 @@ def expected_shingles(text: str, units: int, n_kept: int, n_dense: int, common: 
 
 @given(TEXTS, st.sampled_from([2, 3, 5, 6]), st.sampled_from([(1, 1), (4, 3), (16, 5), (16, 16)]), st.integers(0, 5))
 def test_the_first_shingles_are_kept(texts: list[str], units: int, most: tuple[int, int], every: int) -> None:
-    """Rising, each once, common ones at the end; smaller shingles follow where a text has too few."""
     hashes = sorted({hashed for text in texts for hashed in hashes_of(text, units)})
     of_common = hashes[::every] if every else []
     common = mark(of_common)
     kept = bottom_shingles(*encode_texts(texts), units, *most, common)
-
     leading = {leading_of(hashed) for hashed in of_common}
     assert kept.dtype == np.uint32
     assert kept.tolist() == [expected_shingles(text, units, *most, leading) for text in texts]
@@ -137,10 +135,8 @@ def test_the_first_shingles_are_kept(texts: list[str], units: int, most: tuple[i
 
 @given(TEXTS, st.sampled_from([2, 5]), st.integers(1, 3))
 def test_surroundings_of_a_shingle_are_counted(texts: list[str], units: int, n_scopes: int) -> None:
-    """By the leading bits of its hash, in the scope with most of them; a text that is too short has no shingle."""
     scopes = np.sort(np.arange(len(texts)) % n_scopes)
     counted = count_surroundings(*encode_texts(texts), scopes, units)
-
     seen, counts = set[int](), Counter[tuple[int, int]]()
     for text, scope in zip(texts, scopes.tolist(), strict=True):
         for start, end in bounds_of(text, units) if is_whole(text, units) else []:
@@ -154,7 +150,6 @@ def test_surroundings_of_a_shingle_are_counted(texts: list[str], units: int, n_s
 
 @given(st.dictionaries(st.integers(0, 2**COMMON_BITS - 1), st.integers(1, 9), max_size=40), st.integers(1, 9))
 def test_what_is_in_so_many_surroundings_is_marked(n_surroundings: dict[int, int], common_in: int) -> None:
-    """And nothing else."""
     counted = np.zeros(2**COMMON_BITS, np.uint32)
     counted[list(n_surroundings)] = list(n_surroundings.values())
     marked = np.flatnonzero(np.unpackbits(mark_common(counted, common_in).view(np.uint8), bitorder="little"))
@@ -164,5 +159,4 @@ def test_what_is_in_so_many_surroundings_is_marked(n_surroundings: dict[int, int
 def test_hashes_are_the_same_in_every_version() -> None:
     """Snapshots hold shingles, so that their hashes must not change unnoticed."""
     kept = bottom_shingles(*encode_texts(["你好世界", "hello, world"]), 5, 3, 3, NONE)
-
     assert kept.tolist() == GOLDEN

@@ -48,7 +48,6 @@ def test_lacking_is_never_more_than_the_truth(a: str, b: str) -> None:
 
 @given(few_letters, few_letters)
 def test_lacking_is_exact_where_no_two_characters_have_one_bit(a: str, b: str) -> None:
-    """Fourth and further ones of a kind included."""
     both = "".join((Counter(a) | Counter(b)).elements())
     if n_bits(both) == len(both):
         assert lacks(a, b) == len(a) - reference.characters_in_common(a, b)
@@ -64,7 +63,6 @@ def test_sketch_depends_on_which_characters_a_text_has_alone(texts: list[str], r
 
 
 def test_characters_and_their_occurrences_are_spread_over_the_bits() -> None:
-    """The letters of an alphabet, a block of Han, and one letter many times do not meet in a few bits."""
     letters = "".join(chr(point) for point in range(ord("a"), ord("z") + 1))
     han = "".join(chr(point) for point in range(0x4E00, 0x4E40))
     assert n_bits(letters) >= 23
@@ -74,6 +72,5 @@ def test_characters_and_their_occurrences_are_spread_over_the_bits() -> None:
 
 
 def test_nothing_is_lacking_where_nothing_was_sketched() -> None:
-    """Sketches that are all 0 refuse no pair."""
     nothing = np.zeros(SKETCH_WORDS, np.uint64)
     assert int(count_lacking(tuple(nothing), tuple(sketches_of(["ab"])[0]))) == 0

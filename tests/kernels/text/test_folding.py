@@ -85,13 +85,11 @@ def kernel_fold(
 
 @given(folding_texts, st.sets(st.sampled_from(ONCE)).map("".join))
 def test_folded_texts_equal_their_plain_twin(texts: list[str], once: str) -> None:
-    """Whatever stands once and wherever texts begin and end."""
     assert kernel_fold(texts, once, (), True)[0] == [plain_fold(text, once) for text in texts]
 
 
 @given(folding_texts)
 def test_a_text_with_a_special_character_is_named_and_left_empty(texts: list[str]) -> None:
-    """Its neighbors are folded as if it were empty."""
     special = [any(character in SPECIALS for character in text) for text in texts]
     folded, states = kernel_fold(texts, ONCE, (), False)
     assert [state & TEXT_IS_SPECIAL != 0 for state in states] == special
@@ -100,7 +98,6 @@ def test_a_text_with_a_special_character_is_named_and_left_empty(texts: list[str
 
 @given(folding_texts, st.sets(st.sampled_from(LITERALS)).map(tuple))
 def test_a_text_with_a_literal_is_named(texts: list[str], literals: tuple[str, ...]) -> None:
-    """Literals are looked for in the folded text, without its neighbors."""
     folded, states = kernel_fold(texts, "!.", literals, True)
     expected = [any(literal in text for literal in literals) for text in folded]
     assert [state & TEXT_HAS_LITERAL != 0 for state in states] == expected
@@ -108,7 +105,6 @@ def test_a_text_with_a_literal_is_named(texts: list[str], literals: tuple[str, .
 
 @given(st.lists(st.text(alphabet="a.。…½ ", max_size=10), max_size=5))
 def test_two_dots_or_more_become_an_ellipsis(texts: list[str]) -> None:
-    """Of whatever script, and one dot stays."""
     points, offsets = encode_texts(texts)
     folded = np.empty(MAX_SEVERAL * len(points), np.uint32)
     bounds, _ = fold_texts(points, offsets, make_table("", (), joins_dots=True), True, np.zeros(0, np.bool_), folded)
@@ -117,7 +113,6 @@ def test_two_dots_or_more_become_an_ellipsis(texts: list[str]) -> None:
 
 
 def test_numbers_fit_into_an_entry() -> None:
-    """The flags and the largest number stand beside the largest code point without touching it."""
     largest = 127
     entry = np.uint32(largest) << NUMBER_SHIFT | ENDS_LITERAL | SEVERAL | SPECIAL | STANDS_ONCE
     assert int(entry) & 0x10FFFF == 0

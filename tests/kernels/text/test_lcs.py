@@ -30,13 +30,11 @@ def kernel_lengths(texts: list[str]) -> list[int]:
 
 @given(st.lists(few_letters, max_size=4))
 def test_short_texts_equal_the_textbook_table(texts: list[str]) -> None:
-    """Every pair, empty texts and a text with itself included, in one call."""
     assert kernel_lengths(texts) == [reference.lcs_length(a, b) for b in texts for a in texts]
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200, 256, 257, 520])
 def test_texts_across_word_borders_equal_rapidfuzz(length: int) -> None:
-    """One, two and more words and strips a text, shorter and longer partners between them in the same call."""
     rng = np.random.default_rng(length)
     sizes = [length, 1, 70, length, 0, 130, length + 1]
     texts = ["".join(rng.choice(list("abc好"), size)) for size in sizes]
@@ -45,7 +43,6 @@ def test_texts_across_word_borders_equal_rapidfuzz(length: int) -> None:
 
 @pytest.mark.parametrize("length", [64, 128, 192, 256, 320, 576])
 def test_carry_runs_through_whole_words(length: int) -> None:
-    """Texts of one character make the addition carry from the first bit to the last."""
     assert kernel_lengths(["a" * length, "a" * (length - 1) + "b", "b" + "a" * length])[:3] == [
         length,
         length - 1,
@@ -55,7 +52,6 @@ def test_carry_runs_through_whole_words(length: int) -> None:
 
 @pytest.mark.parametrize("n_between", [62, 63, 64, 126, 127, 130, 200, 254, 255, 256, 600])
 def test_carry_passes_words_without_the_character(n_between: int) -> None:
-    """``b`` before ``a`` has one of them in common with ``a...b``, however many words lie between the two."""
     assert kernel_lengths(["ba", "a" + "c" * n_between + "b"])[2:] == [1, n_between + 2]
 
 
@@ -70,7 +66,6 @@ def test_texts_of_any_length_equal_rapidfuzz(seed: int, n_a: int, n_b: int) -> N
 
 @given(st.lists(few_letters, min_size=1, max_size=4), st.randoms())
 def test_order_of_pairs_does_not_matter(texts: list[str], random: object) -> None:
-    """The table of a later text is made anew where its pairs do not stand together."""
     earlier, later = all_against_all(len(texts))
     order = np.array(sorted(range(len(earlier)), key=lambda _: random.random()))  # type: ignore[attr-defined]
     shuffled = lcs_lengths(*as_symbols(encode_texts(texts)), earlier[order], later[order])

@@ -51,7 +51,6 @@ def kernel_ngrams(texts: list[str], dense: tuple[int, int], other: tuple[int, in
 
 @given(st.lists(mixed_texts, max_size=4), size_pairs, size_pairs)
 def test_ngrams_equal_their_plain_twin(texts: list[str], dense: tuple[int, int], other: tuple[int, int]) -> None:
-    """Any mixture of scripts and any sizes, in the same order."""
     assert kernel_ngrams(texts, dense, other) == [plain_ngrams(text, dense, other) for text in texts]
 
 
@@ -68,12 +67,10 @@ def weigh(code_points: UInt32s, starts: Int64s) -> Float32s:
 
 
 def test_token_is_dense_by_its_first_character() -> None:
-    """Tokens of dictionaries may mix scripts."""
     assert weights_by_script("T恤T", [0, 1]) == [7.0, 2.0]
 
 
 def test_table_of_scripts_agrees_with_the_ranges_at_every_code_point() -> None:
-    """Also at the ends of the ranges, at the end of the table, and past it."""
     expected = np.zeros(0x110000, np.bool_)
     for low, high in DENSE_RANGES:
         expected[low : high + 1] = True

@@ -27,12 +27,10 @@ def plain_sums(hashes: list[int], weights: list[int], n_bits: int) -> list[int]:
 
 
 def test_worked_example_gives_101011() -> None:
-    """Hashes 100101 with weight 4 and 101011 with weight 5 add up to 9 -9 1 -1 1 9, which is 101011."""
     assert one_text([0b100101, 0b101011], [4, 5], 1) == 0b101011
 
 
 def test_sum_of_zero_gives_bit_zero() -> None:
-    """Two tokens of equal weight that disagree everywhere leave no bit set."""
     assert one_text([2**64 - 1, 0], [7, 7], 1) == 0
 
 
@@ -52,7 +50,6 @@ any_weights = st.one_of(
 @pytest.mark.parametrize("words", [1, 2, 3, 4])
 @given(data=st.data())
 def test_fingerprint_equals_its_plain_twin(words: int, data: st.DataObject) -> None:
-    """For light tokens, heavy ones, and those that just fill or just do not fill a block of sums."""
     hashes = data.draw(st.lists(st.integers(0, 2 ** (64 * words) - 1), max_size=9))
     weights = data.draw(st.lists(any_weights, min_size=len(hashes), max_size=len(hashes)))
     assert one_text(hashes, weights, words) == plain_text(hashes, weights, words)
@@ -61,7 +58,6 @@ def test_fingerprint_equals_its_plain_twin(words: int, data: st.DataObject) -> N
 @pytest.mark.parametrize("words", [1, 2, 4])
 @pytest.mark.parametrize("n_tokens", [127, 128, 129, 1000])
 def test_texts_of_many_tokens_equal_their_plain_twin(words: int, n_tokens: int) -> None:
-    """At usual weights some hundred tokens fill a block: it is emptied, and the next one begins with nothing."""
     rng = np.random.default_rng([words, n_tokens])
     hashes = [int.from_bytes(rng.bytes(8 * words), "little") for _ in range(n_tokens)]
     weights = rng.integers(1, 1281, n_tokens).tolist()
@@ -92,7 +88,6 @@ def test_blocks_that_are_just_full_do_not_overflow(words: int, weights: list[int
 
 
 def test_text_after_a_full_block_begins_with_nothing() -> None:
-    """The block is empty again after each text, however full it was."""
     hashes, offsets = words_of([2**64 - 1, 0, 2**64 - 1], 1), np.array([0, 1, 2, 3], np.int64)
     bits = simhash(hashes, np.array([MOST_OF_A_BLOCK, 1, MOST_OF_A_BLOCK], np.int32), offsets)
     assert numbers_of(bits) == [2**64 - 1, 0, 2**64 - 1]
@@ -100,7 +95,6 @@ def test_text_after_a_full_block_begins_with_nothing() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=3), max_size=5))
 def test_texts_of_a_batch_do_not_touch_each_other(texts: list[list[int]]) -> None:
-    """A text gets the fingerprint that it gets alone, also beside texts without tokens."""
     flat = [token for tokens in texts for token in tokens]
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     bits = simhash(words_of(flat, 1), np.full(len(flat), 256, np.int32), offsets)
@@ -109,7 +103,6 @@ def test_texts_of_a_batch_do_not_touch_each_other(texts: list[list[int]]) -> Non
 
 @pytest.mark.parametrize("weight", [MOST_OF_A_BLOCK, LARGEST_WEIGHT])
 def test_long_texts_of_heavy_tokens_do_not_overflow(weight: int) -> None:
-    """Both sums and total pass what 32 bits hold; the majority still decides each bit."""
     n_tokens = 2**31 // weight + 2
     hashes = [1] * n_tokens + [2] * (n_tokens // 2)
     assert one_text(hashes, [weight] * len(hashes), 1) == 1

@@ -29,7 +29,6 @@ def never_zero(token: int) -> int:
 
 @given(st.lists(st.lists(token_hashes, max_size=8), max_size=6))
 def test_document_counts_equal_counter(texts: list[list[int]]) -> None:
-    """Each text counts a token once, however often it stands there; tokens come in order of first use."""
     flat = np.array([token for tokens in texts for token in tokens], np.uint64)
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     keys, counts = count_documents(flat, offsets)
@@ -39,7 +38,6 @@ def test_document_counts_equal_counter(texts: list[list[int]]) -> None:
 
 @given(st.lists(st.lists(token_hashes, max_size=40), max_size=6))
 def test_occurrences_equal_counter(texts: list[list[int]]) -> None:
-    """Those in other texts do not count, and 0 is a hash like any other."""
     flat = np.array([token for tokens in texts for token in tokens], np.uint64)
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     expected = [Counter(tokens)[token] for tokens in texts for token in tokens]
@@ -50,7 +48,6 @@ def test_occurrences_equal_counter(texts: list[list[int]]) -> None:
     st.dictionaries(st.integers(1, 2**64 - 1), st.integers(1, 1000), max_size=40), st.lists(token_hashes, max_size=8)
 )
 def test_look_up_equals_dict(weights: dict[int, int], others: list[int]) -> None:
-    """What the table holds is found, what it does not gets the weight of the absent."""
     keys = np.array(list(weights), np.uint64)
     table = build_table(keys, np.array(list(weights.values()), np.float32))
     asked = [*weights, *others]
@@ -68,7 +65,6 @@ def keys_for(bucket: int, n_buckets: int, n_keys: int) -> list[int]:
 @pytest.mark.parametrize("n_keys", [BUCKET - 1, BUCKET, BUCKET + 1, 2 * BUCKET, 2 * BUCKET + 1, 3 * BUCKET])
 @pytest.mark.parametrize("bucket", [0, 1, -1])
 def test_full_bucket_runs_over_into_the_next(bucket: int, n_keys: int) -> None:
-    """In order, from the last bucket into the first; each key is found, and what is absent is not."""
     n_buckets = 2 ** (2 * n_keys - 1).bit_length()
     keys = keys_for(bucket % n_buckets, n_buckets, n_keys + 2)
     table_keys, table_values = build_table(np.array(keys[:n_keys], np.uint64), np.arange(n_keys, dtype=np.float32))
@@ -81,7 +77,6 @@ def test_full_bucket_runs_over_into_the_next(bucket: int, n_keys: int) -> None:
 
 @pytest.mark.parametrize("n_own", range(1, 2 * BUCKET))
 def test_key_pushed_into_a_bucket_does_not_hide_its_own_keys(n_own: int) -> None:
-    """The next bucket holds those that ran over and its own, in the order in which they came; both are found."""
     n_buckets, n_keys = 64, 26
     pushing, own = keys_for(5, n_buckets, BUCKET + 2), keys_for(6, n_buckets, n_own)
     elsewhere = keys_for(40, n_buckets, n_keys - len(pushing) - n_own)
@@ -92,7 +87,6 @@ def test_key_pushed_into_a_bucket_does_not_hide_its_own_keys(n_own: int) -> None
 
 
 def test_token_that_hashes_to_zero_is_known_as_one() -> None:
-    """0 marks an empty place, which no token may be found in."""
     asked = np.array([0, 1, 7], np.uint64)
     for key, expected in ((0, [3.0, 3.0, -1.0]), (1, [3.0, 3.0, -1.0]), (7, [-1.0, -1.0, 3.0])):
         table = build_table(np.array([key], np.uint64), np.array([3.0], np.float32))
@@ -100,7 +94,6 @@ def test_token_that_hashes_to_zero_is_known_as_one() -> None:
 
 
 def test_values_may_be_the_one_of_the_absent() -> None:
-    """A value says nothing about whether its token is there."""
     keys = np.array([5, 69], np.uint64)
     table = build_table(keys, np.array([-1.0, 2.0], np.float32))
     assert look_up(*table, keys[:, None], np.float32(-1.0)).tolist() == [-1.0, 2.0]

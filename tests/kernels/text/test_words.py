@@ -52,13 +52,11 @@ def expected(text: str) -> list[int]:
 @example(["カタカナ_カ", "ｶﾞ", "カ\u3099ー", "ひらカ", "〱〱"])
 @example(["नमस्ते", "สวัสดี", "မြန်မာ", "ភាសាខ្មែរ", "தமிழ்"])
 def test_words_begin_where_the_library_says(texts: list[str]) -> None:
-    """Characters of all values in any order, several texts in one call."""
     assert boundaries(texts) == list(map(expected, texts))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_words_of_any_characters_begin_where_the_library_says(seed: int) -> None:
-    """Each value of the property equally often, all of its characters among them."""
     characters = "".join(map(chr, range(0x110000)))
     members = [UNLIKE.sub("", "".join(regex.findall(rf"\p{{WB={value}}}", characters))) for value in VALUES]
     rng = random.Random(seed)  # noqa: S311  (no secret)
@@ -67,5 +65,4 @@ def test_words_of_any_characters_begin_where_the_library_says(seed: int) -> None
 
 
 def test_han_letters_are_words_of_their_own() -> None:
-    """The sign of repetition too, which the library takes for a letter."""
     assert boundaries(["人々", "々々a"]) == [[0, 1], [0, 1, 2]]

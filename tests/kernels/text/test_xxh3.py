@@ -35,7 +35,6 @@ def library_hash(token: str, words: int, seed: int) -> list[int]:
 @example(["猫" * n for n in (4, 5, 8, 9, 16, 17, 24, 25, 31, 32)], 2, 2**63 - 1)
 @example(["\ud800", "\udfff\ud800"], 1, 1)
 def test_hashes_equal_those_of_the_library(tokens: list[str], words: int, seed: int) -> None:
-    """Every length, seed and word, lone surrogates included."""
     assert hash_tokens(tokens, words, seed) == [library_hash(token, words, seed) for token in tokens]
 
 
@@ -47,14 +46,12 @@ def test_every_length_hashes_as_by_the_library(length: int) -> None:
 
 
 def test_longer_tokens_are_left_to_the_caller() -> None:
-    """Their rows stay 0 beside short tokens that are hashed."""
     longest = "a" * LONGEST_TOKEN
     long, short = hash_tokens([longest + "a", longest], 2, 0)
     assert (long, short) == ([0, 0], library_hash(longest, 2, 0))
 
 
 def test_overlapping_tokens_hash_as_their_characters() -> None:
-    """A token is a slice of the text, so neighbors share code points."""
     code_points, _ = encode_texts(["猫狗猫狗"])
     starts, lengths = np.array([0, 1, 2, 0], np.int64), np.array([2, 2, 2, 4], np.int32)
     hashes = hash_short_tokens(code_points, starts, lengths, 1, np.uint64(0))[:, 0].tolist()

@@ -37,13 +37,11 @@ def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator
 
 
 def test_report_fits_the_screen_and_can_be_read(page: Any) -> None:
-    """Nothing is scrolled sideways; text and background differ as WCAG asks for."""
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert page.evaluate(LOW_CONTRAST) == []
 
 
 def test_charts_have_bars_of_the_colors_of_their_legends(page: Any) -> None:
-    """Each is drawn, with an axis from zero."""
     assert page.locator("svg").count() == 4
     for chart in page.locator("svg").all():
         assert chart.locator(".series rect").count() > 1
@@ -55,7 +53,6 @@ def test_charts_have_bars_of_the_colors_of_their_legends(page: Any) -> None:
 
 
 def test_charts_can_be_read_by_programs_and_on_phones(page: Any) -> None:
-    """Each is an image with a name; its labels are text of nine pixels at least, and do not cover each other."""
     for name in ("Removed posts by length", "Posts by day", "Scores", "Distances"):
         assert page.get_by_role("img", name=name, exact=True).count() == 1
     for axis in page.locator("svg .axis.x").all():
@@ -65,7 +62,6 @@ def test_charts_can_be_read_by_programs_and_on_phones(page: Any) -> None:
 
 
 def test_pairs_are_found_by_their_words_and_ids(page: Any) -> None:
-    """In any order, whatever the case; and by what they are."""
     everything = page.locator("#pairs > li").count()
     page.get_by_label("Search").fill("多云 杭州")
     shown = page.locator("#pairs > li:visible")
@@ -83,7 +79,6 @@ def test_pairs_are_found_by_their_words_and_ids(page: Any) -> None:
 
 
 def test_markup_in_posts_is_text(page: Any) -> None:
-    """Neither a post nor an id becomes part of the page."""
     found = page.locator("#pairs > li", has_text="<b>bold</b>")
     assert MARKUP in found.locator(".post").last.text_content()
     assert found.locator("mark").text_content().strip() == "!"
@@ -92,7 +87,6 @@ def test_markup_in_posts_is_text(page: Any) -> None:
 
 
 def test_settings_are_printed_though_they_are_folded(page: Any) -> None:
-    """Everything is on paper, but for what only a screen can do."""
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("pre").is_visible()

@@ -25,7 +25,6 @@ def totals(chart: Chart) -> dict[str, str]:
 
 
 def test_whole_numbers_have_a_bar_each() -> None:
-    """Also the largest; the line of a limit is behind it."""
     chart = histogram({"near": np.array([0, 3, 3, 7], np.int32)}, {"limit": [7]}, 1)
     assert labels(chart, "near") == ["0: 1 near", "3: 2 near", "7: 1 near"]
     assert labels(chart, "limit") == ["limit 7"]
@@ -37,7 +36,6 @@ def test_whole_numbers_have_a_bar_each() -> None:
 
 
 def test_scores_of_one_belong_to_the_last_bin() -> None:
-    """There is none beyond it."""
     chart = histogram({"near": np.array([0.5, 0.51, 0.99, 1.0]), "missed": np.array([])}, {"threshold": [0.5]}, 0.02)
     assert labels(chart, "near") == ["0.5 to 0.52: 2 near", "0.98 to 1: 2 near"]
     assert labels(chart, "missed") == []
@@ -62,7 +60,6 @@ def test_every_value_is_in_one_bin(values: list[int], width: float) -> None:
 @given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=62))
 @examples(50)
 def test_heights_of_bars_are_their_numbers_on_the_axis(numbers: list[tuple[int, int]]) -> None:
-    """One series on top of the other; the axis has round numbers up to the highest bar or beyond."""
     lower, upper = map(list, zip(*numbers, strict=True))
     chart = stacked_bars(["day"] * len(numbers), {"kept": lower, "removed": upper})
     ticks = [int(tick.label.replace(",", "")) for tick in chart.y_ticks]
@@ -86,7 +83,6 @@ def test_stacked_bars_have_the_numbers_of_their_series() -> None:
 
 
 def test_labels_have_room_beside_each_other() -> None:
-    """Of many bars only some have one."""
     days = [f"2026-11-{day:02}" for day in range(1, 31)]
     shown = [tick.label for tick in stacked_bars(days, {"kept": [1] * 30}).x_ticks]
     assert shown[0] == "2026-11-01"

@@ -22,7 +22,6 @@ def unmarked(text: MarkedText) -> str:
 @given(TEXTS, TEXTS)
 @examples(200)
 def test_what_is_not_marked_is_the_same_in_both(a: str, b: str) -> None:
-    """And nothing is lost of either."""
     of_a, of_b = marked_texts(a, b)
     assert ("".join(of_a.pieces), "".join(of_b.pieces)) == (a, b)
     assert unmarked(of_a) == unmarked(of_b)
@@ -31,7 +30,6 @@ def test_what_is_not_marked_is_the_same_in_both(a: str, b: str) -> None:
 @given(TEXTS, TEXTS)
 @examples(200)
 def test_marked_text_is_text_again_without_its_markup(a: str, b: str) -> None:
-    """Whatever stands in a post, the only elements are the marks."""
     html = marked_texts(a, b)[1].__html__()
     assert unescape(regex.sub("</?mark>", "", html)) == b
     assert "<" not in regex.sub("</?mark>", "", html)
@@ -39,7 +37,6 @@ def test_marked_text_is_text_again_without_its_markup(a: str, b: str) -> None:
 
 @given(TEXTS)
 def test_nothing_is_marked_of_equal_texts(text: str) -> None:
-    """Nor of texts that are empty."""
     assert all(marked_texts(text, text)[0].is_common)
 
 
@@ -53,11 +50,9 @@ def test_nothing_is_marked_of_equal_texts(text: str) -> None:
     ],
 )
 def test_words_and_characters_are_marked_as_a_whole(a: str, b: str, marked: str) -> None:
-    """A number differs, not one of its digits; an emoji of several code points is one character."""
     assert marked_texts(a, b)[1].__html__() == marked
 
 
 def test_long_texts_are_shown_by_their_beginning() -> None:
-    """With an ellipsis."""
     shown = marked_texts("a", "b" * (MOST_SHOWN + 1))[1].__html__()
     assert shown == f"<mark>{'b' * MOST_SHOWN}…</mark>"

@@ -45,7 +45,6 @@ def page() -> str:
 
 
 def test_report_shows_counts_charts_pairs_and_settings(page: str) -> None:
-    """Of the samples: what the command prints of them."""
     for words in ("382", "near repeats", "Removed posts by length", "Posts by day", "Scores", "Distances"):
         assert words in page
     assert page.count("<svg") == 4
@@ -56,7 +55,6 @@ def test_report_shows_counts_charts_pairs_and_settings(page: str) -> None:
 
 
 def test_report_is_the_same_for_the_same_posts(page: str, tmp_path: Path) -> None:
-    """Whoever makes it, with however many workers, and into whatever it is written."""
     times = [f"2026-11-{1 + row % 30:02}" for row in range(len(POSTS))]
     again = hybriddup.dedupe(POSTS, workers=1)
     again.report(tmp_path / "report.html", times=times)
@@ -65,7 +63,6 @@ def test_report_is_the_same_for_the_same_posts(page: str, tmp_path: Path) -> Non
 
 
 def test_report_asks_for_nothing_else(page: str) -> None:
-    """It names no address."""
     without_posts = regex.sub(r"<(p|td|pre)\b[^>]*>.*?</\1>", "", page, flags=regex.DOTALL)
     assert regex.findall(r"https?://[^\"'\s<]+", without_posts) == []
     assert not regex.search(r"<(?:link|img|script)[^>]+(?:src|href)=\"(?!data:,)", page)
@@ -76,7 +73,6 @@ HOSTILE = "</p></style><script>document.title='owned'</script><img src=x onerror
 
 @pytest.mark.parametrize("extra", ["", "\u202e\u0000\u001b[31m\ud800", "啊" * 700])
 def test_what_posts_hold_is_text_in_the_report(extra: str) -> None:
-    """Texts, ids, and the name of the configuration; lone surrogates, too."""
     posts = [{"id": f"{HOSTILE}{row}", "text": f"{HOSTILE} {extra} number {row}"} for row in range(3)]
     config = {"must_agree": [], "lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]}
     result = hybriddup.dedupe(posts, config=config)
@@ -94,7 +90,6 @@ def test_what_posts_hold_is_text_in_the_report(extra: str) -> None:
     "posts", [[], ["one post alone"], ["", ""], ["ab", "ab"]], ids=["none", "one", "without text", "exact only"]
 )
 def test_report_of_little_is_a_page_too(posts: list[str]) -> None:
-    """Without charts and pairs that there is nothing to show of."""
     page = page_of(hybriddup.dedupe(posts))
     assert f"{len(posts)} removed" in page or "of " in page
     assert "Nearest misses" in page
@@ -102,7 +97,6 @@ def test_report_of_little_is_a_page_too(posts: list[str]) -> None:
 
 
 def test_differences_are_marked_and_misses_shown() -> None:
-    """A removed post beside its keeper; a pair that a higher threshold keeps, as a miss."""
     page = page_of(hybriddup.dedupe(PAIR))
     assert "你妈妈<mark>叫</mark>你回家吃饭<mark>啦</mark>，回家罗回家罗" in page
     config = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]}
@@ -112,7 +106,6 @@ def test_differences_are_marked_and_misses_shown() -> None:
 
 
 def test_clusters_show_their_most_frequent_texts_once() -> None:
-    """With how many posts have each, and how many more there are."""
     texts = [PAIR[0], *[PAIR[1]] * 3, *[f"{PAIR[0]}{mark}" for mark in "!?"], PAIR[0]]
     page = page_of(hybriddup.dedupe(texts))
     assert "<strong>6 removed</strong> for row 0" in page
@@ -122,7 +115,6 @@ def test_clusters_show_their_most_frequent_texts_once() -> None:
 
 @pytest.mark.parametrize("against", [[], ["good morning", "nothing like it", "see you at lunch"]])
 def test_times_may_be_a_column_of_a_data_frame(against: list[str]) -> None:
-    """Whatever its index; each post has the time at its place, and posts of another corpus are in no chart."""
     times = pd.Series(pd.to_datetime(["2026-11-23", "2026-11-24"]), index=[1, 0])
     page = page_of(hybriddup.dedupe(PAIR, against=against), times=times)
     assert bars_by_day(page) == ["2026-11-23: 1 kept", "2026-11-24: 1 near repeats"]
@@ -135,14 +127,12 @@ def test_times_are_as_many_as_rows() -> None:
 
 
 def test_posts_that_were_left_out_are_not_counted_as_kept() -> None:
-    """By day, they are a series of their own."""
     result = hybriddup.dedupe([*PAIR, "", ""], config={"without_text": "drop"})
     page = page_of(result, times=["2026-11-24"] * 4)
     assert [bar.removeprefix("2026-11-24: ") for bar in bars_by_day(page)] == ["1 kept", "1 near repeats", "2 left out"]
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is looked at."""
     real: Callable[..., Any] = importlib.util.find_spec
     monkeypatch.setattr("hybriddup.run.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
     with pytest.raises(
@@ -152,7 +142,6 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
 
 
 def test_report_is_the_same_if_lxml_is_loaded(tmp_path: Path) -> None:
-    """Scrapy installs lxml, and other libraries choose it for their own trees where they find it."""
     program = (
         "import sys, lxml.etree, hybriddup;"
         "finders = list(sys.meta_path);"
@@ -165,7 +154,6 @@ def test_report_is_the_same_if_lxml_is_loaded(tmp_path: Path) -> None:
 
 
 def test_unwritable_reports_leave_what_was_there(tmp_path: Path) -> None:
-    """The page is put in place when it is whole."""
     with pytest.raises(OutputError):
         hybriddup.dedupe(PAIR).report(tmp_path / "nowhere" / "report.html")
     assert list(tmp_path.iterdir()) == []
@@ -193,7 +181,6 @@ def test_notebooks_show_counts_and_removed_posts_with_differences() -> None:
 
 
 def test_notebooks_show_explanations_with_differences() -> None:
-    """The verdict, both texts, and what was found."""
     shown = hybriddup.explain(*PAIR)._repr_html_()
     assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.7")
     assert "你妈妈<mark>喊</mark>你" in shown
@@ -231,7 +218,6 @@ def test_times_of_any_form_have_their_day(time: Any) -> None:
     "time", [None, "", "soon", "2026-02-30", float("nan"), pd.NaT, True, [], 10**30, "1e400", pd.NA]
 )
 def test_what_is_no_time_is_counted_apart(time: Any) -> None:
-    """And alone it makes no chart."""
     assert days_of([time], np.array([0]), NAMES) is None
     found = days_of([time, "2026-11-24"], np.array([0, 0]), NAMES)
     assert found is not None

@@ -67,7 +67,6 @@ def pigeonhole_shapes(draw: st.DrawFn) -> tuple[int, int, int]:
 @examples(25)
 @given(seed=seeds, shape=pigeonhole_shapes(), cuts=row_cuts)
 def test_blocks_equal_scan_for_every_shape(bits: int, seed: int, shape: tuple[int, int, int], cuts: list[int]) -> None:
-    """Within ``n_blocks - n_key_blocks`` bits the pigeonhole principle leaves one key untouched."""
     n_blocks, n_key_blocks, distance = shape
     prints = clustered_prints(np.random.default_rng(seed), 40, bits, distance)
     found, report = look_up_all(make_blocks(n_blocks, n_key_blocks), prints, cuts)
@@ -87,7 +86,6 @@ def probing_shapes(draw: st.DrawFn) -> tuple[int, int, int]:
 @examples(60)
 @given(seed=seeds, shape=probing_shapes(), cuts=row_cuts)
 def test_probing_equals_scan_for_every_shape(seed: int, shape: tuple[int, int, int], cuts: list[int]) -> None:
-    """Some block differs in no more bits than its radius, and all keys within that are looked up."""
     bits, n_blocks, distance = shape
     prints = clustered_prints(np.random.default_rng(seed), 40, bits, distance)
     found, report = look_up_all(make_probing(n_blocks), prints, cuts)
@@ -112,7 +110,6 @@ def test_probing_finds_every_word_within_the_distance_and_no_other(n_blocks: int
 
 
 def test_four_blocks_look_up_428_keys_within_10_bits() -> None:
-    """Three within 2 bits and one within 1, instead of 548 where all are within 2."""
     index = make_probing(4)
     index.prepare(64, 10)
     bits = np.full((1, 1), 7, np.uint64)
@@ -121,7 +118,6 @@ def test_four_blocks_look_up_428_keys_within_10_bits() -> None:
 
 
 def test_texts_share_the_keys_whose_radius_they_are_within() -> None:
-    """Four blocks within 2, 2, 2 and 1 bits; in each the two texts differ in 2, which is one too many for the last."""
     index = make_probing(4)
     index.prepare(64, 10)
     bits = np.array([[0], [0x0003_0003_0003_0003]], np.uint64)
@@ -130,7 +126,6 @@ def test_texts_share_the_keys_whose_radius_they_are_within() -> None:
 
 
 def test_blocks_that_are_not_needed_have_no_key() -> None:
-    """Within 2 bits, three of seven blocks are enough for one of them to be the same."""
     prints = make_prints([0, 0b11, 0b111 << 30], limits=make_limits(3, max_hamming_distances=2))
     index = make_probing(7)
     assert find_pairs(index, prints) == [(0, 1, 2)]
@@ -140,7 +135,6 @@ def test_blocks_that_are_not_needed_have_no_key() -> None:
 @pytest.mark.parametrize("n_texts", [0, 1, 2])
 @pytest.mark.parametrize("index", exact_indexes(), ids=lambda index: type(index).__name__)
 def test_few_texts_are_no_special_case(index: BlockIndex, n_texts: int) -> None:
-    """None, one, and two equal ones."""
     prints = make_prints([7] * n_texts)
     assert find_pairs(index, prints) == ([(0, 1, 0)] if n_texts == 2 else [])
 
@@ -167,7 +161,6 @@ def flip_some(rng: np.random.Generator, number: int) -> int:
     ("n_texts", "n_copies"), [(PAST_16_BITS, 200), pytest.param(300, PAST_16_BITS, marks=pytest.mark.slow)]
 )
 def test_past_65536_texts_planted_pairs_are_found(index: BlockIndex, n_texts: int, n_copies: int) -> None:
-    """Many texts in the index, or many that look few up, in two workers: no row, count or group is kept in 16 bits."""
     prints = planted(np.random.default_rng(n_texts), n_texts, n_copies)
     held = make_run_index(index, prints, workers=2)
     earlier, later = held.batch(np.arange(n_texts)), held.batch(np.arange(n_texts, n_texts + n_copies))
@@ -191,10 +184,6 @@ def near_by_scan(prints: Fingerprints, n_earlier: int) -> list[tuple[int, int, i
 @pytest.mark.parametrize("index", exact_indexes(), ids=lambda index: type(index).__name__)
 @pytest.mark.parametrize("n_texts", [6, 120])
 def test_exact_only_band_above_a_near_band_hides_no_pair(index: BlockIndex, n_texts: int) -> None:
-    """A pair is judged by its shorter text, so a text that alone may only be an exact repeat is found by a shorter one.
-
-    Both in buckets of a few texts and in large ones, which are searched by length.
-    """
     half = n_texts // 2
     limits = make_limits(
         n_texts,
@@ -208,7 +197,6 @@ def test_exact_only_band_above_a_near_band_hides_no_pair(index: BlockIndex, n_te
 
 @pytest.mark.parametrize("index", exact_indexes(), ids=lambda index: type(index).__name__)
 def test_reach_need_not_rise_with_length(index: BlockIndex) -> None:
-    """A strict band above a lenient one leaves a shorter text with a longer reach than a longer text."""
     rng = np.random.default_rng(3)
     lengths = rng.integers(8, 40, 150)
     reaches = np.where(lengths <= 20, lengths * 2, lengths + 1)
@@ -222,7 +210,6 @@ def test_reach_need_not_rise_with_length(index: BlockIndex) -> None:
 
 @pytest.mark.parametrize("bits", [64, 128])
 def test_workers_change_neither_pairs_nor_counts(bits: int) -> None:
-    """Slices of a batch are put together in order and their counts added up."""
     prints = clustered_prints(np.random.default_rng(4), 1300, bits, 3)
     outcomes = [look_up_all(make_blocks(4, 1), prints, [640], workers=workers) for workers in (1, 2)]
     assert outcomes[0] == outcomes[1]
@@ -237,7 +224,6 @@ LIMITED = pytest.mark.parametrize(
 
 @LIMITED
 def test_of_a_crowded_key_the_newest_texts_are_looked_at(index: BlockIndex) -> None:
-    """Of twenty equal fingerprints, each coming alone, every text finds the ten before it; the others are counted."""
     found, report = look_up_all(index, make_prints([5] * 20), range(20))
     assert found == [(a, b, 0) for a in range(20) for b in range(a + 1, 20) if b - a <= 10]
     assert report.limits_hit["max_bucket_size"] == 4 * sum(b > 10 for b in range(20))
@@ -245,19 +231,16 @@ def test_of_a_crowded_key_the_newest_texts_are_looked_at(index: BlockIndex) -> N
 
 @LIMITED
 def test_limit_that_is_not_passed_is_not_reported(index: BlockIndex) -> None:
-    """The limit is inclusive: the last of eleven texts looks at all ten before it."""
     found, report = look_up_all(index, make_prints([5] * 11), range(11))
     assert (len(found), report.limits_hit) == (55, {})
 
 
 @LIMITED
 def test_index_with_a_bucket_limit_does_not_promise_to_be_exact(index: BlockIndex) -> None:
-    """Whether the limit will be hit is not known beforehand."""
     assert not look_up_all(index, make_prints([5]))[1].exact
 
 
 def test_pair_in_a_crowded_key_is_found_by_another_key() -> None:
-    """Fifty newer texts share the first block of a pair, nobody its others: that the first is crowded loses nothing."""
     shared = 0xFFFF
     others = [shared | (row * 0x0001_0003_0007 + 1) << 16 for row in range(1, 51)]
     twin = shared | 0xABC_DEF0_1234 << 16
@@ -267,19 +250,16 @@ def test_pair_in_a_crowded_key_is_found_by_another_key() -> None:
 
 
 def test_blocks_beyond_their_distance_do_not_promise_to_be_exact() -> None:
-    """Four blocks with a key of one find most pairs 4 bits apart, not all."""
     prints = make_prints([5], limits=make_limits(1, max_hamming_distances=4))
     assert not look_up_all(make_blocks(4, 1), prints)[1].exact
 
 
 def test_largest_bucket_is_that_of_the_data() -> None:
-    """Twelve equal texts, which the last of them meets but itself, and one that shares no block with them."""
     _, report = look_up_all(make_blocks(4, 1), make_prints([0x0001000100010001] + [0] * 12))
     assert report.largest_bucket == 11
 
 
 def test_comparisons_of_a_scan_are_counted() -> None:
-    """Every text with those before it, of the index or of the batch."""
     for cuts in ([], [2], [1, 2, 3]):
         assert look_up_all(Scan(), make_prints([1, 2, 3, 4]), cuts)[1].n_comparisons == 6
 
@@ -289,7 +269,6 @@ def test_comparisons_of_a_scan_are_counted() -> None:
 
 @given(st.sampled_from([64, 128, 256, 512]), st.integers(1, 64))
 def test_blocks_are_contiguous_and_hold_every_bit_once(bits: int, n_blocks: int) -> None:
-    """Their sizes differ by one at most."""
     blocks = cut_blocks(bits, n_blocks)
     assert np.concatenate(blocks).tolist() == list(range(bits))
     assert max(map(len, blocks)) - min(map(len, blocks)) <= 1
@@ -297,7 +276,6 @@ def test_blocks_are_contiguous_and_hold_every_bit_once(bits: int, n_blocks: int)
 
 @given(st.integers(1, 9), st.integers(0, 3))
 def test_probes_are_all_flips_within_the_radius(block_bits: int, radius: int) -> None:
-    """Each once, the text's own key first; so many are counted beforehand."""
     blocks = [np.arange(block_bits)]
     probed = probed_key_bits(blocks, [radius], own_key_bits(blocks, 1).masks)
     flips = probed.flips[:, 0].tolist()
@@ -307,7 +285,6 @@ def test_probes_are_all_flips_within_the_radius(block_bits: int, radius: int) ->
 
 
 def test_blocks_too_few_for_the_distance_are_refused() -> None:
-    """The message says what is needed and why."""
     with pytest.raises(ConfigError, match="n_blocks must be at least 41 because max_hamming_distance is 40"):
         load_settings({"blocks": {"use": "blocks", "n_blocks": 4}})
 
@@ -320,13 +297,11 @@ def test_blocks_that_make_too_many_tables_are_refused() -> None:
 
 
 def test_probing_with_too_many_neighbours_is_refused() -> None:
-    """Hours of look-ups are an error beforehand, not a surprise."""
     with pytest.raises(ConfigError, match="more than max_probes"):
         load_settings({"blocks": {"use": "probing", "n_blocks": 4}})
 
 
 def test_probing_counts_the_neighbours_of_the_widest_block_and_radius() -> None:
-    """Five blocks of 64 bits have 13 at most, and within 6 bits the first are looked up with one bit flipped."""
     band = {"max_hamming_distance": 6, "verifier": {"use": "edit", "threshold": 0.8}}
     config = {"fingerprint": {"bits": 64}, "lengths": [band]}
     load_settings({**config, "blocks": {"use": "probing", "n_blocks": 5, "max_probes": 14}})
@@ -336,7 +311,6 @@ def test_probing_counts_the_neighbours_of_the_widest_block_and_radius() -> None:
 
 @given(n_blocks=st.integers(1, 64), distance=st.integers(0, 511))
 def test_radii_are_the_least_that_miss_nothing(n_blocks: int, distance: int) -> None:
-    """The fewest differing bits of a pair that every block misses are one more than the distance."""
     radii = block_radii(n_blocks, distance)
     assert sum(radius + 1 for radius in radii) == distance + 1
     assert len(radii) == min(n_blocks, distance + 1)

@@ -17,7 +17,6 @@ def prepared(n_blocks: int, n_key_blocks: int, bits: int = 64) -> Blocks:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_key_is_a_segment_above_its_number(shape: tuple[int, int]) -> None:
-    """The same in plain integers."""
     index, words = prepared(*shape), np.random.default_rng(3).integers(0, 2**64, 200, np.uint64)
     assert tuple(index.use_segments()) == SHAPES[shape]
     keys = index.keys([], words[:, None])
@@ -27,7 +26,6 @@ def test_a_key_is_a_segment_above_its_number(shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(("n_blocks", "n_key_blocks", "bits"), [(4, 1, 128), (1, 1, 64), (4, 3, 64), (11, 4, 64)])
 def test_keys_stay_hashes_if_there_is_no_room_for_segments(n_blocks: int, n_key_blocks: int, bits: int) -> None:
-    """A segment has at most 32 bits of a fingerprint of 64, and a number fits into a byte."""
     index, words = prepared(n_blocks, n_key_blocks, bits), np.full((1, bits // 64), 5, np.uint64)
     before = index.keys([], words)
     assert index.use_segments() == ()
@@ -35,7 +33,6 @@ def test_keys_stay_hashes_if_there_is_no_room_for_segments(n_blocks: int, n_key_
 
 
 def test_other_indexes_have_no_segments() -> None:
-    """Probing looks up other keys than those that texts have."""
     index = Probing(Probing.Options(n_blocks=4))
     index.prepare(64, 8)
     assert index.use_segments() == ()

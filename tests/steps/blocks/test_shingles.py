@@ -26,7 +26,6 @@ def keys_of(index: Shingles, *texts: str) -> NDArray[np.uint64]:
 
 
 def test_a_text_has_as_many_keys_as_asked_for() -> None:
-    """Rising, each once; a text without characters has none."""
     keys = keys_of(make_shingles(n_shingles=5), TEXT, "")
     assert keys.shape == (2, 5)
     assert keys[0].tolist() == sorted(set(keys[0].tolist()))
@@ -42,14 +41,12 @@ def test_limits_are_those_of_the_options() -> None:
 
 
 def test_an_edited_copy_shares_keys() -> None:
-    """And another text none."""
     keys = keys_of(make_shingles(), TEXT, TEXT.replace("喊", "叫"), "明天下雨吗，要不要带伞出门")
     assert count_shared(keys[0], keys[1]) >= 5
     assert count_shared(keys[0], keys[2]) == 0
 
 
 def test_what_many_texts_have_is_no_key_where_there_is_another() -> None:
-    """Once learned, two of them share no key but common ones at the end."""
     before, after = make_shingles(n_shingles=3), make_shingles(n_shingles=3)
     after.learn(OTHERS)
     shared = [count_shared(*keys_of(index, *OTHERS[:2])) for index in (before, after)]
@@ -57,7 +54,6 @@ def test_what_many_texts_have_is_no_key_where_there_is_another() -> None:
 
 
 def test_learned_shingles_go_on_in_another_instance() -> None:
-    """Array by array."""
     index, other = make_shingles(), make_shingles()
     index.learn(OTHERS)
     assert keys_of(index, *OTHERS).tolist() != keys_of(other, *OTHERS).tolist()
@@ -77,7 +73,6 @@ def test_learned_shingles_of_another_version_are_refused(learned: dict[str, NDAr
 
 
 def test_only_the_beginning_of_a_long_text_is_learned_from() -> None:
-    """What comes after 2,048 characters counts for nothing."""
     beginnings = [chr(0x5000 + number) for number in range(30)]
     within, after = make_shingles(n_shingles=3), make_shingles(n_shingles=3)
     within.learn([one + TEXT[:3] + one for one in beginnings])
@@ -87,7 +82,6 @@ def test_only_the_beginning_of_a_long_text_is_learned_from() -> None:
 
 
 def test_copies_of_a_text_make_none_of_its_shingles_common() -> None:
-    """However often it is posted with another end: they have one surrounding."""
     index = make_shingles()
     index.learn([f"{TEXT}{TEXT[::-1]}{other}" for other in OTHERS])
     assert keys_of(index, TEXT).tolist() == keys_of(make_shingles(), TEXT).tolist()

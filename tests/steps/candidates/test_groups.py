@@ -53,7 +53,6 @@ def group(
 def test_equal_keys_are_one_group(
     n_keys: int | None, key_bits: int, workers: int, lists: list[list[int]], probes_others: bool, texts_per_slice: int
 ) -> None:
-    """With its size; texts that are not compared have none, nor has a key that no other text has or looks up."""
     groups = group(
         lists,
         probes_others=probes_others,

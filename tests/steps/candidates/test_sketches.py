@@ -67,7 +67,6 @@ def test_without_sketches_characters_refuse_no_pair(index: BlockIndex, seed: int
 @examples(20)
 @given(seed=seeds)
 def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
-    """A band whose verifier does not tell, beside one that does: the shorter text's is what counts."""
     prints, texts, sketches = prints_of_texts(np.random.default_rng(seed), 40, 64, 4)
     asks = prints.limits.lengths <= SHORT
     limits = prints.limits._replace(
@@ -86,7 +85,6 @@ def test_texts_that_ask_for_nothing_are_paired_with_any(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_list_the_same_pairs(workers: int) -> None:
-    """Slices and tables in threads, with sketches."""
     prints, texts, sketches = prints_of_texts(np.random.default_rng(3), 1100, 64, 4)
     expected = [pair for pair in plain_pairs(prints) if in_common_enough(sketches, texts, pair)]
     for index in (Scan(), make_blocks(6, 2)):

@@ -34,7 +34,6 @@ def pairs_of(grouped: WithinBatch, rows: Int64s) -> list[tuple[int, int, int]]:
 def test_pairs_found_beforehand_are_those_found_later(
     index: BlockIndex, seed: int, taken: Int64s, places: list[int]
 ) -> None:
-    """Of any of the texts, asked about any of these."""
     later = batch_of(index, seed)
     beforehand = later.with_pairs(1)
     assert beforehand.found is not None
@@ -46,7 +45,6 @@ def test_pairs_found_beforehand_are_those_found_later(
 
 
 def test_what_finding_them_took_is_reported_when_they_are_asked_for() -> None:
-    """Once for each time, as if they were found then."""
     later, now, then = batch_of(make_blocks(4, 1), 1), BlockReport(), BlockReport()
     later.pairs(np.arange(N_TEXTS), then, 1)
     later.with_pairs(1).pairs(np.arange(N_TEXTS), now, 1)
@@ -55,7 +53,6 @@ def test_what_finding_them_took_is_reported_when_they_are_asked_for() -> None:
 
 
 def test_texts_that_crowd_one_another_are_not_compared_beforehand() -> None:
-    """Most of them may repeat what was kept before."""
     n = 3 * FEW_COMPARISONS
     prints = clustered_prints(np.random.default_rng(1), n, 64, 0, by_length=False)
     grouped = group_batch(make_run_index(make_blocks(4, 1), prints).batch(np.arange(n)))

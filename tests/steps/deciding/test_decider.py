@@ -14,14 +14,12 @@ seeds = st.integers(0, 2**32)
 
 @given(seeds, st.sampled_from([1, 2, 7, 16, 2**14]))
 def test_decisions_and_counted_limits_equal_the_rule(seed: int, texts_per_batch: int) -> None:
-    """Kept texts, keepers and counts are those of deciding text by text, whatever the batches."""
     crowd = make_crowd(seed)
     assert as_outcome(*decide_by_package(crowd, texts_per_batch)) == decide_by_rule(crowd)
 
 
 @given(seeds, st.sampled_from([1, 3, 10]))
 def test_deciding_crowded_batches_in_halves_changes_nothing(seed: int, fewest_texts: int) -> None:
-    """However small the batches that are cut in two, the rule decides, equal texts in both halves among them."""
     crowd = make_crowd(seed)
     halved = decide_by_package(crowd, fewest_texts=fewest_texts, most_comparisons=0)
     assert as_outcome(*halved) == decide_by_rule(crowd)
@@ -29,7 +27,6 @@ def test_deciding_crowded_batches_in_halves_changes_nothing(seed: int, fewest_te
 
 @given(seeds, st.sampled_from([7, 20]), st.integers(1, 3))
 def test_depths_may_be_asked_for_a_few_texts_at_a_time(seed: int, texts_per_batch: int, asked_together: int) -> None:
-    """What was asked for texts before is forgotten by then."""
     crowd = make_crowd(seed)
     decided = decide_by_package(crowd, texts_per_batch, asked_together=asked_together)
     assert as_outcome(*decided) == decide_by_rule(crowd)
@@ -37,7 +34,6 @@ def test_depths_may_be_asked_for_a_few_texts_at_a_time(seed: int, texts_per_batc
 
 @given(seeds, st.sampled_from([3, 7, 20]), st.sampled_from([1, 3, 2**20]))
 def test_batches_may_be_made_ahead(seed: int, texts_per_batch: int, most_comparisons: int) -> None:
-    """While another one is decided, which may remove some of their texts, or turn out to be crowded."""
     crowd = make_crowd(seed)
     decided = decide_by_package(crowd, texts_per_batch, 2, fewest_texts=1, most_comparisons=most_comparisons)
     assert as_outcome(*decided) == decide_by_rule(crowd)
@@ -48,7 +44,6 @@ def test_batches_may_be_made_ahead(seed: int, texts_per_batch: int, most_compari
 def test_whatever_is_done_at_a_time_the_rule_decides(
     seed: int, texts_per_batch: int, fewest_texts: int, most_comparisons: int, asked_together: int
 ) -> None:
-    """Texts that were decided before all those before them among it."""
     crowd = make_crowd(seed)
     limits = {"fewest_texts": fewest_texts, "most_comparisons": most_comparisons, "asked_together": asked_together}
     assert as_outcome(*decide_by_package(crowd, texts_per_batch, **limits)) == decide_by_rule(crowd)
@@ -56,7 +51,6 @@ def test_whatever_is_done_at_a_time_the_rule_decides(
 
 @pytest.mark.parametrize("texts_per_batch", [1500, 4000])
 def test_workers_change_nothing(texts_per_batch: int) -> None:
-    """Batches of enough texts for two workers are decided alike by one, the counts of all work included."""
     names = np.unique(np.random.default_rng(5).integers(0, 5000, 4000), return_inverse=True)[1]
     crowd = make_crowd(11, n_distinct=int(names.max()) + 1, n_keys=300, names=names, max_bucket_size=3)
     (alone, report), (shared, shared_report) = (decide_by_package(crowd, texts_per_batch, n) for n in (1, 2))

@@ -14,7 +14,6 @@ rows = st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.intege
 
 @given(st.lists(st.lists(rows, max_size=5), max_size=6), st.integers(0, 4))
 def test_pairs_come_back_as_they_were_put_in(parts: list[list[tuple[int, int, int]]], room: int) -> None:
-    """Those of all parts, in order, in numbers as wide as other steps have them, however little room there was."""
     growing = GrowingPairs(no_pairs(), room)
     for part in parts:
         earlier, later, distances = np.array(part, np.int64).reshape(-1, 3).T

@@ -13,7 +13,6 @@ differing_numbers = pytest.mark.parametrize("posts", [EPISODES, CASES], ids=["ep
 
 @differing_numbers
 def test_posts_that_differ_in_a_number_are_near_by_their_characters(posts: list[str]) -> None:
-    """One of many differs; `post` knows that a number counts."""
     edit = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.8}}], "must_agree": []}
     assert hybriddup.dedupe(posts, config=edit).kept == [0]
     assert hybriddup.dedupe(CASES).kept == [0, 1]
@@ -22,7 +21,6 @@ def test_posts_that_differ_in_a_number_are_near_by_their_characters(posts: list[
 @differing_numbers
 @pytest.mark.parametrize("config", [{"must_agree": ["numbers"]}, {"numbers_must_match": True}, "sms", "headlines"])
 def test_guard_keeps_posts_that_differ_in_a_number(posts: list[str], config: object) -> None:
-    """Where the configuration asks for it, as those for messages and headlines do."""
     assert hybriddup.dedupe(posts, config=config).kept == [0, 1]  # type: ignore[arg-type]
 
 
@@ -39,7 +37,6 @@ def test_guard_keeps_posts_that_differ_in_a_number(posts: list[str], config: obj
 def test_a_length_band_may_say_otherwise(
     posts: list[str], everywhere: list[str], short: list[str] | None, long: list[str] | None, kept: list[int]
 ) -> None:
-    """In runs, windows and explanations; the other bands go by what is said for all."""
     edit = {"use": "edit", "threshold": 0.8}
     bands = [
         {"up_to": 60, "verifier": edit, "must_agree": short},
@@ -55,13 +52,11 @@ def test_a_length_band_may_say_otherwise(
 
 @differing_numbers
 def test_masked_digits_are_all_alike(posts: list[str]) -> None:
-    """To reduce posts to their templates: then they are exact repeats."""
     result = hybriddup.dedupe(posts, config={"normalizer": {"digits": "mask"}})
     assert [post.reason for post in result.removed] == ["exact"]
 
 
 def test_guard_does_not_part_posts_with_the_same_numbers() -> None:
-    """It refuses on numbers only."""
     posts = [CASES[0], CASES[0].replace("，", "。")[:-1] + "！"]
     assert hybriddup.dedupe(posts, config={"must_agree": ["numbers"]}).kept == [0]
 
@@ -81,7 +76,6 @@ EDIT = {"lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}], "must_agre
 
 
 def test_explanation_near_miss_and_match_name_the_guard_and_what_differs() -> None:
-    """All in the same words."""
     reason = ["negation none / not"]
     explanation = hybriddup.explain(*SIGNS, config=EDIT)
     assert explanation.guards == reason
@@ -95,13 +89,11 @@ def test_explanation_near_miss_and_match_name_the_guard_and_what_differs() -> No
 
 
 def test_a_later_post_repeats_an_earlier_one_that_no_guard_keeps_apart_from_it() -> None:
-    """A guard ends no search: the third post has the first as its keeper, and not the second."""
     posts = [*SIGNS, SIGNS[0] + "!"]
     assert [(post.row, post.keeper_row) for post in hybriddup.dedupe(posts, config=EDIT).removed] == [(2, 0)]
 
 
 def test_short_text_configurations_find_the_pair_of_the_articles() -> None:
-    """Another verb and another particle are no other name."""
     pair = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
     for config in ("weibo", "twitter", "sms", "headlines"):
         assert hybriddup.explain(*pair, config=config).guards == []

@@ -162,26 +162,22 @@ TOGETHER = {
     ("guard", "a", "b", "reason"), [(guard, *pair) for guard, pairs in APART.items() for pair in pairs]
 )
 def test_two_posts_are_kept_apart_for_what_differs(guard: str, a: str, b: str, reason: str) -> None:
-    """The reason names the guard and what differs."""
     assert reasons([guard], a, b) == [reason]
 
 
 @pytest.mark.parametrize(("guard", "a", "b"), [(guard, *pair) for guard, pairs in TOGETHER.items() for pair in pairs])
 def test_repeats_are_not_kept_apart(guard: str, a: str, b: str) -> None:
-    """What differs is spelling, decoration, an addition, or a word of the same meaning."""
     assert reasons([guard], a, b) == []
 
 
 @pytest.mark.parametrize("guard", ["numbers", "links", "mentions", "emoji"])
 def test_strict_asks_for_the_same_on_both_sides(guard: str) -> None:
-    """Then what only one post has is a reason, too."""
     a, b = "the kiln is hot", "the kiln is hot 7 https://example.org @anna 🎉"
     assert reasons([guard], a, b) == []
     assert len(reasons([{"use": guard, "strict": True}], a, b)) == 1
 
 
 def test_words_of_the_user_must_agree() -> None:
-    """Whole words where a script has spaces, in any case."""
     own = [{"words": ["买", "draft", "Final"]}]
     assert reasons(own, "我想买两张票", "我想要两张票") == ["words 买 / none"]
     assert reasons(own, "the FINAL plan", "the draft plan") == ["words final / draft"]
@@ -189,6 +185,5 @@ def test_words_of_the_user_must_agree() -> None:
 
 
 def test_each_guard_that_objects_gives_its_reason() -> None:
-    """In the order of the setting."""
     a, b = "the 3 lifts are safe", "the 5 lifts are not safe"
     assert reasons(["negation", "numbers"], a, b) == ["negation none / not", "numbers 3 / 5"]

@@ -23,7 +23,6 @@ def add_all(lists: PostingLists, keys: np.ndarray, first: int, horizon: int, at_
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_window_that_stays_full_takes_no_more_memory(wide: bool) -> None:
-    """Ever new keys, and some that stay: after some windows nothing more is taken."""
     rng, horizon, lists = np.random.default_rng(0), 2000, PostingLists(2000, 4, 30, wide=wide)
     n_bytes = []
     for first in range(1, 16 * horizon, horizon):
@@ -38,7 +37,6 @@ def test_a_window_that_stays_full_takes_no_more_memory(wide: bool) -> None:
 
 
 def test_all_is_swept_out_when_all_was_forgotten() -> None:
-    """Keys of forgotten texts go, and their lists, as long as others are added."""
     rng, lists = np.random.default_rng(1), PostingLists(5000, 3, 8)
     add_all(lists, rng.integers(0, 3000, (5000, 3), np.uint64), 1, 10**6)
     one_key = np.full((20_000, 1), 7, np.uint64)
@@ -50,7 +48,6 @@ def test_all_is_swept_out_when_all_was_forgotten() -> None:
 
 @pytest.mark.parametrize("start", [2**31 - 300, 2**32 - 300, 2**40 + 5])
 def test_numbers_go_on_past_what_an_entry_can_hold(start: int) -> None:
-    """Depths of live texts, where the low bits of numbers begin anew."""
     keys = np.zeros((600, 1), np.uint64)
     numbers = np.delete(np.arange(start, start + 601), (2**31 - start) % 2**31 if start < 2**33 else 600)
     lists = PostingLists(600, 1, 50)
@@ -64,7 +61,6 @@ def test_numbers_go_on_past_what_an_entry_can_hold(start: int) -> None:
 
 
 def test_pools_grow_when_there_is_more_than_was_expected() -> None:
-    """Pages of keys, blocks of lists, and the rows of the shards' pages."""
     rng, texts = np.random.default_rng(2), 150_000
     keys = np.stack(
         [rng.permutation(texts).astype(np.uint64), rng.integers(0, 50, texts, np.uint64) + np.uint64(10**9)], 1
@@ -78,7 +74,6 @@ def test_pools_grow_when_there_is_more_than_was_expected() -> None:
 
 
 def test_classes_of_blocks_rise_to_one_for_a_ring() -> None:
-    """The last holds the numbers of a ring and a header, and hardly more."""
     for ring_size in [2, 3, 4, 5, 8, 31, 257, 2**25]:
         words = block_classes(ring_size)
         assert (np.diff(words) > 0).all()
@@ -88,7 +83,6 @@ def test_classes_of_blocks_rise_to_one_for_a_ring() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    """Limits, wide keys in lists of narrow ones, and windows of too many texts."""
     for most in (-1, 2**25):
         with pytest.raises(ValueError, match="max_bucket_size must be an int in"):
             PostingLists(10, 1, most)
