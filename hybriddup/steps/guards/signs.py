@@ -18,6 +18,7 @@ from hybriddup.steps.posts.characters import hash_of
 from hybriddup.steps.verifiers.bounds import texts_at
 
 N_CODE_POINTS = 0x110000
+FIRST_HAN, LAST_HAN = 0x3400, 0x9FFF
 LAST_LETTER = 0x32000
 """No letter comes after it but Han characters in private use."""
 
@@ -27,7 +28,9 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
     places, numbers = np.unique(np.concatenate([earlier, later]), return_inverse=True)
     numbers = numbers.astype(np.int64)
     points, offsets = encode_texts(texts_at(posts, places))
-    found: UInt8s = find_signs(points, offsets, numbers[: len(earlier)], numbers[len(earlier) :], load_signs())
+    has_han = bool(((points >= FIRST_HAN) & (points <= LAST_HAN)).any())
+    signs = load_signs_and_names() if has_han else load_signs()
+    found: UInt8s = find_signs(points, offsets, numbers[: len(earlier)], numbers[len(earlier) :], signs)
     return found
 
 
@@ -50,13 +53,15 @@ def load_signs() -> Signs:
         for word in named:
             words[hash_of(word)] = words.get(hash_of(word), 0) | int(kind)
     order = sorted(words)
-    return Signs(kinds, np.array(order, np.uint64), np.array([words[one] for one in order], np.uint8), name_keys())
+    of_words = np.array([words[one] for one in order], np.uint8)
+    return Signs(kinds, np.array(order, np.uint64), of_words, np.zeros(0, np.uint64))
 
 
-def name_keys() -> UInt64s:
-    """Return uint64[n], rising: the hashes of the names of the dictionary, and of surnames."""
-    points, offsets = encode_texts([*names.han_names(), *names.tables().surnames])
-    return np.sort(hash_texts(points, offsets))
+@cache
+def load_signs_and_names() -> Signs:
+    """Return the same with names, which are of Han characters only and take longer to read."""
+    keys: UInt64s = hash_texts(*encode_texts([*names.han_names(), *names.tables().surnames]))
+    return load_signs()._replace(names=np.sort(keys))
 
 
 def _mark(kinds: UInt8s, kind: np.uint8, characters: Iterable[str]) -> None:
