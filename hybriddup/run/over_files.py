@@ -149,6 +149,6 @@ def run_over_files(
             tallies = job.tallies(result, corpus) if job.marks else None
             file_outputs.write(opened, planned, corpus, result, progress, mark=job.mark, tallies=tallies)
         file_outputs.write_summary(planned, inputs, job.against, settings, corpus, result)
-        file_outputs.write_report(planned, result, progress)
+        file_outputs.write_report(planned, inputs, result, progress)
         outputs.commit()
     return FinishedRun(result, planned, corpus)
