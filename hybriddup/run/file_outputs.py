@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from time import perf_counter
 from typing import cast
 
@@ -19,7 +19,7 @@ from hybriddup.data.tallies import Tallies
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import MarkingWriter
-from hybriddup.files.inputs import TEXT_FORMATS, Inputs, output_endings
+from hybriddup.files.inputs import TEXT_FORMATS, Inputs, listed, output_endings
 from hybriddup.files.output_names import CLUSTERS, PLAIN_TEXT, RECIPE, REMOVED, REPORT, SUMMARY, Kind, check_ending
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
@@ -195,11 +195,11 @@ def write_summary(
         stream.write(to_json(data))
 
 
-def write_report(outputs: Mapping[str, Output], result: Result, progress: Progress) -> None:
+def write_report(outputs: Mapping[str, Output], inputs: Sequence[str], result: Result, progress: Progress) -> None:
     """Write the HTML report, if requested."""
     if "--report" not in outputs:
         return
     progress.start("report", result.n_rows, "posts")
     with outputs["--report"].open() as stream:
-        result.report(stream)
+        result.report(stream, name=listed([PurePath(name).name for name in inputs]))
     progress.finish()

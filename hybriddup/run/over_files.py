@@ -157,6 +157,6 @@ def run_over_files(
             result.summary.timings.insert(0, timing)
             result.summary.notes += [*job.notes, *remarks, *of_others]
         file_outputs.write_summary(planned, inputs, job.against, settings, corpus, result)
-        file_outputs.write_report(planned, result, progress)
+        file_outputs.write_report(planned, inputs, result, progress)
         outputs.commit()
     return FinishedRun(result, planned, corpus)

@@ -92,7 +92,7 @@ class Clock:
             raise StoppedError
 
 
-MESSAGE = "compiling the kernels, some twenty seconds" + ("; later runs load them from the cache" if KEEPS else "")
+MESSAGE = "compiling the kernels, for up to a minute" + ("; later runs load them from the cache" if KEEPS else "")
 
 
 @contextmanager

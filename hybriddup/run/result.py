@@ -278,7 +278,7 @@ class Result:
         """
         return removed_to_polars(self.removed)
 
-    def report(self, target: str | Path | BinaryIO, *, times: Sequence[Any] | None = None) -> None:
+    def report(self, target: str | Path | BinaryIO, *, times: Sequence[Any] | None = None, name: str = "") -> None:
         """Write a report for people: one file of HTML that needs no network.
 
         It shows counts, charts by length, day, score and distance, the most repeated posts, a sample of the removed
@@ -292,6 +292,8 @@ class Result:
         times
             When each row was made, for the chart by day: dates, seconds or milliseconds since 1970, or text such as
             ``2026-11-24``. None = there is no such chart, unless a field ``created_at`` was read.
+        name
+            What was deduplicated, for the head of the page, such as the name of a file.
 
         Raises
         ------
@@ -314,7 +316,7 @@ class Result:
         else:
             raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
         removed = cast("RemovedPosts", self.removed)  # as every run makes them
-        contents = Contents(self.summary, settings, corpus, removed, self.dropped, self._all_near_misses, times)
+        contents = Contents(self.summary, settings, corpus, removed, self.dropped, self._all_near_misses, times, name)
         page = render(contents)
         if isinstance(target, (str, Path)):
             save_whole(target, lambda file: file.write(page))

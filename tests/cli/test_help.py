@@ -26,7 +26,7 @@ def test_many_options_are_in_groups(run: Run) -> None:
     """Each option once; commands with few have one list."""
     shown = run("dedupe", "--help").out
     headings = re.findall(r"^(\w+):$", shown, re.MULTILINE)
-    assert headings == ["Arguments", "Outputs", "Fields", "Comparing", "Reading", "Messages", "Examples"]
+    assert headings == ["Arguments", "Outputs", "Fields", "Comparing", "Reading", "Messages"]
     assert len(re.findall(r"^ +(?:-\w, )?--[\w-]+", shown, re.MULTILINE)) > 25
     assert re.findall(r"^(\w+):$", run("warm-up", "--help").out, re.MULTILINE)[:2] == ["Arguments", "Options"]
 

@@ -38,7 +38,7 @@ def test_report_is_the_same_as_that_of_python(run: Run, tmp_path: Path) -> None:
     texts = [REPEATED, OTHER, NEARLY]
     name = write_posts(tmp_path / "posts.jsonl", *texts)
     run("dedupe", name, "--report", "report.html")
-    hybriddup.dedupe(texts).report(tmp_path / "python.html")
+    hybriddup.dedupe(texts).report(tmp_path / "python.html", name="posts.jsonl")
     assert (tmp_path / "report.html").read_bytes() == (tmp_path / "python.html").read_bytes()
 
 

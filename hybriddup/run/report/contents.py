@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.spread import spread_rows
+from hybriddup.data.tallies import iso_time, seconds_of
 from hybriddup.data.times import parse_time, read_time
 from hybriddup.run.near_misses import NearMiss, NearMisses
 from hybriddup.run.report.differences import MarkedText, marked_texts
@@ -28,6 +31,7 @@ CLUSTERS_SHOWN, MEMBERS_SHOWN = 10, 6
 MOST_MEMBERS = 2000
 """Members of a cluster that are looked at, to show those of its texts that are most frequent."""
 MOST_BARS = 62
+LENGTH_BINS = 10
 CODES = {"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}
 
 
@@ -37,6 +41,8 @@ class ShownPair(NamedTuple):
     post: Removed | NearMiss
     earlier: MarkedText
     text: MarkedText
+    command: str
+    """The command that explains the pair."""
 
 
 class ShownMember(NamedTuple):
@@ -72,6 +78,8 @@ class Contents:
     misses: NearMisses
     times: Sequence[Any] | None
     """When each post of the corpus was made; None where nobody knows."""
+    name: str = ""
+    """What was deduplicated, such as the files; empty = posts in memory."""
 
     @cached_property
     def near(self) -> Int64s:
@@ -87,10 +95,24 @@ class Contents:
     def counts(self) -> list[tuple[str, int]]:
         """What became of the posts; the first is how many there were."""
         of = self.summary
-        n_left_out = of.n_read - of.n_kept - of.n_exact - of.n_near
-        more = {"left out, without text": n_left_out, "bad lines": of.n_bad_lines}
+        n_left_out = of.n_read - of.n_kept - of.n_exact - of.n_near - of.n_originals
+        more = {"left out, without text": n_left_out, "removed with their copies": of.n_originals}
+        more |= {"bad lines": of.n_bad_lines}
         counts = {"posts": of.n_read, "kept": of.n_kept, "near repeats": of.n_near, "exact repeats": of.n_exact}
         return [*counts.items(), *((name, n) for name, n in more.items() if n)]
+
+    @property
+    def head(self) -> list[str]:
+        """What the report is about: the posts, their dates, the configuration, and the estimated recall."""
+        seconds = seconds_of(self.times or [])
+        known, recall = seconds[~np.isnan(seconds)], self.summary.estimated_stage1_recall
+        first, last = (iso_time(float(end))[:10] for end in (known.min(), known.max())) if len(known) else ("", "")
+        return [
+            *([self.name] if self.name else []),
+            *([f"{first} to {last}" if first != last else first] if first else []),
+            f"configuration {self.summary.config}",
+            *([] if recall is None else [f"candidate search found an estimated {recall:.1%}"]),
+        ]
 
     @property
     def limits(self) -> list[tuple[str, int]]:
@@ -112,18 +134,21 @@ class Contents:
             ("recipe id", of.recipe_id),
         ]
 
-    @property
-    def band_names(self) -> list[str]:
-        """The length bands, in characters."""
-        return [band.name(lower) for lower, band in self.settings.bands()]
-
-    def by_band(self) -> dict[str, list[int]]:
-        """Return the removed posts of each length band, by reason."""
-        columns, n = self.removed.columns, len(self.band_names)
-        return {
-            reason: np.bincount(columns.length_bands[columns.is_exact == is_exact], minlength=n).tolist()
+    def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
+        """Return up to ten ranges of length that hold about as many removed posts each, and the posts in each."""
+        columns, texts = self.removed.columns, self.corpus.texts
+        first = self.removed.corpus.n_against
+        lengths = np.fromiter(
+            (len(texts[post - first]) for post in columns.posts.tolist()), np.int64, len(columns.posts)
+        )
+        starts = np.quantile(lengths, np.arange(LENGTH_BINS) / LENGTH_BINS, method="nearest")
+        edges = np.unique(np.append(starts, lengths.max() + 1))
+        names = [f"{low}-{high - 1}" if low < high - 1 else f"{low}" for low, high in pairwise(edges.tolist())]
+        counts = {
+            reason: np.histogram(lengths[columns.is_exact == is_exact], edges)[0].tolist()
             for reason, is_exact in (("exact repeats", True), ("near repeats", False))
         }
+        return names, counts
 
     def by_day(self) -> Days | None:
         """Return what became of the posts of each day; None where posts have no times."""
@@ -153,11 +178,11 @@ class Contents:
         near = self.near[evenly_by_score(self.near_scores, NEAR_SHOWN)]
         chosen = np.concatenate([near, exact[spread_rows(len(exact), EXACT_SHOWN)]])
         posts = [self.removed[place] for place in chosen.tolist()]
-        return [shown_pair(post, post.keeper_text) for post in posts]
+        return [shown_pair(post, post.keeper_text, self.summary.config) for post in posts]
 
     def nearest_misses(self) -> list[ShownPair]:
         """Return the near misses that came nearest to their thresholds."""
-        return [shown_pair(miss, miss.earlier_text) for miss in self.misses.first(MISSES_SHOWN)]
+        return [shown_pair(miss, miss.earlier_text, self.summary.config) for miss in self.misses.first(MISSES_SHOWN)]
 
     def clusters(self) -> list[ShownCluster]:
         """Return the kept posts for which most posts were removed."""
@@ -179,9 +204,10 @@ class Contents:
         return ShownCluster(one.keeper_row, one.duplicate_of, one.keeper_text, len(places), members, n_more)
 
 
-def shown_pair(post: Removed | NearMiss, earlier: str) -> ShownPair:
+def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair:
     """Return a post beside the one that it repeats, or came near to repeat."""
-    return ShownPair(post, *marked_texts(earlier, post.text))
+    words = ["hybriddup", "explain", "--config", config, "--", earlier, post.text]
+    return ShownPair(post, *marked_texts(earlier, post.text), shlex.join(words))
 
 
 def evenly_by_score(scores: Float64s, n: int) -> Int64s:

@@ -74,8 +74,8 @@ def shown_score(score: float) -> str:
 def charts_of(contents: Contents) -> Iterator[tuple[str, str, Chart]]:
     """Yield the charts that have something to show, each with its title and a sentence about it."""
     if len(contents.removed):
-        hint = "Length of the shorter text of a pair, in characters of what is compared."
-        yield "Removed posts by length", hint, stacked_bars(contents.band_names, contents.by_band())
+        hint = "Characters of the removed posts; each bar stands for about a tenth of them."
+        yield "Removed posts by length", hint, stacked_bars(*contents.by_length())
     if (days := contents.by_day()) is not None:
         without = f" Posts without a time: {days.n_without:,}." if days.n_without else ""
         hint = f"By the {days.unit} in which they were made.{without}"

@@ -63,7 +63,7 @@ def test_report_is_the_same_for_the_same_posts(page: str, tmp_path: Path) -> Non
 
 
 def test_report_asks_for_nothing_else(page: str) -> None:
-    without_posts = regex.sub(r"<(p|td|pre)\b[^>]*>.*?</\1>", "", page, flags=regex.DOTALL)
+    without_posts = regex.sub(r"<(p|td|pre|code)\b[^>]*>.*?</\1>", "", page, flags=regex.DOTALL)
     assert regex.findall(r"https?://[^\"'\s<]+", without_posts) == []
     assert not regex.search(r"<(?:link|img|script)[^>]+(?:src|href)=\"(?!data:,)", page)
 
@@ -247,3 +247,18 @@ def test_many_days_are_counted_by_month_or_year(times: list[str], unit: str, n: 
     found = days_of(times, np.zeros(2, np.int64), NAMES)
     assert found is not None
     assert (found.unit, len(found.names), sum(found.counts["kept"])) == (unit, n, 2)
+
+
+def test_the_head_names_what_was_deduplicated_and_what_was_found() -> None:
+    """The posts, their dates, the configuration and the estimated recall, with links to each part."""
+    posts = [
+        f"{text} number {chr(97 + n)}" for text in ("the early train was late", "what is for lunch") for n in range(9)
+    ]
+    target = BytesIO()
+    hybriddup.dedupe(posts).report(target, times=[f"2026-01-{n + 1:02}" for n in range(18)], name="posts.jsonl")
+    page = target.getvalue().decode()
+    assert "hybriddup · posts.jsonl · 2026-01-01 to 2026-01-18 · configuration posts" in page
+    links = regex.findall(r'<a href="#([\w-]+)"', page)
+    assert links == ["counts-heading", "clusters-heading", "pairs-heading", "misses-heading", "run-heading"]
+    assert all(f'id="{link}"' in page for link in links)
+    assert "hybriddup explain --config posts -- &#39;" in page
