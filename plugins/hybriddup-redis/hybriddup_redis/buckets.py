@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,15 +13,12 @@ from hybriddup.shared_windows import Entries, Keyed, Needs, entry_type
 from hybriddup.shared_windows.candidates import stable_order
 from hybriddup.shared_windows.packing import mix_keys
 from hybriddup_redis.calls import MOST_KEYS, ByPartition, KeyedCall, Keys, RunInTurn, parts_of
-from hybriddup_redis.expiry import Expiry
 
 SLACK = 64
 """Settled entries that a bucket holds in addition: it is in the order in which posts entered, which is not quite that
 of their positions."""
 OVERFLOWS = 128
 """In the byte that describes a bucket: it continues in its overflow."""
-IS_DUE = 2**15
-"""In the number of items of a bucket: its shard is to expire later."""
 
 
 class Grouped(NamedTuple):
@@ -34,13 +30,11 @@ class Grouped(NamedTuple):
     """int64[n + 1]: where the items of each bucket begin, and where the last ones end."""
     items: NDArray[Any]
     """Bucket after bucket."""
-    marks: Int64s | int = 0
-    """int64[n]: what is added to the numbers of items when scripts get them."""
 
     @property
     def numbers(self) -> NDArray[np.uint16]:
         """The number of items of each bucket, in two bytes, as scripts get it."""
-        return (np.diff(self.bounds) + self.marks).astype("<u2")
+        return np.diff(self.bounds).astype("<u2")
 
     def joined(self, part: slice) -> list[list[bytes]]:
         """Return the names of some buckets, the numbers of their items, and the items, each joined."""
@@ -115,7 +109,6 @@ class Buckets:
         self._type = entry_type(needs.words)
         self._first = self._type.itemsize, self._begins[0]
         """What the arguments of all scripts begin with."""
-        self._expiry = Expiry(2**16, ttl)
         self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
 
     def _calls(self, kind: str, grouped: Grouped, *first: Any) -> ByPartition:
@@ -177,12 +170,9 @@ class Buckets:
 
     def _enter_shards(self, added: Grouped, rows: Int64s, first: tuple[Any, ...], pieces: Pieces) -> Bools:
         """Add entries; return bool[n]: to which buckets none was added, since they overflow."""
-        shards, since = (mix_keys(added.keys) >> np.uint64(48)).astype(np.int64), time.monotonic()
-        is_due = self._expiry.is_due(shards)
-        entering = self._calls("ENTER", added._replace(marks=IS_DUE * is_due), *first)
+        entering = self._calls("ENTER", added, *first)
         overflows = np.zeros(len(rows), np.bool_)
         (answers,) = self._run_in_turn(entering.calls)
-        self._expiry.note(shards[is_due], since)
         for places, answer in zip(entering.places, answers, strict=True):
             overflows[places] = pieces.add_answer(rows[places], *answer)
         return overflows

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int64s
 from hybriddup.shared_windows import Holder
 from hybriddup_redis.calls import KeyedCall, Keys, RunInTurn, parts_of
-from hybriddup_redis.expiry import Expiry
 
 HASHES = 2**14
 """Number of hashes of ids, and of texts: with two million of each, Redis stores each hash as one block of memory."""
-CLAIM = np.dtype([("name", "V17"), ("position", "<i8"), ("instead_of", "<i8"), ("is_due", "u1")])
+CLAIM = np.dtype([("name", "V17"), ("position", "<i8"), ("instead_of", "<i8")])
 """A claim, as the script `HOLD` takes it."""
 
 
@@ -25,8 +22,6 @@ class Digests(NamedTuple):
 
     digests: list[bytes]
     """The kind of name, and 16 bytes of a digest."""
-    numbers: Int64s
-    """int64[n]: of the hashes that have them, those of ids before those of texts."""
     keys: Keys
     """The keys of these."""
 
@@ -46,20 +41,17 @@ class Names:
 
     def __init__(self, run_in_turn: RunInTurn, prefixes: Sequence[bytes], ttl: int) -> None:
         self._run_in_turn, self._prefixes, self._ttl = run_in_turn, prefixes, ttl
-        self._expiry = Expiry(2 * HASHES, ttl)
 
     def claim(self, holders: Sequence[Holder], oldest: int, before: Sequence[KeyedCall] = ()) -> list[int]:
         """Claim names, after other calls; return the holders. Positions before ``oldest`` are of no use."""
-        since, named = time.monotonic(), self._digests([one.name for one in holders])
+        named = self._digests([one.name for one in holders])
         claims = np.zeros(len(holders), CLAIM)
         claims["name"] = np.frombuffer(b"".join(named.digests), CLAIM["name"])
         claims["position"] = [one.position for one in holders]
         claims["instead_of"] = [-1 if one.instead_of is None else one.instead_of for one in holders]
-        claims["is_due"] = self._expiry.is_due(named.numbers)
         first = self._prefixes[0], oldest, self._ttl
         asked = named.keys.calls("HOLD", parts_of(claims.tobytes(), CLAIM.itemsize), first=first)
         _, answers = self._run_in_turn(before, asked.calls)
-        self._expiry.note(named.numbers[claims["is_due"] == 1], since)
         return asked.in_one_column(answers)
 
     def holders(self, names: Sequence[bytes], oldest: int) -> list[int | None]:
@@ -78,7 +70,7 @@ class Names:
         if len(self._prefixes) > 1:
             rows = zip(digests, hashes.tolist(), partitions.tolist(), strict=True)
             keys = [b"%s%s%d" % (self._prefixes[partition], one[:1], number) for one, number, partition in rows]
-        return Digests(digests, hashes + HASHES * (packed[:, 0] == ord("x")), Keys(partitions, keys))
+        return Digests(digests, Keys(partitions, keys))
 
 
 def digest_of(name: bytes) -> bytes:

@@ -140,3 +140,9 @@ def told(server: Server) -> bytes:
     with server.client() as client:
         found: bytes = client.execute_command("CLUSTER INFO")
     return found if isinstance(found, bytes) else repr(found).replace("': '", ":").encode()
+
+
+def sets_of(server: Server, window: str) -> dict[bytes, set[bytes]]:
+    """Return the sets of a window with the classic layout, as a plain client reads them."""
+    with server.client() as client:
+        return {key: client.smembers(key) for key in client.scan_iter(f"{{{window}:*}}t*", count=5000)}

@@ -1,19 +1,19 @@
-"""Whatever a window writes to Redis expires when it is of no use, though its expiry is seldom put off."""
+"""Whatever a window writes to Redis expires when it is of no use."""
 
 from __future__ import annotations
 
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
 import redis
 from hybriddup_redis.addresses import place_of
-from hybriddup_redis.expiry import TIMES, Expiry
 from hybriddup_redis.opening import open_store
 from hybriddup_redis.store import RedisStore
-from servers import Server
+from servers import Server, sets_of
 
-from hybriddup.shared_windows import Holder, Needs
+from hybriddup.shared_windows import Holder, Keyed, Needs, entry_type
 from hybriddup.testing.shared_stores import keyed
 
 HORIZON = 4000.0
@@ -39,7 +39,7 @@ def expiries(server: Server, name: str) -> dict[bytes, float]:
 
 
 def test_hashes_expire_also_when_all_posts_left_them_once(server: Server) -> None:
-    """A hash without fields would be gone, and made anew without the time when it expires."""
+    """A hash without fields is gone, and has to expire when it is made anew."""
     store = store_in(server, "emptied")
     store.take(3)
     for position in range(3):
@@ -66,28 +66,29 @@ def test_overflows_expire(server: Server, n_partitions: int) -> None:
     assert min(found.values()) > 1.9 * HORIZON, found
 
 
-def test_expiry_is_put_off_while_there_are_writes(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an eighth of the time after which hashes expire, by the clock of the client."""
-    store, client, clock = store_in(server, "written"), redis.Redis(port=server.port), time.monotonic
+def test_expiry_is_put_off_by_each_write(server: Server) -> None:
+    """Of the hashes that it writes to."""
+    store, client = store_in(server, "written"), redis.Redis(port=server.port)
     store.take(2)
     write(store, 0)
     for key in expiries(server, "written"):
-        client.expire(key, 7100)
-    write(store, 1)
-    assert max(expiries(server, "written").values()) <= 7100
-    monkeypatch.setattr(time, "monotonic", lambda: clock() + 2 * HORIZON / TIMES)
+        client.expire(key, 100)
     store.hold([Holder(b"x" + bytes(16), 1, 0)])
     store.enter(keyed([1], [KEYS.tolist()]), KEYS)
-    assert min(list(expiries(server, "written").values())) > 1.9 * HORIZON
+    assert min(expiries(server, "written").values()) > 1.9 * HORIZON
 
 
-def test_each_hash_has_an_expiry_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is due until a script that put it off was answered."""
-    now = 50.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    expiry, asked = Expiry(4, 8000), np.arange(4)
-    assert expiry.is_due(asked).all()
-    expiry.note(np.array([1, 3]), now)
-    assert expiry.is_due(asked).tolist() == [True, False, True, False]
-    now += 1.01
-    assert expiry.is_due(asked).all()
+def test_sets_of_the_classic_layout_expire_and_lose_what_is_too_old(server: Server) -> None:
+    """Whoever enters a set removes the fingerprints of posts that are of no use any more."""
+    url, needs = server.url("sets"), Needs(1, 0, horizon=2.0, segments=(16, 16, 16, 16))
+    keys = np.array([[segment << 8 | number for number, segment in enumerate((7, 8, 9, 10))]], np.uint64)
+    entries, held, ends = np.zeros(1, entry_type(1)), [{0}], time.monotonic() + 60
+    with closing(open_store(place_of(url), needs)) as store:
+        while any(0 in positions for positions in held):
+            assert time.monotonic() < ends, held
+            entries["position"] = store.take(1).first
+            store.enter(Keyed(entries, keys), keys[0])
+            held = [{int.from_bytes(one[8:16], "big") for one in some} for some in sets_of(server, "sets").values()]
+            time.sleep(0.1)
+    assert len(held) == 4
+    assert all(0 < expiry <= 4 for expiry in expiries(server, "sets").values())

@@ -14,17 +14,11 @@ from plugin_support.classic import (
     planted_fingerprints,
     segments_of,
 )
-from servers import Server
+from servers import Server, sets_of
 
 import hybriddup
 from hybriddup.errors import WindowError
 from hybriddup.shared_windows import Needs
-
-
-def sets_of(server: Server, window: str) -> dict[bytes, set[bytes]]:
-    """Return the sets of a window, as a plain client reads them."""
-    with server.client() as client:
-        return {key: client.smembers(key) for key in client.scan_iter(f"{{{window}:*}}t*", count=5000)}
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -82,8 +82,7 @@ end
 local names, sizes, entries, at = ARGV[7], ARGV[8], ARGV[9], 1
 for i = 1, #names / 8 do
   local key, field = shard_and_field(names, i)
-  local low, high = string.byte(sizes, 2 * i - 1, 2 * i)
-  local n = (low + 256 * (high % 128)) * size
+  local n = struct.unpack('<I2', sizes, 2 * i - 1) * size
   local held, rest = parts_of(call('HGET', key, field))
   local full, overflow = rest == 1 or #held + n > room, nil
   if full and rest == 0 then
@@ -97,7 +96,7 @@ for i = 1, #names / 8 do
     if rest == 0 then call('HSET', key, field, held .. '+') end
     if is_whole then overflow = append(overflow_of(names, i), sub(entries, at, at + n - 1)) end
   end
-  if high >= 128 then call('PEXPIRE', key, ttl) end
+  call('PEXPIRE', key, ttl)
   at = at + n
   note(held, full, rest, overflow)
 end
@@ -110,8 +109,7 @@ With declared keys, it adds only to shards in which there is room: `OVERFLOW` ad
 
 Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until a shard or an overflow expires,
 the oldest position of use, the number of settled entries of an overflow that stay (0 = all), the position before which
-posts are settled; of the keys, joined: names, numbers of entries in two bytes, of which the highest bit says that the
-shard expires later, entries. Columns: a byte for each
+posts are settled; of the keys, joined: names, numbers of entries in two bytes, entries. Columns: a byte for each
 bucket, the number of its entries in the shard, and 128 if it overflows; these entries; without declared keys, the
 numbers of entries of the overflows in four bytes, and the entries.
 """
@@ -167,15 +165,13 @@ local names, counts, positions, first = ARGV[3], ARGV[4], ARGV[5], 1
 local flags = {}
 for i = 1, #names / 8 do
   local key, field = shard_and_field(names, i)
-  local low, high = string.byte(counts, 2 * i - 1, 2 * i)
-  local n = low + 256 * high
+  local n = struct.unpack('<I2', counts, 2 * i - 1)
   local leaving = sub(positions, first, first + 8 * n - 1)
   first = first + 8 * n
   local held, rest = parts_of(call('HGET', key, field))
   local changed = without(held, leaving)
   if changed ~= held then
-    if changed == '' and call('HLEN', key) > 1 then call('HDEL', key, field)
-    else call('HSET', key, field, changed) end
+    if changed == '' then call('HDEL', key, field) else call('HSET', key, field, changed) end
   end
   local in_overflow = rest == 1 and #held - #changed < n * size
   if in_overflow and is_whole then leave(overflow_of(names, i), leaving) end

@@ -1,7 +1,6 @@
 """Scripts over names, which are ids and texts: fields of hashes, with the position of the holder as the value.
 
-Holders before the oldest position of use are expired. About every 64th new field of a hash removes them. A hash is
-never emptied, because it would lose its time to live, which clients set seldom.
+Holders before the oldest position of use are expired. About every 64th new field of a hash removes them.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ local function drop_expired(key)
     if not holder_in(all[i + 1]) then call('HDEL', key, all[i]) end
   end
 end
-for i = 1, #claims / 34 do
-  local at = 34 * i - 33
+for i = 1, #claims / 33 do
+  local at = 33 * i - 32
   local hash, field = hash_and_field(claims, at)
   local key, position = KEYS[i] or begin .. hash, sub(claims, at + 17, at + 24)
-  local instead, is_due = struct.unpack('<i8B', claims, at + 25)
+  local instead = struct.unpack('<i8', claims, at + 25)
   local held = call('HGET', key, field)
   local holder = holder_in(held)
   if not holder or holder == instead then
     call('HSET', key, field, position)
     if not held and string.byte(position) % 64 == 0 then drop_expired(key) end
+    call('PEXPIRE', key, ARGV[3])
     holder = struct.unpack('<I8', position)
   end
-  if is_due == 1 then call('PEXPIRE', key, ARGV[3]) end
   found[i] = holder
 end
 return {found}
@@ -50,8 +49,8 @@ return {found}
 """Claims names; returns the positions of their holders.
 
 Arguments: the beginning of the keys of hashes, the oldest position of use, milliseconds until a hash expires; of the
-names, joined: the kind of name, 16 bytes of a digest, the position in eight bytes, that of the holder that may be
-replaced, -1 = none, and 1 if the hash is to expire later.
+names, joined: the kind of name, 16 bytes of a digest, the position in eight bytes, and that of the holder that may be
+replaced, -1 = none.
 """
 HELD = (
     HOLDERS
