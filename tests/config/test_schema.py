@@ -94,7 +94,7 @@ def test_every_key_is_described_in_the_schema(schema: dict[str, Any]) -> None:
     properties = schema["properties"]
     assert list(properties) == list(Settings.model_fields)
     for key, field in Settings.model_fields.items():
-        assert properties[key]["description"] == field.description
+        assert properties[key]["description"] == " ".join((field.description or "").split())
         assert properties[key]["default"] == Settings().to_dict()[key]
 
 
