@@ -22,18 +22,19 @@ Path = tuple[str | int, ...]
 
 
 class Options(BaseModel):
-    """Options of a component, one typed field each, with a default, a range and a description.
+    """Options of a component, one typed field each, with a default, a range and a docstring as description.
 
     Examples
     --------
     >>> from pydantic import Field
     >>> class ShoutOptions(Options):
-    ...     volume: int = Field(3, ge=1, le=9, description="How many times each token is said.")
+    ...     volume: int = Field(3, ge=1, le=9)
+    ...     '''How many times each token is said.'''
     >>> ShoutOptions().volume
     3
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Fault(NamedTuple):

@@ -49,11 +49,9 @@ class Chat:
     class Options(ComponentOptions):
         """More spellings."""
 
-        words: dict[str, str] = Field(
-            {},
-            description="More words of chats: a spelling, and what it stands for; an empty text leaves it out. They "
-            "come before those that are known.",
-        )
+        words: dict[str, str] = Field({})
+        """More words of chats: a spelling, and what it stands for; an empty text leaves it out. They come before those
+        that are known."""
 
     def __init__(self, options: Options) -> None:
         self._word_of = shipped_words() | options.words
