@@ -17,7 +17,7 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.window.index import LiveIndex, LiveTexts, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
-from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
+from hybriddup.window.index.text_ring import MAX_PARTNER_LENGTH, find_partners
 from tests.builders import clustered_numbers, make_limits, make_prints
 from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 
@@ -278,13 +278,13 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
         n, lengths=lengths, max_hamming_distances=limits[:n], max_partner_lengths=[max(each, 0) for each in reaches[:n]]
     )
     partners = find_partners(texts)
-    for later in [*lengths, 0, 1, 50, LONGEST_TOLD + 7]:
+    for later in [*lengths, 0, 1, 50, MAX_PARTNER_LENGTH + 7]:
         of_shorter = [
             (limit, length)
             for length, reach, limit in zip(lengths, reaches, limits, strict=False)
             if length <= later <= max(reach, length)
         ]
-        row = min(later, LONGEST_TOLD)
+        row = min(later, MAX_PARTNER_LENGTH)
         assert partners.max_distances[row] >= max((limit for limit, _ in of_shorter), default=-1)
         assert partners.shortest[row] <= min((length for _, length in of_shorter), default=later)
 
