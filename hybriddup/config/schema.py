@@ -5,7 +5,6 @@ It is generated from the pydantic models that validate a file, so the two cannot
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from hybriddup.config.rules import CHAINS, STEP_ROLES
@@ -23,7 +22,7 @@ def config_schema(registry: Registry) -> dict[str, Any]:
 
     Every key is optional, because a file contains only the keys to change.
     """
-    schema = copy.deepcopy(Settings.model_json_schema(mode="validation"))
+    schema = _on_one_line(Settings.model_json_schema(mode="validation"))
     definitions, properties = schema["$defs"], schema["properties"]
     for key, role in STEP_ROLES.items():
         description, default = properties[key]["description"], Settings().to_dict()[key]
@@ -54,7 +53,7 @@ def config_schema(registry: Registry) -> dict[str, Any]:
 def _component(role: RoleName, name: str, registry: Registry, *, required: bool) -> dict[str, Any]:
     use = {"const": name, "description": f"The {role.replace('_', ' ')} {name!r}."}
     model = registry.options_model(role, name)
-    schema = {} if model is None else model.model_json_schema(mode="validation")
+    schema = {} if model is None else _on_one_line(model.model_json_schema(mode="validation"))
     # references are inlined, since definitions of different models may have the same name
     properties = {"use": use, **_inlined(schema.get("properties", {}), schema.get("$defs", {}))}
     branch = {"type": "object", "title": name, "properties": properties, "additionalProperties": False}
@@ -70,6 +69,15 @@ def _inlined(fragment: Any, definitions: dict[str, Any]) -> Any:
         target = definitions[fragment["$ref"].rsplit("/", 1)[1]]
         return {**_inlined(target, definitions), **{key: fragment[key] for key in fragment if key != "$ref"}}
     return {key: _inlined(value, definitions) for key, value in fragment.items()}
+
+
+def _on_one_line(fragment: Any) -> Any:
+    """Return a copy of a schema whose descriptions, which come from docstrings, have no line breaks."""
+    if isinstance(fragment, list):
+        return [_on_one_line(item) for item in fragment]
+    if not isinstance(fragment, dict):
+        return " ".join(fragment.split("\n")) if isinstance(fragment, str) else fragment
+    return {key: _on_one_line(value) for key, value in fragment.items()}
 
 
 def _guards(registry: Registry) -> dict[str, Any]:

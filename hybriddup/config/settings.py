@@ -14,9 +14,11 @@ from pydantic import (
     Discriminator,
     Field,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     Tag,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -25,7 +27,11 @@ from hybriddup.steps.options import WRITTEN_FORM
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the section as written in a file, in the order of the steps, as plain data for YAML or JSON."""
+        return self.model_dump(mode="json")
 
 
 class ComponentSettings(_Section):
@@ -33,16 +39,13 @@ class ComponentSettings(_Section):
 
     model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: NAME}"})
 
-    use: str = Field(description="Name of the component, as `hybriddup plugins` lists it.")
+    use: str
+    """Name of the component, as `hybriddup plugins` lists it."""
 
     @property
     def options(self) -> dict[str, Any]:
         """Options of the component, by name."""
         return dict(self.model_extra or {})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the component as written in a file."""
-        return self.model_dump(mode="json")
 
 
 class GuardSettings(ComponentSettings):
@@ -54,13 +57,8 @@ class GuardSettings(ComponentSettings):
 class FingerprintSettings(_Section):
     """The simhash fingerprint."""
 
-    bits: int = Field(
-        128,
-        ge=64,
-        le=512,
-        multiple_of=64,
-        description="Width of a fingerprint; more bits separate texts better and cost more memory and time.",
-    )
+    bits: int = Field(128, ge=64, le=512, multiple_of=64)
+    """Width of a fingerprint; more bits separate texts better and cost more memory and time."""
 
 
 class KeepHighest(_Section):
@@ -68,18 +66,16 @@ class KeepHighest(_Section):
 
     model_config = ConfigDict(json_schema_extra={WRITTEN_FORM: "{highest: FIELD}"})
 
-    highest: str = Field(min_length=1, description="Name of the field whose highest value is kept.")
+    highest: str = Field(min_length=1)
+    """Name of the field whose highest value is kept."""
 
 
 class AuditSettings(_Section):
     """The estimate of the pairs that stage 1 missed."""
 
-    sample: int = Field(
-        3000,
-        ge=0,
-        description="Number of kept posts that are compared with all others again to estimate the recall of stage 1; "
-        "at least one in eight has a key that many posts share; 0 = no estimate.",
-    )
+    sample: int = Field(3000, ge=0)
+    """Number of kept posts that are compared with all others again to estimate the recall of stage 1; at least one in
+    eight has a key that many posts share; 0 = no estimate."""
 
 
 class SingleVerifier(ComponentSettings):
@@ -87,12 +83,8 @@ class SingleVerifier(ComponentSettings):
 
     model_config = ConfigDict(extra="allow", json_schema_extra={WRITTEN_FORM: "{use: edit, threshold: 0.8}"})
 
-    threshold: float = Field(
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-        description="Lowest score that makes a pair a duplicate, inclusive; 1.0 = the same text.",
-    )
+    threshold: float = Field(ge=0, le=1, allow_inf_nan=False)
+    """Lowest score that makes a pair a duplicate, inclusive; 1.0 = the same text."""
 
 
 class CombinedVerifier(_Section):
@@ -110,10 +102,6 @@ class CombinedVerifier(_Section):
         """The verifiers of the combination, which may be combinations themselves."""
         members: tuple[VerifierSettings, ...] = getattr(self, self.combine)
         return members
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verifiers as written in a file: ``{all: [...]}`` or ``{any: [...]}``."""
-        return {self.combine: [member.to_dict() for member in self.members], **(self.model_extra or {})}
 
 
 class AllVerifiers(CombinedVerifier):
@@ -151,27 +139,17 @@ AnyVerifier.model_rebuild()
 class LengthBand(_Section):
     """Limits, verifier and guards for pairs whose shorter text has a length in this band."""
 
-    up_to: int | None = Field(
-        None,
-        ge=1,
-        description="Longest text of the band, inclusive, in code points of the compared text; left out in the last.",
-    )
-    exact_only: bool = Field(
-        False, description="Whether texts of the band are repeats only if they are equal after normalizing."
-    )
-    max_hamming_distance: int | None = Field(
-        None,
-        ge=0,
-        le=511,
-        description="Largest number of differing bits at which a pair is still verified, inclusive; if left out, 44 "
-        "of 128 bits for bands with up_to at most 200, else 40, in proportion for other widths.",
-    )
-    verifier: VerifierSettings | None = Field(
-        None, description="Compares the texts of a candidate pair, and decides whether they are repeats."
-    )
-    must_agree: tuple[GuardSettings, ...] | None = Field(
-        None, description="Guards for pairs of this band, which replace the guards at the top level."
-    )
+    up_to: int | None = Field(None, ge=1)
+    """Longest text of the band, inclusive, in code points of the compared text; left out in the last."""
+    exact_only: bool = False
+    """Whether texts of the band are repeats only if they are equal after normalizing."""
+    max_hamming_distance: int | None = Field(None, ge=0, le=511)
+    """Largest number of differing bits at which a pair is still verified, inclusive; if left out, 44 of 128 bits for
+    bands with up_to at most 200, else 40, in proportion for other widths."""
+    verifier: VerifierSettings | None = None
+    """Compares the texts of a candidate pair, and decides whether they are repeats."""
+    must_agree: tuple[GuardSettings, ...] | None = None
+    """Guards for pairs of this band, which replace the guards at the top level."""
 
     def name(self, lower: int) -> str:
         """Return the name of the band in results, such as ``7-20`` or ``141-``, given its shortest length."""
@@ -183,14 +161,9 @@ class LengthBand(_Section):
             return self
         return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the band as written in a file."""
-        band: dict[str, Any] = {} if self.up_to is None else {"up_to": self.up_to}
-        if self.exact_only:
-            return {**band, "exact_only": True}
-        verifier = None if self.verifier is None else self.verifier.to_dict()
-        own = {} if self.must_agree is None else {"must_agree": [guard.to_dict() for guard in self.must_agree]}
-        return {**band, "max_hamming_distance": self.max_hamming_distance, "verifier": verifier, **own}
+    @model_serializer(mode="wrap")
+    def _leave_out_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in serialize(self).items() if value is not None and value is not False}
 
 
 def _keep_kind(value: Any) -> str:
@@ -230,81 +203,51 @@ DEFAULT_GUARDS = tuple(GuardSettings(use=name) for name in ("numbers", "negation
 class Settings(_Section):
     """The settings of a run, every key resolved; the keys follow the order of the steps."""
 
-    plugins: tuple[str, ...] = Field(
-        (),
-        description="Modules to load as plugins, in addition to the installed plugins: importable modules, or files "
-        "next to the configuration.",
-    )
-    recipe: str | None = Field(
-        None,
-        min_length=1,
-        description="File written by `hybriddup learn`: token weights, common shingles, IDF; null = learn them from "
-        "each run's posts.",
-    )
-    normalizer: ComponentOrChain = Field(
-        ComponentSettings(use="microblog", reposts="mask"),
-        description="Removes differences that do not count, such as case, URLs and mentions; in a list, each "
-        "normalizer gets the output of the one before it.",
-    )
-    compare: Literal["all", "body"] = Field(
-        "body",
-        description="Part of a post that near repeats are searched by: all of it, or its body, which is the words "
-        "without the links, emoji and hashtags around them, if there are at least five Han characters or about three "
-        "other words. If a post with hashtags has fewer words, all of it counts, but its emoji, links and mentions "
-        "take no part in fingerprints and keys. Exact repeats are equal in all parts.",
-    )
-    without_text: Literal["keep", "drop", "compare"] = Field(
-        "keep",
-        description="Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop "
-        "leaves them out, without a keeper (a window keeps them, because it must decide each post); compare removes "
-        "those whose text before normalizing is the same.",
-    )
-    tokenizer: ComponentSettings = Field(
-        ComponentSettings(use="char_ngrams", cjk=[1, 2], other=[3, 3]),
-        description="Splits a text into the features that make its fingerprint.",
-    )
-    weighter: ComponentSettings = Field(
-        ComponentSettings(use="tfidf", clip=[2, 5], other=3.5),
-        description="Sets how strongly each feature pulls the bits of the fingerprint.",
-    )
-    hasher: ComponentSettings = Field(
-        ComponentSettings(use="xxh3", seed=0), description="Turns a feature into pseudorandom bits."
-    )
-    fingerprint: FingerprintSettings = Field(FingerprintSettings(), description="The simhash fingerprint of each text.")
-    blocks: ComponentSettings = Field(
-        ComponentSettings(use="shingles"),
-        description="The block index, which finds texts whose fingerprints differ in few bits.",
-    )
-    must_agree: tuple[GuardSettings, ...] = Field(
-        DEFAULT_GUARDS,
-        description="Guards: what must agree in two posts, whatever the score, such as numbers or negation; a list of "
-        "names, {use: NAME} with options, or {words: [buy, sell]}. A length band may have a list of its own.",
-    )
-    keep: Keep = Field(
-        "first",
-        description="Which post of a set of repeats is kept: first, last, longest, most_complete (the longest body, "
-        "see compare), or the one with the highest value of a field; in a list, each rule breaks the ties of the "
-        "rules before it; or none, which also removes a post that has copies. Windows keep the first.",
-    )
-    max_copies: int = Field(
-        0,
-        ge=0,
-        description="Number of copies of a kept post that are kept too: with 2, the third copy is the first to be "
-        "removed. Windows and Spark keep no copies.",
-    )
-    within: str | None = Field(
-        None,
-        pattern=r"^\s*\d+(\.\d+)?\s*[smhd]\s*$",
-        description="Time within which two posts repeat each other, exclusive: a number with s, m, h or d, such as 7d; "
-        "null = any. The time of a post is in the field of --time-field. A window has a horizon instead.",
-    )
-    audit: AuditSettings = Field(AuditSettings(), description="The estimate of the recall of stage 1 in the summary.")
-    lengths: tuple[LengthBand, ...] = Field(
-        DEFAULT_LENGTHS,
-        min_length=1,
-        description="Bands of text length, shortest first, without gaps; a pair is judged by the band of its shorter "
-        "text.",
-    )
+    plugins: tuple[str, ...] = ()
+    """Modules to load as plugins, in addition to the installed plugins: importable modules, or files next to the
+    configuration."""
+    recipe: str | None = Field(None, min_length=1)
+    """File written by `hybriddup learn`: token weights, common shingles, IDF; null = learn them from each run's
+    posts."""
+    normalizer: ComponentOrChain = ComponentSettings(use="microblog", reposts="mask")
+    """Removes differences that do not count, such as case, URLs and mentions; in a list, each normalizer gets the
+    output of the one before it."""
+    compare: Literal["all", "body"] = "body"
+    """Part of a post that near repeats are searched by: all of it, or its body, which is the words without the links,
+    emoji and hashtags around them, if there are at least five Han characters or about three other words. If a post with
+    hashtags has fewer words, all of it counts, but its emoji, links and mentions take no part in fingerprints and keys.
+    Exact repeats are equal in all parts."""
+    without_text: Literal["keep", "drop", "compare"] = "keep"
+    """Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop leaves them out,
+    without a keeper (a window keeps them, because it must decide each post); compare removes those whose text before
+    normalizing is the same."""
+    tokenizer: ComponentSettings = ComponentSettings(use="char_ngrams", cjk=[1, 2], other=[3, 3])
+    """Splits a text into the features that make its fingerprint."""
+    weighter: ComponentSettings = ComponentSettings(use="tfidf", clip=[2, 5], other=3.5)
+    """Sets how strongly each feature pulls the bits of the fingerprint."""
+    hasher: ComponentSettings = ComponentSettings(use="xxh3", seed=0)
+    """Turns a feature into pseudorandom bits."""
+    fingerprint: FingerprintSettings = FingerprintSettings()
+    """The simhash fingerprint of each text."""
+    blocks: ComponentSettings = ComponentSettings(use="shingles")
+    """The block index, which finds texts whose fingerprints differ in few bits."""
+    must_agree: tuple[GuardSettings, ...] = DEFAULT_GUARDS
+    """Guards: what must agree in two posts, whatever the score, such as numbers or negation; a list of names, {use:
+    NAME} with options, or {words: [buy, sell]}. A length band may have a list of its own."""
+    keep: Keep = "first"
+    """Which post of a set of repeats is kept: first, last, longest, most_complete (the longest body, see compare), or
+    the one with the highest value of a field; in a list, each rule breaks the ties of the rules before it; or none,
+    which also removes a post that has copies. Windows keep the first."""
+    max_copies: int = Field(0, ge=0)
+    """Number of copies of a kept post that are kept too: with 2, the third copy is the first to be removed. Windows and
+    Spark keep no copies."""
+    within: str | None = Field(None, pattern=r"^\s*\d+(\.\d+)?\s*[smhd]\s*$")
+    """Time within which two posts repeat each other, exclusive: a number with s, m, h or d, such as 7d; null = any. The
+    time of a post is in the field of --time-field. A window has a horizon instead."""
+    audit: AuditSettings = AuditSettings()
+    """The estimate of the recall of stage 1 in the summary."""
+    lengths: tuple[LengthBand, ...] = Field(DEFAULT_LENGTHS, min_length=1)
+    """Bands of text length, shortest first, without gaps; a pair is judged by the band of its shorter text."""
 
     _remarks: tuple[str, ...] = PrivateAttr(())
 
@@ -382,18 +325,3 @@ class Settings(_Section):
         return f"Settings: {', '.join(steps)}; {self.fingerprint.bits} bits; {bands}"
 
     __str__ = __repr__
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as written in a file, in the order of the steps, as plain data for YAML or JSON."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
-        return {
-            name: [_as_written(item) for item in value] if isinstance(value, tuple) else _as_written(value)
-            for name, value in values.items()
-        }
-
-
-def _as_written(value: Any) -> Any:
-    """Return a value as written in a file."""
-    if isinstance(value, (ComponentSettings, LengthBand)):
-        return value.to_dict()
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

@@ -77,9 +77,9 @@ class Checked(PluginPart):
                 raise
             if name == "learn_within" and role.name == "block_index":  # optional for plugins
                 return lambda texts, scopes: self.call("learn", texts)  # noqa: ARG005
-            if name not in dict(role.defaults):
+            if name not in role.defaults:
                 raise
-            return dict(role.defaults)[name]
+            return role.defaults[name]
         return partial(self.call, name) if name in role.methods or name in OPTIONAL_METHODS else value
 
     def call(self, method: str, *arguments: Any) -> Any:

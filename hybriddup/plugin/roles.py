@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 RoleName = Literal[
@@ -15,14 +16,14 @@ class Role(NamedTuple):
     name: RoleName
     methods: tuple[str, ...]
     """Methods that a batch component of this role must have."""
-    per_text: str
+    per_text: str = ""
     """Signature of a plain function that can be adapted to this role; empty if only batch components are accepted."""
-    new_each_run: bool
+    new_each_run: bool = False
     """Whether batch components are stateful, so that the class must be registered, not an instance."""
+    defaults: Mapping[str, bool | int] = {}
+    """Optional attributes and their defaults."""
     attributes: tuple[str, ...] = ()
     """Further attributes that a batch component must have."""
-    defaults: tuple[tuple[str, bool | int], ...] = ()
-    """Optional attributes and their defaults."""
 
     @property
     def label(self) -> str:
@@ -30,42 +31,28 @@ class Role(NamedTuple):
         return self.name.replace("_", " ")
 
 
+NEW = True
+"""Value of `Role.new_each_run`."""
+
 ROLES: dict[str, Role] = {
     role.name: role
     for role in (
-        Role("normalizer", ("normalize_batch",), "(text: str) -> str", new_each_run=False),
-        Role(
-            "tokenizer",
-            ("tokenize_batch",),
-            "(text: str) -> list[str]",
-            new_each_run=False,
-            defaults=(("holds_interpreter", True),),
-        ),
-        Role(
-            "weighter",
-            ("fit", "weigh_batch"),
-            "(tokens: list[str]) -> list[float]",
-            new_each_run=True,
-            defaults=(("needs_fit", False),),
-        ),
-        Role("hasher", ("hash_batch",), "(token: str, bits: int) -> int", new_each_run=False),
+        Role("normalizer", ("normalize_batch",), "(text: str) -> str"),
+        Role("tokenizer", ("tokenize_batch",), "(text: str) -> list[str]", defaults={"holds_interpreter": True}),
+        Role("weighter", ("fit", "weigh_batch"), "(tokens: list[str]) -> list[float]", NEW, {"needs_fit": False}),
+        Role("hasher", ("hash_batch",), "(token: str, bits: int) -> int"),
         Role(
             "block_index",
             ("keys", "probes", "prepare", "describe", "learn", "learned", "use_learned"),
             "(text: str) -> list[int]",
-            new_each_run=True,
-            defaults=(("max_bucket_size", 0), ("max_candidates", 0), ("is_complete", False), ("probes_others", False)),
+            NEW,
+            {"max_bucket_size": 0, "max_candidates": 0, "is_complete": False, "probes_others": False},
         ),
-        Role(
-            "verifier",
-            ("prepare", "score_pairs", "max_partner_lengths"),
-            "(a: str, b: str) -> float",
-            new_each_run=True,
-        ),
-        Role("guard", ("refuse", "reason"), "(a: str, b: str) -> str | None", new_each_run=False),
-        Role("reader", ("read",), "", new_each_run=False, attributes=("extensions",)),
-        Role("writer", ("check", "write"), "", new_each_run=False),
-        Role("window", ("open_window",), "", new_each_run=False),
+        Role("verifier", ("prepare", "score_pairs", "max_partner_lengths"), "(a: str, b: str) -> float", NEW),
+        Role("guard", ("refuse", "reason"), "(a: str, b: str) -> str | None"),
+        Role("reader", ("read",), attributes=("extensions",)),
+        Role("writer", ("check", "write")),
+        Role("window", ("open_window",)),
     )
 }
 """Every role by name, in the order of the pipeline; then readers, writers and openers of windows."""

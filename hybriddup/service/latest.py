@@ -13,7 +13,7 @@ import numpy as np
 from hybriddup.data.removed import EQUAL
 from hybriddup.service.limits import MOST_LATEST
 from hybriddup.study.label_choice import Chooser, ScoredCandidates
-from hybriddup.window import AnyWindow, Decision, Match, StoredPost
+from hybriddup.window import Decision, Match, StoredPost, Window
 from hybriddup.window.records import PostId
 
 Outcome = Literal["kept", "near", "exact"]
@@ -85,7 +85,7 @@ class Latest:
         return sorted((one for name in wanted for one in self._ids[name]), key=lambda one: one[0], reverse=True)[:limit]
 
 
-def still_there(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> Iterator[StoredPost]:
+def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator[StoredPost]:
     """Yield the posts that are still in the window; an id that another post has by now is skipped."""
     for position, post_id in posts:
         post = window.get(post_id)
@@ -93,14 +93,14 @@ def still_there(window: AnyWindow, posts: Sequence[tuple[int, PostId]]) -> Itera
             yield post
 
 
-def with_keeper(window: AnyWindow, post: StoredPost) -> dict[str, Any]:
+def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
     """Return a post as plain data, with the text of the kept post that it repeats if that is still in the window."""
     of = [(post.evidence.of_position, post.evidence.duplicate_of)] if post.evidence else []
     keeper = next(still_there(window, of), None)
     return post.to_dict() | ({} if keeper is None else {"of_text": keeper.text})
 
 
-def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
+def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
     """Pair posts, given by position and id, with the kept post most similar to each; mix pairs of all scores.
 
     Posts that have left the window are skipped.
@@ -112,7 +112,7 @@ def pairs_to_judge(window: AnyWindow, posts: Sequence[tuple[int, PostId]], limit
     return [plain_pair(*pair) for pair in in_turn(list(found.values()))[:limit]]
 
 
-def nearest_other(window: AnyWindow, post: StoredPost) -> Match | None:
+def nearest_other(window: Window, post: StoredPost) -> Match | None:
     """Return the kept post most similar to a post, exact duplicates excluded; None if there is none to judge."""
     if len(post.text) > LONGEST_TO_JUDGE:
         return None

@@ -22,7 +22,7 @@ from hybriddup.service.reading import check_length
 from hybriddup.service.service import Service
 from hybriddup.service.shapes import ExplainRequest, MatchRequest, checked
 from hybriddup.steps.options import quote
-from hybriddup.window import AnyWindow
+from hybriddup.window import Window
 from hybriddup.window.records import PostId
 
 
@@ -90,7 +90,7 @@ async def list_posts(request: Request) -> Response:
     of = as_id(request, query["of"]) if "of" in query else None
     limit, text = limit_of(request), query.get("q", "")
 
-    def listed(window: AnyWindow) -> dict[str, Any]:
+    def listed(window: Window) -> dict[str, Any]:
         found = window.posts(limit, after=after, text=text, of=of)
         return {"posts": [with_keeper(window, post) for post in found.posts], "after": found.after}
 

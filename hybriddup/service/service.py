@@ -20,7 +20,7 @@ from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, no_post, not_ready
 from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
 from hybriddup.service.shapes import ServiceStats
-from hybriddup.window import AnyWindow, Decision, Post, StoredPost, WindowStats
+from hybriddup.window import Decision, Post, StoredPost, Window, WindowStats
 from hybriddup.window.event_time import TimeOf
 from hybriddup.window.records import PostId
 
@@ -37,7 +37,7 @@ class Service:
 
     def __init__(
         self,
-        open_window: Callable[[], AnyWindow],
+        open_window: Callable[[], Window],
         limits: Limits,
         time_of: TimeOf = "arrival",
         try_disk: Callable[[], None] = lambda: None,
@@ -47,7 +47,7 @@ class Service:
         self.time_of = time_of
         self.try_disk = try_disk
         """Raises OSError if the disk cannot be written to."""
-        self.window: AnyWindow | None = None
+        self.window: Window | None = None
         self.failure: BaseException | None = None
         """The exception for which the window could not be opened."""
         self.status = "loading"
@@ -99,7 +99,7 @@ class Service:
             await asyncio.get_running_loop().run_in_executor(None, self.window.close)
         self.is_closed = True
 
-    def ready_window(self) -> AnyWindow:
+    def ready_window(self) -> Window:
         """Return the window; RequestError if it is not open."""
         if self.window is None or self.status != "ready":
             raise not_ready(self.status)
@@ -115,7 +115,7 @@ class Service:
         if self.trouble is not None:
             raise not_ready(self.trouble)
 
-    async def _check_store(self, window: AnyWindow) -> None:
+    async def _check_store(self, window: Window) -> None:
         """Note trouble if the store does not answer, for example because it was removed."""
         try:
             await asyncio.to_thread(window.get, "")
@@ -201,7 +201,7 @@ class Service:
     async def delete(self, post_id: PostId) -> None:
         """Delete a post from the window; RequestError if none has this id."""
 
-        def delete(window: AnyWindow) -> bool:
+        def delete(window: Window) -> bool:
             was_there, self.last_stats = window.delete(post_id), window.stats()
             return was_there
 
@@ -218,7 +218,7 @@ class Service:
     def _stats(self) -> WindowStats | None:
         return self.last_stats if self.status == "ready" else None
 
-    async def look(self, question: Callable[[AnyWindow], T]) -> T:
+    async def look(self, question: Callable[[Window], T]) -> T:
         """Call ``question`` with the window in the reading thread, and return its result.
 
         Raises RequestError if the window is not open, too many requests wait for the thread, the call takes too long,

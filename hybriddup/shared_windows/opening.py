@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 from hybriddup.errors import StoreError, WindowError
 from hybriddup.run.components import Components
 from hybriddup.shared_windows.state import SharedState
 from hybriddup.shared_windows.store import Needs, SharedStore
-from hybriddup.window.learning import (
-    Learned,
-    learns,
-    pack_learned,
-    pack_recipe,
-    prepare_blocks,
-    prepare_verifiers,
-    read_learned,
-    refuse_other_recipe,
-    use_weights,
-    with_given_recipe,
-)
+from hybriddup.window.learning import learns, prepare_components
 from hybriddup.window.preparing import Steps
-from hybriddup.window.protocols import WindowOptions
-from hybriddup.window.stores import LEARNED, RECIPE
+from hybriddup.window.states import WindowOptions
+from hybriddup.window.stores import LEARNED
 from hybriddup.window.window import Window
 
 LEASE = 10.0
@@ -49,43 +38,32 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
 def open_shared_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
     """Return the state of a shared window; parameters are those of `open_shared`."""
     components = Components.create(options.settings, options.registry, options.workers)
-    is_learning = learns(components)
+    learns_weights = learns(components)
     words, index = options.settings.fingerprint.bits // 64, components.block_index
     store = open_store(Needs(words, index.max_bucket_size, options.timing.horizon, tuple(index.use_segments())))
     try:
         steps = Steps(components, options.workers)
-        stored = read_learned(components, store.meta)
-        if is_learning:
-            use_weights(components, stored)
-        agree_on_recipe(components.recipe(), store, read_only=options.read_only)
-        learned = stored if options.read_only else with_given_recipe(components, stored)
-        if learned.keys() != stored.keys():
-            keep_learned(components, learned, store)
-        prepare_blocks(components, learned)
-        prepare_verifiers(steps, learned, [])
+        prepare_components(
+            steps,
+            store,
+            partial(keep_learned, store),
+            list,
+            learns_weights=learns_weights,
+            read_only=options.read_only,
+        )
         return SharedState(steps, options.timing, store, lease)
     except BaseException:
         store.close()
         raise
 
 
-def keep_learned(components: Components, learned: Learned, store: SharedStore) -> None:
+def keep_learned(store: SharedStore, packed: bytes) -> None:
     """Store the learned data of a window; WindowError if the store already has other data."""
-    packed = pack_learned(components, learned)
     if store.set_first(LEARNED, packed) != packed:
         raise WindowError(
             "the window already has other learned data, or another process opened it with another recipe at the same "
             "time. Open it without recipe:, so that it uses the stored data, or begin a new window."
         )
-
-
-def agree_on_recipe(recipe: Mapping[str, Any], store: SharedStore, *, read_only: bool) -> None:
-    """Raise WindowError if the window has another recipe; a new window gets this one."""
-    packed = pack_recipe(recipe)
-    stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, packed)
-    if stored is None:
-        raise WindowError("the window is new and has no posts to read yet. Open it read-only after posts were added.")
-    refuse_other_recipe(stored, recipe)
 
 
 def layout_of(version: int, needs: Needs) -> str:

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, NearPairs
+from hybriddup.data.records import Int64s, NearPairs
 from hybriddup.errors import StoreError, UnsupportedError
 from hybriddup.shared_windows.batch import SharedBatch, distinct_keys, keyed_posts, no_posts
 from hybriddup.shared_windows.candidates import buckets_of, near_meetings, near_pairs
 from hybriddup.shared_windows.packing import id_name, text_name
 from hybriddup.shared_windows.protocol import Call, Wait, decide
-from hybriddup.shared_windows.store import Keyed, PostRecord, SharedStore, State, Taken
+from hybriddup.shared_windows.store import Keyed, SharedStore, State, Taken
 from hybriddup.shared_windows.sweeping import Sweeper
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
-from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import MADE_ID, Counts, Decision, Post, PostId, PostList, StoredPost
+from hybriddup.window.records import MADE_ID, AuditCounts, Counts, Decision, Post, PostId, PostList, StoredPost
+from hybriddup.window.states import WindowSizes
 
 logger = logging.getLogger("hybriddup")
 
@@ -50,8 +50,6 @@ class SharedState:
     weights_learn: bool = False
     """Always False: the learned data of a shared window does not change."""
     counts: Counts = field(default_factory=Counts)
-    live_audit: LiveAudit = field(default_factory=LiveAudit)
-    """An audit that samples nothing: no process knows all posts."""
 
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
@@ -160,20 +158,10 @@ class SharedState:
 
     # ---- queries
 
-    @property
-    def watermark(self) -> float:
-        """The time of the window, in seconds since 1970."""
-        return self.shared.watermark()
-
-    @property
-    def last_time(self) -> float:
-        """The time at which queries are evaluated: the watermark."""
-        return self.watermark
-
-    @property
-    def derived(self) -> SharedView:
-        """A new view of the kept posts, for one query."""
-        return SharedView(self)
+    def moment(self) -> tuple[float, float]:
+        """Return the time at which queries are evaluated: the watermark, twice."""
+        watermark = self.shared.watermark()
+        return watermark, watermark
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Prepare query texts, with positions after all posts."""
@@ -182,13 +170,25 @@ class SharedState:
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the unexpired kept post equal to each text, or -1."""
         held = self.shared.positions_of(list(map(text_name, prepared.keys)))
-        view = SharedView(self)
-        view.kept_of(np.array([one for one in held if one is not None], np.int64))
-        times_of = {position: one.post.time for position, one in view.records.items()}
+        time_of = self._kept_times(np.array([one for one in held if one is not None], np.int64))
         edges = times.edges(self.timing.horizon).tolist()
-        found = [-1 if one is None or times_of.get(one, NEVER) <= edge else one
+        found = [-1 if one is None or time_of.get(one, NEVER) <= edge else one
                  for one, edge in zip(held, edges, strict=True)]  # fmt: skip
         return np.array(found, np.int64)
+
+    def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
+        """Return the pairs of one text and the kept posts that still match it; ``earlier`` holds positions."""
+        components, own = self.steps.components, np.zeros(0, np.int64)
+        met = buckets_of(text.probes, self.shared.enter(no_posts(self.steps), distinct_keys(text.probes)), own)
+        near, _ = near_pairs(near_meetings(text, met, components.bands, components.block_index.max_bucket_size))
+        time_of, edge = self._kept_times(near.earlier), now.edges(self.timing.horizon)[0]
+        times = np.array([time_of.get(position, NEVER) for position in near.earlier.tolist()], np.float64)
+        return near.take(times > edge)
+
+    def _kept_times(self, positions: Int64s) -> dict[int, float]:
+        """Return the times of the kept posts at these positions, by position."""
+        records = self.shared.records(np.unique(positions))
+        return {one.post.position: one.post.time for one in records if one is not None and one.state is State.KEPT}
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id, if it is decided and not forgotten."""
@@ -197,7 +197,7 @@ class SharedState:
         position = int(str(post_id)[1:20]) if is_made else self.shared.positions_of([id_name(post_id)])[0]
         if position is None or position >= LOOKING:
             return None
-        record, edge = self.shared.records(np.array([position]))[0], self.watermark - self.timing.horizon
+        record, edge = self.shared.records(np.array([position]))[0], self.shared.watermark() - self.timing.horizon
         if record is None or record.state not in (State.KEPT, State.DUPLICATE) or record.watermark <= edge:
             return None
         return record.post if record.post.id == post_id else None
@@ -245,57 +245,17 @@ class SharedState:
     def rewind(self, to: float | None) -> float:
         """Set the watermark back; see `hybriddup.Window.rewind`."""
         moment = self.timing.rewound_to(to)
-        seconds = max(self.watermark - moment, 0.0)
+        seconds = max(self.shared.watermark() - moment, 0.0)
         if seconds:
             self.shared.rewind(moment)
         return seconds
 
-    def n_stored_bytes(self) -> int | None:
-        """Return the approximate size of the window in the store, in bytes; None if the store does not report it."""
-        return self.shared.n_bytes()
+    def sizes(self, now: float) -> WindowSizes:
+        """Return approximate counts and sizes, without index and audit: no process knows all posts."""
+        shape = f"{self.steps.components.block_index.describe()}, shared"
+        n_kept = self.shared.n_kept_after(now - self.timing.horizon)
+        return WindowSizes(n_kept, 0, self.shared.n_bytes(), BlockReport(shape), AuditCounts())
 
     def close(self) -> None:
         """Release the store."""
         self.shared.close()
-
-
-class SharedView:
-    """The kept posts of a shared window during one query, behind the interface of a live index."""
-
-    def __init__(self, state: SharedState) -> None:
-        self._state = state
-        self.kept = self
-        self.index = self
-        self.n_bytes = 0
-        self.records: dict[int, PostRecord] = {}
-
-    def n_after(self, time: float) -> int:
-        """Return the approximate number of kept posts with a later time."""
-        return self._state.shared.n_kept_after(time)
-
-    def look_up(self, texts: Batch, *, counts_characters: bool = False) -> NearPairs:  # noqa: ARG002  no sketches
-        """Return the near pairs of texts and kept posts; ``earlier`` holds positions."""
-        steps = self._state.steps
-        found = self._state.shared.enter(no_posts(steps), distinct_keys(texts.probes))
-        met = buckets_of(texts.probes, found, np.zeros(0, np.int64))
-        most = steps.components.block_index.max_bucket_size
-        near, _ = near_pairs(near_meetings(texts, met, steps.components.bands, most))
-        kept = self.kept_of(near.earlier)
-        return near.take(np.isin(near.earlier, kept))
-
-    def kept_of(self, positions: Int64s) -> Int64s:
-        """Return int64[n], rising: the distinct positions that belong to kept posts; cache their records."""
-        distinct = np.unique(positions)
-        records = zip(distinct.tolist(), self._state.shared.records(distinct), strict=True)
-        self.records |= {position: one for position, one in records if one is not None and one.state is State.KEPT}
-        return np.array([position for position in distinct.tolist() if position in self.records], np.int64)
-
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether each kept post is within the horizon of the text that it is paired with."""
-        at = np.array([self.records[position].post.time for position in earlier.tolist()], np.float64)
-        return np.asarray(at > times.edges(self._state.timing.horizon)[places])
-
-    @property
-    def report(self) -> BlockReport:
-        """Description of the index."""
-        return BlockReport(f"{self._state.steps.components.block_index.describe()}, shared")

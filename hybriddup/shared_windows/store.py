@@ -144,22 +144,18 @@ class SharedStore(Protocol):
 
     def take(self, n: int) -> Taken:
         """Reserve ``n`` positions, larger than all before, as an unfinished block."""
-        ...
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
         """Store new records, then claim names as `hold` does.
 
         If a store retries by itself, it keeps the records of the first attempt: others may have changed them since.
         """
-        ...
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
         """Claim names; return the position of the holder of each name afterwards."""
-        ...
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
         """Return the position of the holder of each name; None if it has none."""
-        ...
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys`` uint64[n].
@@ -168,22 +164,18 @@ class SharedStore(Protocol):
         entry of a block that is not finished and the newest `max_bucket_size` of the others, for a horizon; older
         entries may be dropped.
         """
-        ...
 
     def leave(self, texts: Keyed) -> None:
         """Remove posts from the buckets of their keys."""
-        ...
 
     def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions, in this order; None if there is none."""
-        ...
 
     def change(self, changes: Sequence[Change]) -> list[State]:
         """Change each state that is as expected; return every post's state afterwards, `State.GONE` without a record.
 
         A state returned as kept or as a duplicate is durable.
         """
-        ...
 
     def remove(self, position: int, kept: float | None) -> None:
         """Remove the record of a decided post, with its text; its position stays unused.
@@ -195,15 +187,12 @@ class SharedStore(Protocol):
         kept
             The time of a kept post, which no longer counts; None = the post is a duplicate.
         """
-        ...
 
     def meta(self, key: str) -> bytes | None:
         """Return the value of a key; None if it has none."""
-        ...
 
     def set_first(self, key: str, value: bytes) -> bytes:
         """Store a value if the key has none; return the value that it has afterwards."""
-        ...
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         """Finish a block: remove posts from their buckets, count the kept ones, advance the time of the window.
@@ -224,24 +213,18 @@ class SharedStore(Protocol):
         leaving
             Posts that leave their buckets, as `leave` takes them.
         """
-        ...
 
     def rewind(self, watermark: float) -> None:
         """Set the time of the window back."""
-        ...
 
     def watermark(self) -> float:
         """Return the time of the window; minus infinity in a new one."""
-        ...
 
     def n_kept_after(self, time: float) -> int:
         """Return the approximate number of kept posts with a later time."""
-        ...
 
     def n_bytes(self) -> int | None:
         """Return the approximate size of the window in the store, in bytes; None if the store does not report it."""
-        ...
 
     def close(self) -> None:
         """Release the connections; a second call does nothing."""
-        ...

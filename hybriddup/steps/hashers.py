@@ -28,7 +28,8 @@ class Xxh3:
     class Options(ComponentOptions):
         """Options of the hasher."""
 
-        seed: int = Field(0, ge=0, lt=2**63, description="Seed of the hash; it changes all fingerprints.")
+        seed: int = Field(0, ge=0, lt=2**63)
+        """Seed of the hash; it changes all fingerprints."""
 
     def __init__(self, options: Options) -> None:
         self.options = options

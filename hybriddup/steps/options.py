@@ -22,18 +22,19 @@ Path = tuple[str | int, ...]
 
 
 class Options(BaseModel):
-    """Options of a component, one typed field each, with a default, a range and a description.
+    """Options of a component, one typed field each, with a default, a range and a docstring as description.
 
     Examples
     --------
     >>> from pydantic import Field
     >>> class ShoutOptions(Options):
-    ...     volume: int = Field(3, ge=1, le=9, description="Repetitions of each token.")
+    ...     volume: int = Field(3, ge=1, le=9)
+    ...     '''Repetitions of each token.'''
     >>> ShoutOptions().volume
     3
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Fault(NamedTuple):

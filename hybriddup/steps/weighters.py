@@ -159,15 +159,10 @@ class TfIdf(FittedWeighter):
     class Options(ComponentOptions):
         """Options of the weighter."""
 
-        clip: Annotated[tuple[float, float], AfterValidator(check_clip)] = Field(
-            (2.0, 5.0), description="Lowest and highest inverse document frequency, natural logarithm."
-        )
-        other: float | None = Field(
-            3.5,
-            gt=0.0,
-            le=MAX_WEIGHT,
-            description="Weight of every token in scripts other than Han, kana, hangul and emoji; null: by frequency.",
-        )
+        clip: Annotated[tuple[float, float], AfterValidator(check_clip)] = (2.0, 5.0)
+        """Lowest and highest inverse document frequency, natural logarithm."""
+        other: float | None = Field(3.5, gt=0.0, le=MAX_WEIGHT)
+        """Weight of every token in scripts other than Han, kana, hangul and emoji; null: by frequency."""
 
     def __init__(self, options: Options) -> None:
         super().__init__()

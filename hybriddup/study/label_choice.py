@@ -77,7 +77,7 @@ class Chooser:
     """Chooses the next pair to label. A pair is identified by its index in ``candidates``."""
 
     candidates: ScoredCandidates
-    asked: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
     """Pairs that are done: labeled, unsure or skipped."""
     labels: dict[int, bool] = field(default_factory=dict)
     """Labels by pair, without the unsure ones."""
@@ -100,23 +100,23 @@ class Chooser:
 
     def note(self, place: int, label: bool | None) -> None:
         """Record an answer; None = unsure."""
-        self.asked.add(place)
+        self.done.add(place)
         if label is not None:
             self.labels[place] = label
 
     def forget(self, place: int) -> None:
         """Undo an answer."""
-        self.asked.discard(place)
+        self.done.discard(place)
         self.labels.pop(place, None)
 
     def next(self) -> int | None:
         """Return the next pair to label; None if all are done."""
-        n = len(self.asked)
+        n = len(self.done)
         if n >= FIRST_ANSWERS and n % 2 and (place := self._least_sure()) is not None:
             return place
         for turn in range(SHARES):
             part = self._parts[(n + turn) % SHARES]
-            chosen = next((at for at in part if at not in self.asked), None)
+            chosen = next((at for at in part if at not in self.done), None)
             if chosen is not None:
                 return chosen
         return None
@@ -129,7 +129,7 @@ class Chooser:
             return None
         border = threshold_for(self.candidates.scores[places], labels, 0.0)
         nearest: list[int] = np.argsort(np.abs(self.candidates.scores - border), kind="stable").tolist()
-        return next((place for place in nearest if place not in self.asked), None)
+        return next((place for place in nearest if place not in self.done), None)
 
     def texts_of(self, place: int) -> tuple[str, str]:
         """Return the texts of a pair as they were read."""

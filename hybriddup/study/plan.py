@@ -158,11 +158,11 @@ def find_faults(question: Question) -> Iterator[str]:
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
     """Yield the shapes worth showing; the last two are only for comparison."""
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
-    yield ask(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
+    yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
     for kind in (pigeonholes(limit), probings(question.bits, limit)):
-        shapes = [ask(index, blocks, question, limit, of_exact) for index, blocks in kind]
+        shapes = [shape_of(index, blocks, question, limit, of_exact) for index, blocks in kind]
         yield from sorted(shapes, key=lambda shape: shape.window_ns)[:SHOWN]
-    yield ask(Scan(), {"use": "scan"}, question, limit, of_exact)
+    yield shape_of(Scan(), {"use": "scan"}, question, limit, of_exact)
     every = float(count_neighbours(question.bits, limit))
     yield price(question, "naive: look up all neighbours", None, (1, every, 0), ("lists", 17), of_exact, exact=True)
     yield price(question, "naive: store all neighbours", None, (every, 1, 0), ("lists", 17), of_exact, exact=True)
@@ -183,7 +183,7 @@ def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
 
 
-def ask(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
+def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
     """Return the shape of a block index, with the keys and look-ups counted on the index itself."""
     n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
     index.prepare(question.bits, limit)

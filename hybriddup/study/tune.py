@@ -6,8 +6,9 @@ another way is clearly better, so that few labels do no harm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,12 +146,7 @@ def tune(
         There are too few pairs of one label, or no length band has a single verifier.
     """
     check_pairs(pairs, settings)
-    workers = workers or available_workers()
-    scored = score_labeled(pairs, settings, registry, workers)
-    ways = [unchanged(scored, settings), *ways_of(pairs, scored, settings, registry, precision, workers)]
-    judged = [cross_validated(way, scored) for way in ways]
-    chosen = best_of(judged, scored.labels, precision)
-    return describe(pairs, scored, ways[chosen], judged[chosen], registry, workers, settings, precision)
+    return Tuning(pairs, settings, registry, precision, workers or available_workers()).tuned()
 
 
 def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
@@ -168,46 +164,104 @@ def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
         )
 
 
-def unchanged(scored: ScoredPairs, settings: Settings) -> Way:
-    """Return the way that leaves the configuration unchanged."""
-    found = scored.found(thresholds_of(settings))
-    return Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
+@dataclass(frozen=True)
+class Tuning:
+    """The ways of fitting a configuration to labeled pairs, and the choice of the best one."""
 
+    pairs: LabeledPairs
+    settings: Settings
+    registry: Registry
+    precision: float | None
+    workers: int
 
-def ways_of(
-    pairs: LabeledPairs,
-    scored: ScoredPairs,
-    settings: Settings,
-    registry: Registry,
-    precision: float | None,
-    workers: int,
-) -> list[Way]:
-    """Return the ways to try in addition to the unchanged configuration."""
-    ways = [by_thresholds("threshold", scored, settings, precision)]
-    verifiers = [settings.lengths[band].verifier for band in single_bands(settings.lengths)]
-    if any(not isinstance(one, SingleVerifier) or one.use != POST for one in verifiers):
-        return ways
-    used = {str(one.options.get("model", DEFAULT_MODEL)) for one in verifiers if isinstance(one, SingleVerifier)}
-    for model in sorted(set(shipped_models()) - used):
-        other = with_thresholds(settings, thresholds_of(settings), model=model)
-        by_model = score_labeled(pairs, other, registry, workers)
-        ways.append(by_thresholds(f"threshold of the model {model}", by_model, other, precision))
-    return [*ways, by_new_model(scored, settings, precision)]
+    def score(self, settings: Settings) -> ScoredPairs:
+        """Return the pairs with their scores."""
+        return score_labeled(self.pairs, settings, self.registry, self.workers)
 
+    @cached_property
+    def scored(self) -> ScoredPairs:
+        """The pairs with their scores before tuning."""
+        return self.score(self.settings)
 
-def by_thresholds(name: str, scored: ScoredPairs, settings: Settings, precision: float | None) -> Way:
-    """Return the way that fits thresholds: one per band with enough pairs, shared ones for the other bands."""
+    @cached_property
+    def found_before(self) -> Bools:
+        """bool[n_pairs]: the predictions before tuning."""
+        return self.scored.found(thresholds_of(self.settings))
 
-    def thresholds(fitted: Bools) -> Float64s:
-        return fit_thresholds(scored, settings, fitted, precision)
+    def ways(self) -> Iterator[Way]:
+        """Yield the ways to try; the first leaves the configuration unchanged."""
+        settings, found = self.settings, self.found_before
+        yield Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
+        yield self.by_thresholds("threshold", self.scored, settings)
+        verifiers = [settings.lengths[band].verifier for band in single_bands(settings.lengths)]
+        singles = [one for one in verifiers if isinstance(one, SingleVerifier) and one.use == POST]
+        if len(singles) < len(verifiers):
+            return
+        used = {str(one.options.get("model", DEFAULT_MODEL)) for one in singles}
+        for model in sorted(set(shipped_models()) - used):
+            other = with_thresholds(settings, thresholds_of(settings), model=model)
+            yield self.by_thresholds(f"threshold of the model {model}", self.score(other), other)
+        yield self.by_new_model()
 
-    def matches(fitted: Bools, judged: Bools) -> Bools:
-        return scored.found(thresholds(fitted))[judged]
+    def by_thresholds(self, name: str, scored: ScoredPairs, settings: Settings) -> Way:
+        """Return the way that fits thresholds: one per band with enough pairs, shared ones for the other bands."""
 
-    def result() -> Settings:
-        return with_thresholds(settings, thresholds(np.ones(len(scored.labels), np.bool_)))
+        def thresholds(fitted: Bools) -> Float64s:
+            return fit_thresholds(scored, settings, fitted, self.precision)
 
-    return Way(name, matches, result)
+        def result() -> Settings:
+            return with_thresholds(settings, thresholds(np.ones(len(scored.labels), np.bool_)))
+
+        return Way(name, lambda fitted, judged: scored.found(thresholds(fitted))[judged], result)
+
+    def by_new_model(self) -> Way:
+        """Return the way that fits a new model of `post`."""
+        scored, min_precision = self.scored, self.precision or 0.0
+        reached = ~np.isnan(scored.scores) & ~scored.exact
+        features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)
+        values = np.zeros((len(scored.labels), features.shape[1]))
+        values[reached] = features
+
+        def matches(fitted: Bools, judged: Bools) -> Bools:
+            if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
+                return np.zeros(int(judged.sum()), np.bool_)
+            model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision, 0)
+            # scores of 0.0 and 1.0 come from rules, which take precedence over the model
+            is_ruled = np.isin(scored.scores, (0.0, 1.0))
+            scores = np.where(is_ruled, scored.scores, model.scores(values))
+            return np.asarray(scored.exact | (reached & (scores >= 0.5)))[judged]
+
+        def result() -> Settings:
+            model = fit_to(values[reached], scored.labels[reached], min_precision, 0)
+            return with_thresholds(self.settings, [0.5] * len(self.settings.lengths), model=model.to_dict())
+
+        return Way("new model", matches, result)
+
+    def tuned(self) -> Tuned:
+        """Return the outcome of the best way."""
+        ways, labels = list(self.ways()), self.pairs.labels
+        judged = [cross_validated(way, self.scored) for way in ways]
+        chosen = best_of(judged, labels, self.precision)
+        settings, after = ways[chosen].settings(), judged[chosen]
+        again, reached = self.score(settings), Reached.of(after, labels)
+        return Tuned(
+            settings,
+            ways[chosen].name,
+            Reached.of(self.found_before, labels),
+            reached,
+            tuple(self.bands_reached(after)),
+            warnings_about(self.scored, self.settings, reached.measures.precision, self.precision),
+            again,
+            np.flatnonzero(again.found(thresholds_of(settings)) != labels),
+        )
+
+    def bands_reached(self, after: Bools) -> Iterator[BandReached]:
+        """Yield the measures of each length band that has pairs, before and after tuning."""
+        for place, (lower, band) in enumerate(self.settings.bands()):
+            inside = self.scored.bands == place
+            if inside.any():
+                found = (Measures.of(one[inside], self.pairs.labels[inside]) for one in (self.found_before, after))
+                yield BandReached(band.name(lower), int(inside.sum()), *found)
 
 
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
@@ -241,30 +295,6 @@ def threshold_between(scores: Float64s, labels: Bools, precision: float | None) 
     return float(round((lowest + below.max()) / 2, 4)) if len(below) else float(lowest)
 
 
-def by_new_model(scored: ScoredPairs, settings: Settings, precision: float | None) -> Way:
-    """Return the way that fits a new model of `post`."""
-    reached = ~np.isnan(scored.scores) & ~scored.exact
-    features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)
-    values = np.zeros((len(scored.labels), features.shape[1]))
-    values[reached] = features
-    min_precision = 0.0 if precision is None else precision
-
-    def matches(fitted: Bools, judged: Bools) -> Bools:
-        if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
-            return np.zeros(int(judged.sum()), np.bool_)
-        model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision, 0)
-        scores = np.where(
-            np.isin(scored.scores, (0.0, 1.0)), scored.scores, model.scores(values)
-        )  # 0.0 and 1.0 come from rules, which take precedence over the model
-        return np.asarray(scored.exact | (reached & (scores >= 0.5)))[judged]
-
-    def result() -> Settings:
-        model = fit_to(values[reached], scored.labels[reached], min_precision, 0)
-        return with_thresholds(settings, [0.5] * len(settings.lengths), model=model.to_dict())
-
-    return Way("new model", matches, result)
-
-
 def fewest_of_kind(labels: Bools) -> int:
     """Return the number of pairs with the rarer label."""
     n_right = int(labels.sum())
@@ -288,48 +318,6 @@ def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> 
     reached = [round(min(one.precision or 0.0, precision or 0.0), 2) for one in measures]
     f1 = [(one.f1 or 0.0) - (CLEARLY if place else 0.0) for place, one in enumerate(measures)]
     return max(range(len(judged)), key=lambda place: (reached[place], f1[place]))
-
-
-def describe(
-    pairs: LabeledPairs,
-    scored: ScoredPairs,
-    way: Way,
-    after: Bools,
-    registry: Registry,
-    workers: int,
-    before: Settings,
-    precision: float | None,
-) -> Tuned:
-    """Return the outcome of the chosen way."""
-    settings, labels = way.settings(), pairs.labels
-    again = score_labeled(pairs, settings, registry, workers)
-    found_before, found = scored.found(thresholds_of(before)), again.found(thresholds_of(settings))
-    bands = tuple(
-        BandReached(
-            name,
-            int(inside.sum()),
-            Measures.of(found_before[inside], labels[inside]),
-            Measures.of(after[inside], labels[inside]),
-        )
-        for name, inside in bands_with_pairs(scored, before)
-    )
-    reached = Reached.of(after, labels)
-    return Tuned(
-        settings,
-        way.name,
-        Reached.of(found_before, labels),
-        reached,
-        bands,
-        warnings_about(scored, before, reached.measures.precision, precision),
-        again,
-        np.flatnonzero(found != labels),
-    )
-
-
-def bands_with_pairs(scored: ScoredPairs, settings: Settings) -> list[tuple[str, Bools]]:
-    """Return the name and the mask of pairs, bool[n_pairs], of each length band that has pairs."""
-    named = [(band.name(lower), scored.bands == place) for place, (lower, band) in enumerate(settings.bands())]
-    return [(name, inside) for name, inside in named if inside.any()]
 
 
 def warnings_about(

@@ -19,7 +19,7 @@ from hybriddup.testing.window_posts import (
     right_answers,
     said,
 )
-from hybriddup.window.protocols import AnyWindow
+from hybriddup.window import Window
 
 GONE = "a post that is deleted"
 OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}
@@ -56,7 +56,7 @@ def _check_reopening(windows: Windows) -> None:
     window.close()
 
 
-def _check_known(window: AnyWindow, posts: list[dict[str, Any]], answers: list[object]) -> None:
+def _check_known(window: Window, posts: list[dict[str, Any]], answers: list[object]) -> None:
     """Check that a window knows posts of an earlier session, and finds repeats of them."""
     again = window.add_many(posts)
     clause = "a reopened window answers repeated ids with the first decision"
@@ -91,7 +91,7 @@ def _check_reading(windows: Windows) -> None:
     reader = opened(read_only=True)
     window.add_many([{"id": 1, "text": texts[1]}, {"id": 2, "text": nearly(texts[0])}])
     clause = "a read-only window sees posts that another window adds"
-    queries: tuple[Callable[[AnyWindow], object], ...] = (
+    queries: tuple[Callable[[Window], object], ...] = (
         lambda one: one.match(nearly(texts[1])),
         lambda one: one.get(2),
         lambda one: one.explain(texts[0], 0),

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Protocol, Self
 
 from hybriddup.testing.contract import ContractError, call_elsewhere, pickled_question
-from hybriddup.window.protocols import AnyWindow
+from hybriddup.window import Window
 from hybriddup.window.records import Decision
 
 CONFIG: dict[str, Any] = {
@@ -23,9 +23,8 @@ HORIZON = 1000.0
 class Opens(Protocol):
     """Opens windows by name."""
 
-    def __call__(self, name: str, **options: Any) -> AnyWindow:
+    def __call__(self, name: str, **options: Any) -> Window:
         """Open the window of this name, or create it; ``options`` are as for `Window.open`."""
-        ...
 
 
 class Windows:
@@ -36,9 +35,9 @@ class Windows:
 
     def __init__(self, open_window: Opens) -> None:
         self._open = open_window
-        self._opened: list[AnyWindow] = []
+        self._opened: list[Window] = []
 
-    def __call__(self, name: str, **options: Any) -> AnyWindow:
+    def __call__(self, name: str, **options: Any) -> Window:
         """Open the window of this name with these options."""
         self._opened.append(self._open(name, **{"config": CONFIG, "horizon": HORIZON, **options}))
         return self._opened[-1]

@@ -1,4 +1,4 @@
-"""Checks of arguments to the methods of a window; `hybriddup.errors.InputError` names what was given and allowed."""
+"""Validate arguments of the methods of a window; `InputError` has the given value and what is allowed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def checked_text(text: object, name: str = "text") -> str:
 
 
 def checked_limit(limit: object, at_least: int) -> int:
-    """Return how many results are wanted at most."""
+    """Return the maximum number of results."""
     number = whole_number(limit)
     if number is None or number < at_least:
         raise InputError(f"limit must be a whole number of at least {at_least}; got {quote(limit)}.")
@@ -25,15 +25,15 @@ def checked_limit(limit: object, at_least: int) -> int:
 
 
 def checked_after(after: object) -> int | None:
-    """Return the position after which a list goes on; None = it begins with the newest post."""
+    """Return the position after which a list continues; None = it begins with the newest post."""
     number = whole_number(after)
     if number is None and after is not None:
-        raise InputError(f"after must be a position, such as a list ends with, or None; got {quote(after)}.")
+        raise InputError(f"after must be a position, such as `PostList.after`, or None; got {quote(after)}.")
     return number
 
 
 def checked_post_id(post_id: object) -> PostId:
-    """Return the id of a post, which need not be there."""
+    """Return the id of a post, which need not exist."""
     if isinstance(post_id, str):
         return post_id
     number = whole_number(post_id)
@@ -43,5 +43,5 @@ def checked_post_id(post_id: object) -> PostId:
 
 
 def whole_number(value: object) -> int | None:
-    """Return a whole number of Python or NumPy as one of Python; None if it is something else."""
+    """Return an integer of Python or NumPy as an int; None if it is something else."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None

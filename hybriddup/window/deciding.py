@@ -18,8 +18,8 @@ from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import no_verified_pairs
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.protocols import KeptPostsOfBatch
 from hybriddup.window.records import Evidence, PostId
+from hybriddup.window.states import KeptPostsOfBatch
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
 """Pairs of a post that are verified first, and at a time after that: hardly more in all than if they were fewer, as in

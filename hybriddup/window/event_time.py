@@ -1,16 +1,16 @@
 """The time of posts: when they were made or when they came, the watermark, and the horizon.
 
-A post's *time* is when it came (arrival time) or what it says of itself (event time). The *watermark* follows the
+A post's *time* is when it came (arrival time) or its ``created_at`` (event time). The *watermark* follows the
 largest time so far. A post matches kept posts whose time is after its *edge*: the horizon before its own time, or
 before the watermark where that is later. So the answer depends on the posts and their order only.
 
-No single time can do much harm, whether a clock was ahead once or a post says something wrong. The watermark moves on
+No single wrong time can do much harm, from a clock that was ahead once or from a post. The watermark moves on
 by at most ``max_step`` with each post, or with each batch by arrival time, since a batch comes at one moment; an event
 time counts as at most the clock's. After a pause, posts are decided by their own times while the watermark catches up.
 A post that turns out to be ahead of all others by more than a horizon goes when those before it have gone.
 
-A clock that goes backwards stands still until it has caught up; `Window.rewind` is for one that was ahead for long. A
-post older than the horizon is *late*: it is decided like any other, and matches no later one.
+If the clock goes backwards, the time stays until the clock has caught up; `Window.rewind` is for a clock that was ahead
+for long. A post older than the horizon is *late*: it is decided like any other, and matches no later one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TimeOf = Literal["arrival", "event"]
 Length = str | float | timedelta
 """Of time: seconds, a timedelta, or text such as ``2d``."""
 LONGEST_STEP = 3600.0
-"""Seconds by which one post moves the watermark on at most, unless said otherwise."""
+"""Seconds by which one post moves the watermark on at most, by default."""
 NEVER = float("-inf")
 STEPS = 1024
 """Positions remembered in a horizon."""
@@ -66,7 +66,7 @@ class WindowTime:
     """Seconds by which one post moves the watermark on, at most."""
 
     def of_posts(self, posts: Sequence[Post], now: float, watermark: float) -> PostTimes:
-        """Return the times of posts that come at a moment; InputError where one has none and the window needs it."""
+        """Return the times of posts that come at a moment; InputError if one lacks a time that the window needs."""
         now = max(now, watermark)
         if self.time_of == "event":
             times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], now)
@@ -85,14 +85,16 @@ class WindowTime:
         return watermarks
 
     def now(self) -> float:
-        """Return what the clock says; WindowError where that is no moment of the years 1 to 9999."""
+        """Return the time of the clock; WindowError if that is no moment of the years 1 to 9999."""
         now = self.clock()
         if not is_moment(now):
-            raise WindowError(f"the clock must say the seconds since 1970; it says {quote(now)}. Nothing was decided.")
+            raise WindowError(
+                f"the clock must return seconds since 1970; it returned {quote(now)}. Nothing was decided."
+            )
         return now
 
     def rewound_to(self, to: float | None) -> float:
-        """Return to what a window is put back: None = what the clock says; InputError where it is no moment."""
+        """Return the time to which a window is set back; None = that of the clock. InputError if it is no moment."""
         if to is None:
             return self.now()
         if not is_moment(to):
@@ -107,17 +109,17 @@ def is_moment(seconds: object) -> bool:
 
 
 def event_time(place: int, post: Post) -> float:
-    """Return when the post was made; InputError where it does not say so."""
+    """Return the ``created_at`` of a post; InputError if it has none."""
     if post.created_at is None:
         raise InputError(
-            f"post {place} (id {post.id!r}) has no created_at, and the window goes by event time. "
+            f"post {place} (id {post.id!r}) has no created_at, and the window uses event time. "
             "Give every post one, or open the window by arrival time."
         )
     return post.created_at
 
 
 def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, clock: Callable[[], float]) -> WindowTime:
-    """Return how posts get their time; parameters and errors are those of `hybriddup.Window.open`."""
+    """Return how posts get their time; parameters and errors as in `hybriddup.Window.open`."""
     if not isinstance(time_of, str) or time_of not in get_args(TimeOf):
         raise ConfigError(f"time must be one of {', '.join(get_args(TimeOf))}; got {quote(time_of)}.")
     if not callable(clock):
@@ -128,7 +130,7 @@ def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, cloc
 
 
 def parse_length(name: str, length: object) -> float:
-    """Return a length of time in seconds, which a parameter has; ConfigError where it is none or not above 0."""
+    """Return the length of time of a parameter in seconds; ConfigError if it is none or not above 0."""
     seconds = seconds_in(length)
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(
@@ -139,9 +141,9 @@ def parse_length(name: str, length: object) -> float:
 
 
 class Edges:
-    """Positions and the watermark that had been reached when they were next to be used.
+    """Pairs of a watermark and the next position when it was reached.
 
-    They tell the store up to which position posts are older than a time, to a thousandth of the horizon.
+    They give the position up to which posts are older than a time, to a thousandth of the horizon.
     """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:
@@ -157,7 +159,7 @@ class Edges:
         return is_news
 
     def first_after(self, time: float) -> int:
-        """Return a position before which all posts were decided up to this time, and forget what is before it."""
+        """Return a position before which all posts were decided up to this time, and forget the edges before it."""
         position = 0
         while self._edges and self._edges[0][0] <= time:
             position = self._edges.popleft()[1]

@@ -45,7 +45,7 @@ class Segment:
 
 
 class HashTable:
-    """Hashes under consecutive numbers, some of which may be equal."""
+    """Hashes under consecutive numbers; several may be equal."""
 
     def __init__(self, first: int = 0) -> None:
         self._segments = [Segment(first, SMALLEST_SEGMENT)]
@@ -75,7 +75,7 @@ class HashTable:
                 self._segments.append(Segment(self.end, self._next_capacity()))
 
     def latest(self, wanted: UInt64s) -> Int64s:
-        """Return int64[n]: the last number of each hash, -1 where it is not held."""
+        """Return int64[n]: the last number of each hash, -1 if it is not held."""
         found = np.full(len(wanted), -1, np.int64)
         for segment in self._segments:
             find_latest(segment.slots, segment.hashes, wanted, segment.first, found)

@@ -1,8 +1,8 @@
-"""What a window learns: once, on its first posts, and then kept with the store and never changed again.
+"""What a window learns: once, from its first posts; it is stored with the window and does not change.
 
 It learns the weights of tokens, which shingles are common, and what verifiers learn from a corpus. A weighter that
 learns has no weights when a window begins: until `FIT_AT` posts have come, every token weighs what a rare one does.
-That costs no precision, because the verifier looks at the texts, and nearly no recall, because so few posts are all
+That costs no precision, because the verifier looks at the texts, and nearly no recall, because few posts are all
 compared. Later, fingerprints stay comparable, and a pair has the same score at every opening.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,27 +33,85 @@ from hybriddup.steps.fingerprints import FIT_SAMPLE
 from hybriddup.steps.verifiers import LearningVerifier, keeps_learning
 from hybriddup.steps.weighters import FittedTable, FittedWeighter
 from hybriddup.window.preparing import Steps
-from hybriddup.window.stores import LEARNED, WindowStore
+from hybriddup.window.stores import LEARNED, RECIPE
+from hybriddup.window.stores.store import WindowStore
 
 FIT_AT = FIT_SAMPLE
 """Posts after which a window learns."""
 Meta = Callable[[str], bytes | None]
 """Returns the value that a store has under a key, None if there is none."""
 Learned = Mapping[str, Arrays]
-"""What was learned, by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
+"""Learned arrays by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
 N_SAMPLED = 2000
-"""Texts that verifiers look at where what they learn cannot be kept."""
+"""Texts that a verifier learns from at each opening, if its learned data cannot be stored."""
 
 
 def learns(components: Components) -> bool:
-    """Return whether the weights are still to be learned from posts; ConfigError where they could not be kept."""
+    """Return whether the weighter learns from posts; ConfigError if its weights could not be stored."""
     weighter = components.fingerprinter.weighter
     if weighter.needs_fit and not isinstance(weighter, FittedWeighter):
         raise ConfigError(
-            f"weighter {components.settings.weighter.use!r} learns from a corpus, and what it learned cannot be kept "
+            f"weighter {components.settings.weighter.use!r} learns from a corpus, and its weights cannot be stored "
             "with a window. Use tfidf or levels, or a weighter that is fitted already."
         )
     return weighter.needs_fit
+
+
+class RecipeStore(Protocol):
+    """Holds the recipe of a window, and what the window learned."""
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value of a key; None if it has none."""
+
+    def set_first(self, key: str, value: bytes) -> bytes:
+        """Store a value if the key has none; return the value that it has afterwards."""
+
+
+class Prepared(NamedTuple):
+    """What a window has learned so far, and what it has yet to learn."""
+
+    learned: dict[str, Arrays]
+    weights_learn: bool
+    blocks_learn: bool
+    verifiers_learn: bool
+
+
+def prepare_components(
+    steps: Steps,
+    store: RecipeStore,
+    keep: Callable[[bytes], None],
+    sample: Callable[[], Sequence[str]],
+    *,
+    learns_weights: bool,
+    read_only: bool,
+) -> Prepared:
+    """Give the components what the window of a store has learned; WindowError if the window has another recipe.
+
+    A new window gets this recipe, and what the ``recipe:`` of the configuration has learned: ``keep`` is called with
+    that. ``sample`` returns some normalized texts of the window.
+    """
+    components = steps.components
+    learned = read_learned(components, store.meta)
+    weights_learn = learns_weights and not use_weights(components, learned)
+    agree_on_recipe(components.recipe(), store, read_only=read_only)
+    if not read_only:
+        stored, learned = learned, with_given_recipe(components, learned)
+        if learned.keys() != stored.keys():
+            keep(pack_learned(components, learned))
+    blocks_learn = prepare_blocks(components, learned)
+    return Prepared(learned, weights_learn, blocks_learn, prepare_verifiers(steps, learned, sample()))
+
+
+def agree_on_recipe(recipe: Mapping[str, Any], store: RecipeStore, *, read_only: bool) -> None:
+    """Raise WindowError if the window has another recipe; a new window gets this one."""
+    stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, pack_recipe(recipe))
+    if stored is None:
+        raise WindowError("the window is new and has no posts to read yet. Open it read-only after posts were added.")
+    if differences := "; ".join(compare_recipes(recipe, json.loads(stored), "in the store")):
+        raise WindowError(
+            f"the window was made with another recipe: {differences}. Open it with the configuration that it was made "
+            "with, or begin a new one under another name."
+        )
 
 
 def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
@@ -62,7 +120,7 @@ def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
 
 
 def read_learned(components: Components, meta: Meta) -> dict[str, Arrays]:
-    """Return what the window of a store has learned; empty if it is nothing yet."""
+    """Return the learned data of the window of a store; empty if there is none yet."""
     # earlier versions stored each part under a key of its own
     names = [WEIGHTS, BLOCKS, *(verifier_part(key) for key, _ in components.learning_verifiers())]
     learned: dict[str, Arrays] = {name: unpack_arrays(part) for name in names if (part := meta(name)) is not None}
@@ -71,16 +129,16 @@ def read_learned(components: Components, meta: Meta) -> dict[str, Arrays]:
 
 
 def pack_learned(components: Components, learned: Learned) -> bytes:
-    """Return what a window has learned as bytes."""
+    """Return learned data as bytes."""
     file = BytesIO()
     LearnedRecipe(components.learned_with(), dict(learned)).write(file)
     return file.getvalue()
 
 
 def use_weights(components: Components, learned: Learned) -> bool:
-    """Give a weighter that learns the weights that were learned; return whether there are any.
+    """Give the learned weights to a weighter that learns; return whether there are any.
 
-    If there are none yet, every token has the largest weight.
+    Without weights, every token has the largest weight.
     """
     maker = components.fingerprinter
     if WEIGHTS in learned and isinstance(maker.weighter, FittedWeighter):
@@ -88,15 +146,6 @@ def use_weights(components: Components, learned: Learned) -> bool:
         return True
     maker.fit([])
     return False
-
-
-def refuse_other_recipe(stored: bytes, recipe: Mapping[str, Any]) -> None:
-    """Raise WindowError where a window was made with another recipe than this one."""
-    if differences := "; ".join(compare_recipes(recipe, json.loads(stored), "in the store")):
-        raise WindowError(
-            f"the window was made with another recipe: {differences}. Open it with the configuration that it was made "
-            "with, or begin a new one under another name."
-        )
 
 
 def fitted_weights(components: Components) -> Arrays:
@@ -108,7 +157,7 @@ def fitted_weights(components: Components) -> Arrays:
 
 
 def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
-    """Return what a window has learned with the parts of the recipe that it is given, if any is.
+    """Return learned data with the parts of the given recipe, if there is one.
 
     WindowError if the window has learned something else.
     """
@@ -118,19 +167,19 @@ def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arr
     for part, arrays in recipe.learned.items():
         if part in learned and not same_arrays(learned[part], arrays):
             raise WindowError(
-                f"the window goes by other {part} than the recipe {recipe.id}. Open it without recipe:, or with the "
-                "one that it was made with, or begin a new store."
+                f"the window has learned other {part} than the recipe {recipe.id}. Open it without recipe:, with the "
+                "recipe that it was made with, or begin a new store."
             )
     return {**recipe.learned, **learned}
 
 
 def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) -> bool:
-    """Return whether two mappings hold the same arrays; one that only tells a format is passed over."""
+    """Return whether the first mapping has all arrays of the second one."""
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 
 def prepare_blocks(components: Components, learned: Learned) -> bool:
-    """Give the block index what it learned; return whether it is still to learn."""
+    """Give the block index its learned data; return whether it has yet to learn."""
     index = components.block_index
     if BLOCKS in learned:
         index.use_learned(learned[BLOCKS])
@@ -138,7 +187,7 @@ def prepare_blocks(components: Components, learned: Learned) -> bool:
 
 
 def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
-    """Return some normalized texts of the store, spread evenly; a text that is empty says nothing and is left out."""
+    """Return normalized texts of evenly spread posts of the store, without empty ones."""
     first, n = store.first_position, store.next_position - store.first_position
     positions = first + spread_rows(n, N_SAMPLED)
     posts = store.posts(positions.astype(np.int64))
@@ -146,10 +195,9 @@ def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
 
 
 def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> bool:
-    """Prepare the verifiers of a window that is opened; return whether one is still to learn what is then kept.
+    """Prepare the verifiers of a window; return whether one has yet to learn data that is stored.
 
-    Verifiers go on with what was kept. If what a verifier learns cannot be kept, it learns from a sample of normalized
-    texts now.
+    Verifiers use their stored data. A verifier whose data cannot be stored learns from the sample now.
     """
     plan, is_learning = steps.components.plan, False
     of_sample, of_nothing = steps.verifier_context(sample), steps.verifier_context([])
@@ -166,9 +214,9 @@ def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> 
 
 
 def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
-    """Learn from kept posts of the store, evenly spread, and add it to what was ``learned`` before, which stays.
+    """Learn from evenly spread kept posts of the store, and add new parts to ``learned``.
 
-    If one part cannot be learned, the parts that were learned before it are there.
+    If a part cannot be learned, the parts before it are there.
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
@@ -185,11 +233,11 @@ def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) ->
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: Arrays) -> None:
-    """Let a verifier go on with what it learned; WindowError if it cannot, for example in another version."""
+    """Give a verifier its learned data; WindowError if it cannot use it, for example in another version."""
     try:
         verifier.use_learned(kept)
     except Exception as error:
         raise WindowError(
-            f"what verifier {name} learned in this window cannot be used: {type(error).__name__}: {error}. Open the "
+            f"the learned data of verifier {name} cannot be used: {type(error).__name__}: {error}. Open the "
             "window with the version of the verifier that it was made with, or begin a new store."
         ) from error

@@ -1,17 +1,16 @@
-"""The audit of a live window: how much of what it should have found the live index finds, by a sample.
+"""The audit of a live window: estimate the recall of the live index from a sample of posts.
 
 One of every thousand posts, chosen by a hash, is compared with every kept post that was within the horizon when it was
-decided, whatever the index looks into. A sampled post that was kept and has a match among them was missed; one that was
-decided to be a near duplicate was found. The limits are those of the window, so that an index that compares everything
-(``scan``) has a recall of 1. Exact repeats are found by the hash of their text and left out.
+decided. A sampled post that was kept and has a match among them was missed; a near duplicate was found. The limits are
+those the window uses, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the
+hash of their text and left out.
 
-Millions of texts are not compared at once: every batch that is decided brings one comparison on by a part, in
-proportion to its posts, and the next batch the next one. While `most_comparisons` batches are compared, what is sampled
-of later ones is skipped, whatever was decided of it, so that the share that is found stays what it is. Where a text is
-forgotten before it was compared, the whole comparison is given up.
+Every batch that is decided continues one comparison by a part, in proportion to its posts, and the next batch the next
+one. While `most_comparisons` batches are compared, the samples of later batches are skipped, whatever the decisions,
+so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is given up.
 
-Posts with many candidates take long, and just these may have been missed. So the interval of the estimate allows for
-those that are being verified or had to be given up: all of them could be missed duplicates, or none.
+Posts with many candidates take long, and may be the very ones that were missed. So the interval of the estimate allows
+for posts that are being verified or were given up: all of them could be missed duplicates, or none.
 """
 
 from __future__ import annotations
@@ -31,20 +30,20 @@ from hybriddup.window.derived import DerivedState
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps, TextsAt
 from hybriddup.window.records import AuditCounts
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores.store import WindowStore
 
-MOST_TEXTS_A_PART = 2**20
-CELLS_A_PART = 2**22
-"""Long texts are verified fewer at a time: as many as the products of the lengths of their pairs add up to this."""
+MAX_TEXTS_PER_PART = 2**20
+CELLS_PER_PART = 2**22
+"""Sum of the products of text lengths of the pairs that are verified in one part; limits long texts."""
 
 logger = logging.getLogger("hybriddup")
 
 
 @dataclass(eq=False)
 class Comparison:
-    """Posts of one batch, all of them kept, and how far comparing them with earlier posts has come.
+    """The comparison of kept posts of one batch with earlier posts.
 
-    Texts are compared from the oldest on, so that comparing goes ahead of forgetting.
+    Texts are compared from the oldest on, so that the comparison stays ahead of forgetting.
     """
 
     texts: PreparedTexts
@@ -54,13 +53,13 @@ class Comparison:
     position: int
     """Texts before this position were compared."""
     end: int
-    """The first position of the batch: its posts were all compared with one another when they were decided."""
-    n_found_beside: int = 0
-    """Near duplicates among the sampled posts of the same batch; they count, or are skipped, together with it."""
+    """The first position of the batch: its posts were compared with one another when they were decided."""
+    n_found_in_batch: int = 0
+    """Near duplicates among the sampled posts of the batch; they are counted or skipped together with it."""
     missed: Bools = field(init=False)
     """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
-    """Those that are still to be verified, by later post, the oldest first."""
+    """Pairs to be verified, by later post, the oldest first."""
 
     def __post_init__(self) -> None:
         self.missed = np.zeros(len(self), np.bool_)
@@ -79,7 +78,7 @@ class Comparison:
         return is_behind or bool((self.pairs.earlier < store.first_position).any())
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
-        """Compare with so many texts more; the pairs that were within horizon and limits are then to be verified."""
+        """Compare with ``n_texts`` more; note the pairs within horizon and limits, to be verified."""
         scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
@@ -88,13 +87,13 @@ class Comparison:
         self.position = self.end if scanned.next_position is None else scanned.next_position
 
     def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
-        """Verify so many pairs, fewer of long texts and at least one."""
+        """Verify ``n_pairs`` pairs, fewer of long texts but at least one."""
         earlier = steps.earlier_texts(normalized_at)
         while n_pairs > 0 and len(self.pairs):
             place = int(np.searchsorted(self.texts.positions, self.pairs.later[0]))
             of_post = int(np.searchsorted(self.pairs.later, self.pairs.later[0], side="right"))
             n_cells = max(int(self.texts.lengths[place]) ** 2, 1)
-            n_pairs = min(n_pairs, max(CELLS_A_PART // n_cells, 1))
+            n_pairs = min(n_pairs, max(CELLS_PER_PART // n_cells, 1))
             n = min(n_pairs, of_post)
             post = self.texts.take(np.array([place]))
             self.missed[place] = steps.verify(self.pairs.take(slice(0, n)), post, earlier)[0].any()
@@ -110,35 +109,33 @@ class Audited(Protocol):
     store: WindowStore
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts, in the order asked."""
-        ...
+        """Return the normalized texts of kept posts, in this order."""
 
 
 @dataclass
 class LiveAudit:
-    """Compares sampled posts with all of the window, part by part, and counts what came of it."""
+    """Compares sampled posts with the whole window, part by part, and counts the results."""
 
     one_in: int = 1000
-    """Of so many posts one is sampled; 1 = every one."""
-    texts_a_post: int = 512
-    """Texts that are compared for each post decided: a microsecond or two, hundredths of what deciding it takes."""
-    posts_a_part: int = 256
-    """A part is done when so many posts were decided: a smaller one would not be worth its beginning."""
-    pairs_a_part: int = 8
-    """Pairs that are verified in a part: their texts are all over the store, and reading one takes longer than scoring.
-    """
+    """One post in this many is sampled; 1 = every post."""
+    texts_per_post: int = 512
+    """Texts compared for each post decided: one or two microseconds, hundredths of the time of deciding."""
+    posts_per_part: int = 256
+    """Posts decided between two parts; smaller parts would mostly be overhead."""
+    pairs_per_part: int = 8
+    """Pairs verified in a part. Reading their texts, from all over the store, takes longer than scoring."""
     most_comparisons: int = 8
-    """Batches whose sampled posts are compared side by side, so that others are sampled while one takes long."""
+    """Number of batches that are compared in turn, so that sampling goes on while one takes long."""
 
     def __post_init__(self) -> None:
         self._comparisons: deque[Comparison] = deque()
-        """The one whose turn is next in front."""
+        """The next in turn first."""
         self._n_since = 0
         """Posts decided since the last part."""
         self._n_unique = self._n_found = self._n_missed = self._n_skipped = self._n_given_up = 0
 
     def counts(self) -> AuditCounts:
-        """Return what came of the sampled posts; those that are being compared are not among them."""
+        """Return the counts of the sampled posts that were compared."""
         n_compared = self._n_unique + self._n_found + self._n_missed
         n_slow = sum(len(comparison) for comparison in self._comparisons if len(comparison.pairs))
         return AuditCounts(
@@ -148,15 +145,15 @@ class LiveAudit:
     def follow(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, window: Audited) -> None:
         """Sample a batch that was decided and written, and do a part.
 
-        To be called while the memory is still what the batch was decided against. Never raises: the batch is decided,
-        so what goes wrong with a comparison is logged, and the comparison is given up.
+        Must be called before the batch is added to the memory. Never raises: the batch is decided already, so an error
+        is logged, and the comparison is given up.
         """
         try:
             for comparison in [each for each in self._comparisons if each.has_lost(window.derived, window.store)]:
                 self._give_up(comparison)
             self._n_since += len(prepared.positions)
             has_begun = self._sample(prepared, times, verdicts, window.derived)
-            if self._comparisons and (has_begun or self._n_since >= self.posts_a_part):
+            if self._comparisons and (has_begun or self._n_since >= self.posts_per_part):
                 self._do_part(window)
                 self._n_since = 0
         except Exception as error:
@@ -185,16 +182,16 @@ class LiveAudit:
         return False
 
     def _do_part(self, window: Audited) -> None:
-        """Compare posts of one batch with the next texts, and verify what comes of it, or what was left of that."""
+        """Compare posts of one batch with the next texts, and verify the pairs found, or those left over."""
         comparison = self._comparisons[0]
         if not len(comparison.pairs):
-            n_texts = min(max(self._n_since, self.posts_a_part) * self.texts_a_post, MOST_TEXTS_A_PART)
+            n_texts = min(max(self._n_since, self.posts_per_part) * self.texts_per_post, MAX_TEXTS_PER_PART)
             comparison.scan(window.derived, max(n_texts // len(comparison), 1))
-        comparison.verify(self.pairs_a_part, window.steps, window.texts)
+        comparison.verify(self.pairs_per_part, window.steps, window.texts)
         self._comparisons.rotate(-1)
         if comparison.is_done:
             n_missed = int(comparison.missed.sum())
-            self._n_found += comparison.n_found_beside
+            self._n_found += comparison.n_found_in_batch
             self._n_missed += n_missed
             self._n_unique += len(comparison) - n_missed
             self._comparisons.remove(comparison)
@@ -202,15 +199,15 @@ class LiveAudit:
     def _give_up(self, comparison: Comparison) -> None:
         """Skip the posts of a comparison that is under way."""
         self._n_given_up += len(comparison)
-        self._n_skipped += comparison.n_found_beside
+        self._n_skipped += comparison.n_found_in_batch
         self._comparisons.remove(comparison)
 
 
 def sampled_places(first: int, n_posts: int, one_in: int) -> list[int]:
     """Return the places of the sampled posts in a batch that begins at a position, rising.
 
-    Of each ``one_in`` positions in a row, from 0 on, one is sampled; a hash tells which, so that nothing in the stream
-    can keep step with it.
+    One of each ``one_in`` consecutive positions is sampled, chosen by a hash, so that no regularity of the stream
+    matters.
     """
     rows = range(first // one_in, (first + n_posts - 1) // one_in + 1)
     places = (row * one_in + xxh3_64_intdigest(row.to_bytes(8, "little")) % one_in - first for row in rows)

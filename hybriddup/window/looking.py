@@ -18,20 +18,21 @@ from hybriddup.study.learned import Cautions
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.learning import FIT_AT
 from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
-from hybriddup.window.protocols import OpenState
 from hybriddup.window.records import AuditCounts, Match, PostId, PostList, StoredPost, WindowStats
+from hybriddup.window.states import OpenState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
-"""Posts with the fewest differing bits whose texts are looked at: so few however long the text is, and so many of a
-short one, or as many as are asked for if that is more."""
+"""Number of posts with the fewest differing bits that are scored: at least `FEWEST_SCORED`, and for short texts
+`MOST_SCORED`, or the limit of the query if that is more."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
-"""Posts that one search looks at, and how many of them while no post is decided: for a millisecond or two."""
+"""Posts that one search looks at; and at once, while no post is decided, for one or two milliseconds."""
 
 
 def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
-    """Return the kept posts that are most similar to a text, those that it repeats first, then by score."""
+    """Return the kept posts most similar to a text: matches first, then by score."""
     prepared = state.prepare([text])
-    now = PostTimes(np.array([state.last_time]), np.array([state.watermark]))
+    time, watermark = state.moment()
+    now = PostTimes(np.array([time]), np.array([watermark]))
     # without sketches, posts are found too whose characters rule out that the score reaches the threshold
     pairs = candidates_without_sketches(state, prepared, now)
     equal = int(state.equal_posts(prepared, now)[0])
@@ -46,13 +47,10 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 
 
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
-    """Return the pairs of a text with kept posts within the horizon, whatever their characters."""
-    derived = state.derived
+    """Return the pairs of a text with kept posts within the horizon, without ruling out any by their characters."""
     rows = np.flatnonzero(prepared.searchable)
-    near = derived.index.look_up(prepared.batch.take(rows), counts_characters=False)
-    places = rows[near.later]
-    stay = derived.still_match(near.earlier, places, now)
-    return CandidatePairs(near.earlier, prepared.positions[places], near.distances).take(stay)
+    near = state.near_posts(prepared.batch.take(rows), now)
+    return CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)
 
 
 def equal_match(state: OpenState, position: int, prepared: PreparedTexts) -> Match:
@@ -95,11 +93,11 @@ UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have com
 
 
 def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
-    """Return what the judges of their bands say of pairs, with the score itself where it is under the threshold."""
+    """Return the judgement of pairs by their bands, with exact scores even below the threshold."""
     plan = steps.components.bands.plan
     judged = plan.judge(local.pairs, bands)
     for which, verifier in enumerate(plan.verifiers):
-        # asked with a threshold of 0.0, a verifier gives the score and not just any number below the threshold
+        # with a threshold of 0.0, a verifier returns the exact score, and not just any number below the threshold
         of_verifier = np.flatnonzero(judged.verifiers == which)
         nothing: Float64s = np.zeros(len(of_verifier))
         judged.scores[of_verifier] = verifier.score_pairs(local.pairs.take(of_verifier), nothing)
@@ -107,7 +105,7 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
 
 
 def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplainer:
-    """Return what explains whether a text, B, repeats a post of the window, A; InputError where there is none."""
+    """Return an explainer of a post of the window, A, and a text, B; InputError if there is no such post."""
     post = state.post_with(post_id)
     if post is None:
         raise InputError(
@@ -118,9 +116,9 @@ def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplaine
 
 
 class WindowExplainer(Explainer):
-    """Runs the steps on two texts with the window's weights, with what its verifiers learned, and on its index.
+    """Runs the steps on two texts with the weights of the window and the learned data of its verifiers.
 
-    Making one asks all that there is to ask of the window; `explain` can be called when the window goes on.
+    Creating one reads everything from the window; `explain` can be called while the window goes on.
     """
 
     def __init__(self, state: OpenState, earlier: str, later: str) -> None:
@@ -129,7 +127,7 @@ class WindowExplainer(Explainer):
         _ = self.shared, self.evidence
 
     def prepare_verifiers(self) -> None:
-        """Let the verifiers look at the two texts, and keep what they learned."""
+        """Give the two texts to the verifiers, which keep their learned data."""
         self.bands.plan.renew(self.state.steps.verifier_context(self.normalized))
 
 
@@ -140,7 +138,10 @@ def list_posts(
     text: str,
     of: PostId | None,
 ) -> PostList:
-    """Return the posts that are wanted, of the posts at so many positions before one; see `hybriddup.Window.posts`."""
+    """Return the posts that match a search; see `hybriddup.Window.posts`.
+
+    ``posts_before`` returns the posts at some positions before one; None = the latest.
+    """
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
     is_search = bool(wanted) or of is not None
     while n_left:
@@ -173,12 +174,12 @@ def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
 
 def count_window(state: OpenState) -> WindowStats:
     """Return the counts of a window."""
-    now = max(state.watermark, state.last_time)
-    posts, report = state.counts.posts, state.derived.index.report
+    time, watermark = state.moment()
+    sizes, posts = state.sizes(max(time, watermark)), state.counts.posts
     decided = posts["kept"] + posts["exact"] + posts["near"]
-    audit = state.live_audit.counts()
+    audit, report = sizes.audit, sizes.report
     return WindowStats(
-        n_kept_in_window=state.derived.kept.n_after(now - state.timing.horizon),
+        n_kept_in_window=sizes.n_kept,
         n_posts=decided,
         n_kept=posts["kept"],
         n_exact=posts["exact"],
@@ -186,10 +187,10 @@ def count_window(state: OpenState) -> WindowStats:
         n_repeated_ids=posts["repeated_id"],
         n_late=posts["late"],
         n_expired=posts["expired"],
-        watermark=None if state.watermark == NEVER else state.watermark,
-        seconds_ahead=max(state.watermark - state.timing.now(), 0.0),
-        index_bytes=state.derived.n_bytes,
-        store_bytes=state.n_stored_bytes(),
+        watermark=None if watermark == NEVER else watermark,
+        seconds_ahead=max(watermark - state.timing.now(), 0.0),
+        index_bytes=sizes.index_bytes,
+        store_bytes=sizes.store_bytes,
         index=report.shape,
         limits_hit=dict(Counter(report.limits_hit) + state.counts.limits_hit),
         by_band={band: dict(counts) for band, counts in state.counts.by_band.items()},

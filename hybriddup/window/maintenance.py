@@ -1,4 +1,4 @@
-"""The store of a window and the memory derived from it: kept in step, learning, forgetting, deleting, looking."""
+"""The store of a window and the memory derived from it: consistency, learning, forgetting, deleting, queries."""
 
 from __future__ import annotations
 
@@ -8,32 +8,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hybriddup.data.records import Int64s
+from hybriddup.data.records import Int64s, NearPairs
 from hybriddup.errors import StoreError
 from hybriddup.run.recipe import WEIGHTS, Arrays
+from hybriddup.steps.candidates import Batch
 from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state, kept_posts, prepare_stored
-from hybriddup.window.event_time import NEVER, Edges, WindowTime
+from hybriddup.window.event_time import NEVER, Edges, PostTimes, WindowTime
 from hybriddup.window.learning import FIT_AT, fitted_weights, learn_parts, pack_learned, pack_recipe
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Counts, PostId, PostList, StoredPost
-from hybriddup.window.stores import (
-    DELETED,
-    EDGES,
-    LEARNED,
-    RECIPE,
-    WATERMARK,
-    WindowStore,
-    deleted_positions,
-    packed,
-    stored_watermark,
-)
+from hybriddup.window.states import WindowSizes
+from hybriddup.window.stores import DELETED, EDGES, LEARNED, RECIPE, WATERMARK, packed
+from hybriddup.window.stores.store import WindowStore
 
 MOST_AHEAD = 300.0
 """Seconds by which the watermark may be ahead of the clock without a warning."""
-NOTHING = -1
-"""Next to no position: what is in memory has to be derived anew."""
+STALE = -1
+"""Value of `MaintainedState.n_remembered`: the memory must be derived again."""
 
 logger = logging.getLogger("hybriddup")
 
@@ -48,22 +41,22 @@ class MaintainedState:
     derived: DerivedState
     edges: Edges
     read_only: bool = False
-    """Whether the store is another process's to write."""
+    """Whether another process writes to the store."""
     weights_learn: bool = False
-    """Whether the weights of tokens are still to be fitted."""
+    """Whether the weights of tokens have yet to be fitted."""
     verifiers_learn: bool = False
-    """Whether a verifier is still to learn what is then kept."""
+    """Whether a verifier has yet to learn data that is stored."""
     blocks_learn: bool = False
-    """Whether the block index is still to learn."""
+    """Whether the block index has yet to learn."""
     learned: dict[str, Arrays] = field(default_factory=dict)
-    """What was learned, by part."""
+    """Learned data, by part."""
     unsaved: dict[str, bytes] = field(default_factory=dict)
-    """What was learned and could not be written yet."""
+    """Learned data that could not be stored yet."""
     n_remembered: int = 0
-    """The next position when what is in memory was brought up to date."""
+    """The next position when the memory was last brought up to date."""
     watermark: float = NEVER
     last_time: float = NEVER
-    """Of the post that was decided last."""
+    """The time of the post that was decided last."""
     is_ahead: bool = False
     """Whether the watermark was last seen to be ahead of the clock by more than `MOST_AHEAD`."""
     counts: Counts = field(default_factory=Counts)
@@ -71,38 +64,38 @@ class MaintainedState:
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
-        """Those of the window that were met last."""
+        """A cache of texts that were compared recently."""
 
     def catch_up(self) -> None:
-        """Derive anew what is in memory where an interrupt came after writing and before taking note of it."""
+        """Derive the memory again if an interrupt came between writing a batch and adding it to the memory."""
         if self.n_remembered == self.store.next_position:
             return
-        self.n_remembered = NOTHING  # until all of it is there again
-        # no limit is forgotten with the index that is given up
+        self.n_remembered = STALE  # until everything is there again
+        # keep the counts of the index that is dropped
         self.counts.limits_hit.update(self.derived.index.report.limits_hit)
         self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, writes=not self.read_only)
         self.n_remembered = self.store.next_position
-        self.watermark = self.last_time = stored_watermark(self.store)
+        self.watermark = self.last_time = self.store.watermark()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
-        """Have memory follow the store. Where that fails no caller is told: memory is derived anew."""
+        """Change the memory after the store. If that fails, log it and derive the memory again."""
         try:
             change()
         except Exception as error:
             logger.warning("the index is built anew from the store: %s: %s", type(error).__name__, error)
-            self.n_remembered = NOTHING
+            self.n_remembered = STALE
             self.catch_up()
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
-        """Return the post with an id, None where there is none or it is forgotten."""
+        """Return the post with an id; None if there is none or it is forgotten."""
         return self.store.find_ids([post_id])[0]
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions, in the order asked."""
+        """Return the posts at these positions, in this order."""
         return self.store.posts(positions)
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before one, but for those deleted; None = the latest."""
+        """Return the posts at the ``n`` positions before one, without deleted ones; None = the latest."""
         first, end = self.store.first_position, self.store.next_position
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
@@ -110,7 +103,7 @@ class MaintainedState:
         return PostList([post for post in posts if not post.deleted], start if start > first else None)
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts, in the order of their positions in the query."""
+        """Return the normalized texts of kept posts, in the order of ``positions``."""
         wanted, texts = positions.tolist(), self.store.normalized(positions)
         if missing := [position for position in wanted if position not in texts]:
             posts = self.store.posts(np.array(missing, np.int64))
@@ -119,7 +112,7 @@ class MaintainedState:
 
     @property
     def is_learning(self) -> bool:
-        """Whether something is still to be learned from the first posts."""
+        """Whether something has yet to be learned from the first posts."""
         return self.weights_learn or self.verifiers_learn or self.blocks_learn
 
     def n_until_learning(self, n: int) -> int:
@@ -127,7 +120,7 @@ class MaintainedState:
         return FIT_AT - self.store.next_position if self.is_learning else n
 
     def learn_if_due(self) -> None:
-        """Learn from the posts when enough are there. These are on disk, so where that fails no caller is told."""
+        """Learn from the posts once there are enough. They are on disk already, so a failure is only logged."""
         if not self.is_learning or self.store.next_position < FIT_AT:
             return
         try:
@@ -144,7 +137,7 @@ class MaintainedState:
         """Learn from the posts so far, for good: weights of tokens, and what the block index and verifiers keep."""
         weights_learn = self.weights_learn
         if weights_learn or self.blocks_learn:
-            self.n_remembered = NOTHING  # whatever comes of the rest: fingerprints or keys are others from here on
+            self.n_remembered = STALE  # even if the rest fails: fingerprints or keys are different from here on
         self.weights_learn = self.verifiers_learn = self.blocks_learn = False
         try:
             if weights_learn:
@@ -160,22 +153,22 @@ class MaintainedState:
             self.catch_up()
 
     def save_learned(self) -> None:
-        """Write what was learned; where that fails, it is written with the next posts, which are decided by it."""
+        """Store the learned data; if that fails, it is stored with the next posts, which are decided with it."""
         try:
             self.store.set_meta(self.unsaved)
             self.unsaved = {}
         except StoreError as error:
-            logger.warning("what the window learned is written with the next posts: %s", error)
+            logger.warning("the learned data of the window will be stored with the next posts: %s", error)
 
     def forget(self) -> None:
-        """Forget what is older than the horizon, here and in the store."""
+        """Forget posts older than the horizon, in memory and in the store."""
         self.counts.posts["expired"] += self.derived.forget(self.watermark)
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             # a post may be ahead of the watermark, and matches for longer then
             self.store.forget_before(min(edge, self.derived.kept.first_position))
 
     def rewind(self, to: float | None) -> float:
-        """Put the watermark back, in the store as well; see `hybriddup.Window.rewind`."""
+        """Set the watermark back, in the store as well; see `hybriddup.Window.rewind`."""
         moment = self.timing.rewound_to(to)
         self.catch_up()
         seconds = max(self.watermark - moment, 0.0)
@@ -186,12 +179,12 @@ class MaintainedState:
         return seconds
 
     def delete(self, post_id: PostId) -> bool:
-        """Take a post out, of the store as well; see `hybriddup.Window.delete`."""
+        """Delete a post, from the store as well; see `hybriddup.Window.delete`."""
         self.catch_up()
         post = self.post_with(post_id)
         if post is None:
             return False
-        gone = np.union1d(deleted_positions(self.store), [post.position] if post.kept else [])
+        gone = np.union1d(self.store.deleted_positions(), [post.position] if post.kept else [])
         self.earlier.forget(post.position)
         self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
         if post.kept:
@@ -200,7 +193,7 @@ class MaintainedState:
         return True
 
     def warn_if_ahead(self, now: float) -> None:
-        """Say in the log, once, that the watermark is far ahead of the clock."""
+        """Log once that the watermark is far ahead of the clock."""
         was_ahead, self.is_ahead = self.is_ahead, self.watermark - now > MOST_AHEAD
         if self.is_ahead and not was_ahead:
             logger.warning(
@@ -210,9 +203,22 @@ class MaintainedState:
                 self.watermark - now,
             )
 
-    def n_stored_bytes(self) -> int:
-        """Return the size of the store in bytes."""
-        return self.store.n_bytes()
+    def moment(self) -> tuple[float, float]:
+        """Return the time at which texts are looked up, and the watermark."""
+        return self.last_time, self.watermark
+
+    def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
+        """Return the pairs of one text and the kept posts within the horizon, without ruling out any by characters."""
+        near = self.derived.index.look_up(text, counts_characters=False)
+        return near.take(self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now))
+
+    def sizes(self, now: float) -> WindowSizes:
+        """Return counts and sizes of the window at this time."""
+        derived = self.derived
+        n_kept = derived.kept.n_after(now - self.timing.horizon)
+        return WindowSizes(
+            n_kept, derived.n_bytes, self.store.n_bytes(), derived.index.report, self.live_audit.counts()
+        )
 
     def close(self) -> None:
         """Close the store."""

@@ -1,7 +1,7 @@
-"""The windows that hybriddup brings: in memory, over a directory, and one that only looks into that.
+"""The built-in windows: in memory, over a directory, and read-only over a directory.
 
-A window that only looks fills its memory from the store. Before each question it takes in what was added since, up to
-one state of the store, which the whole question uses. So the writer never waits for it, and nothing is written.
+A read-only window fills its memory from the store. Before each query it adds the posts that came since, up to one
+snapshot of the store, which the whole query uses. So the writer never waits for it, and nothing is written.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from hybriddup.errors import ConfigError
 from hybriddup.window.derived.deriving import derive
-from hybriddup.window.maintenance import NOTHING
+from hybriddup.window.maintenance import STALE
 from hybriddup.window.opening import open_state
-from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.state import WindowState
-from hybriddup.window.stores import LEARNED, deleted_positions, stored_watermark
-from hybriddup.window.stores.memory import MemoryStore
+from hybriddup.window.states import WindowOptions
+from hybriddup.window.stores import LEARNED
+from hybriddup.window.stores.store import WindowStore
 from hybriddup.window.urls import MEMORY, path_of
 from hybriddup.window.window import Window
 
@@ -34,15 +34,17 @@ class MemoryWindows:
             raise ConfigError(
                 f"a window in memory is {MEMORY}, for writing; it has no name, as nobody else can open it."
             )
-        return Window(lambda: open_state(MemoryStore, options), options)
+        return Window(lambda: open_state(WindowStore, options), options)
 
 
 class FileWindows:
-    """Opens ``file:`` URLs: the directory of a store, which is made where there is none."""
+    """Opens ``file:`` URLs: the directory of a store, which is created if missing."""
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window over a directory."""
-        from hybriddup.window.stores.sqlite import SqliteStore  # not for windows in memory
+        from hybriddup.window.stores.sqlite import (
+            SqliteStore,
+        )  # loads checkpoints and locks, which windows in memory do not need
 
         folder = path_of(url)
         if options.read_only:
@@ -51,9 +53,9 @@ class FileWindows:
 
 
 class ReadOnlyWindow(Window):
-    """Answers questions about the posts that another process adds; ``Window.open(path, read_only=True)`` opens one.
+    """Answers queries about the posts that another process adds; ``Window.open(path, read_only=True)`` opens one.
 
-    Counts of what was decided stay 0, as it decides nothing.
+    Counts of decisions stay 0.
     """
 
     def __init__(self, open_store: Callable[[], SqliteStore], options: WindowOptions) -> None:
@@ -62,11 +64,11 @@ class ReadOnlyWindow(Window):
 
     @contextmanager
     def _current(self) -> Iterator[WindowState]:
-        """Give the state, with all that is in the store by now; neither changes during the question."""
+        """Give the state, brought up to date with the store; neither changes during the query."""
         state = self._open_state()
         assert isinstance(state, WindowState)  # noqa: S101  what `_open` returns
-        # the writer has learned something that this window lacks, or following it was broken off
-        if state.n_remembered == NOTHING or (state.is_learning and state.store.meta(LEARNED) != self._learned):
+        # the writer has learned something that this window lacks, or an update was interrupted
+        if state.n_remembered == STALE or (state.is_learning and state.store.meta(LEARNED) != self._learned):
             current = self._state = self._open()
             state.close()
             state = current
@@ -85,13 +87,13 @@ class ReadOnlyWindow(Window):
 
 
 def follow(state: WindowState) -> None:
-    """Take in what the store has gained, and forget what it has forgotten."""
-    first, state.n_remembered = state.n_remembered, NOTHING  # until all of it is there
+    """Add the posts that the store has gained, and forget those that it has forgotten."""
+    first, state.n_remembered = state.n_remembered, STALE  # until everything is there
     end = state.store.next_position
     if first < end:
         derive(state.derived, first, state.steps, state.store, writes=False)
     state.n_remembered = end
-    state.watermark = state.last_time = stored_watermark(state.store)
-    state.derived.kept.delete(deleted_positions(state.store))
+    state.watermark = state.last_time = state.store.watermark()
+    state.derived.kept.delete(state.store.deleted_positions())
     # a writer with a shorter horizon forgets sooner
     state.counts.posts["expired"] += state.derived.forget(state.watermark, state.store.first_position)

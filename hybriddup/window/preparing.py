@@ -1,4 +1,4 @@
-"""The steps that remember nothing: texts to fingerprints, candidate pairs to verified ones."""
+"""The stateless steps of a window: texts to fingerprints, and candidate pairs to verified pairs."""
 
 from __future__ import annotations
 
@@ -30,26 +30,25 @@ from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import positions_of, texts_at
 
-FEWEST_BESIDE = 128
-"""Texts for whose sketches another thread is woken."""
+FEWEST_IN_PARALLEL = 128
+"""Smallest batch whose sketches are computed in another thread."""
 MOST_CHARACTERS = 2**22
-"""Of earlier texts, as they are and what is compared of them: where more are held, all are let go of, to be read again.
-Some 8 MB, and 30,000 short posts."""
+"""Size of the cache of earlier texts; if it is exceeded, the cache is emptied. About 8 MB, and 30,000 short posts."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the normalized texts at some positions of the window."""
 
 
 class PreparedTexts(NamedTuple):
-    """Texts that are to be looked up, with the results of the steps."""
+    """Texts to look up, with the results of the steps."""
 
     normalized: Sequence[str]
     compared: Sequence[str]
-    """What is compared of these, as returned by `hybriddup.run.components.Components.compared`."""
+    """The compared part of each; see `hybriddup.run.components.Components.compared`."""
     keys: list[tuple[bool, str]]
-    """What each must be equal in to be an exact repeat."""
+    """Whether each text has words, and what must be equal in an exact repeat."""
     hashes: UInt64s
-    """uint64[n]: of the keys."""
+    """uint64[n]: hash of each key, not 0."""
     batch: Batch
     """The texts; positions in a batch that is decided rise by one."""
     searchable: Bools
@@ -66,7 +65,7 @@ class PreparedTexts(NamedTuple):
         return self.batch.columns.lengths
 
     def take(self, rows: Int64s) -> PreparedTexts:
-        """Return some of the texts, by rising rows; nothing of the others is held on to."""
+        """Return some of the texts, by rising rows; the others can then be freed."""
         return PreparedTexts(
             texts_at(self.normalized, rows),
             texts_at(self.compared, rows),
@@ -78,9 +77,9 @@ class PreparedTexts(NamedTuple):
 
 
 class EarlierTexts:
-    """The texts of the window that batches meet: read and made ready once while they are held, however often asked.
+    """A cache of the texts of the window that batches are compared with.
 
-    Later posts mostly meet those that were kept last, and the same ones again and again where many are alike.
+    Posts are mostly compared with the posts kept last, and repeatedly with the same ones if many are alike.
     """
 
     def __init__(self, normalized_at: TextsAt, compared: Callable[[Sequence[str]], Sequence[str]]) -> None:
@@ -90,33 +89,33 @@ class EarlierTexts:
         self._n_characters = 0
 
     def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
-        """Return the normalized texts at some positions, in the order asked, and what is compared of them."""
-        asked = positions.tolist()
+        """Return the normalized texts at some positions, in this order, and the compared part of each."""
+        wanted = positions.tolist()
         if self._n_characters > MOST_CHARACTERS:
             self._normalized_of.clear()
             self._compared_of.clear()
             self._n_characters = 0
-        new = [position for position in asked if position not in self._normalized_of]
+        new = [position for position in wanted if position not in self._normalized_of]
         if new:
             texts = self._normalized_at(np.array(new, np.int64))
             self.hold(new, texts, self._compared(texts))
-        return list(map(self._normalized_of.__getitem__, asked)), list(map(self._compared_of.__getitem__, asked))
+        return list(map(self._normalized_of.__getitem__, wanted)), list(map(self._compared_of.__getitem__, wanted))
 
     def hold(self, positions: Sequence[int], normalized: Sequence[str], compared: Sequence[str]) -> None:
-        """Hold texts that are at these positions now."""
+        """Cache the texts at these positions."""
         self._normalized_of.update(zip(positions, normalized, strict=True))
         self._compared_of.update(zip(positions, compared, strict=True))
         self._n_characters += sum(map(len, normalized)) + sum(map(len, compared))
 
     def forget(self, position: int) -> None:
-        """Let go of a text that is deleted."""
+        """Drop a deleted text."""
         self._normalized_of.pop(position, None)
         self._compared_of.pop(position, None)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The components of a window, and the work of a batch that needs nothing else."""
+    """The components of a window, and the steps of a batch that need nothing else."""
 
     components: Components
     workers: int
@@ -127,7 +126,7 @@ class Steps:
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
         """Return normalized texts ready to be looked up, at these positions."""
-        workers = self.workers if len(raw) >= FEWEST_BESIDE else 1
+        workers = self.workers if len(raw) >= FEWEST_IN_PARALLEL else 1
         compared = self.components.compared(normalized)
         sketches_of = start_in_background(
             lambda: sketch_texts(compared, 1) if self.counts_characters else NO_SKETCHES, workers
@@ -145,36 +144,36 @@ class Steps:
         return PreparedTexts(normalized, compared, keys, hash_keys(keys), batch, searchable)
 
     def fit(self, normalized: Sequence[str]) -> None:
-        """Fit the weighter on these texts, in place of what it weighed by before."""
+        """Fit the weighter on these texts, replacing its weights."""
         maker = self.components.fingerprinter
         maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
 
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
-        """Return these texts as verifiers look at them."""
+        """Return these texts as verifiers take them."""
         return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
 
     def earlier_texts(self, normalized_at: TextsAt) -> EarlierTexts:
-        """Return what reads texts of the window and makes them ready to be verified, each once."""
+        """Return a cache of the texts of the window."""
         return EarlierTexts(normalized_at, self.components.compared)
 
     @cached_property
     def counts_characters(self) -> bool:
-        """Whether a verifier tells how many characters a pair needs in common."""
+        """Whether a verifier sets a minimum of common characters."""
         return bool(self.components.bands.least_in_common().any())
 
     def verify(
         self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts
     ) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs the verifier of their length accepts, and these.
+        """Return bool[n_pairs], which pairs the verifiers accept, and the accepted pairs.
 
-        Pairs are of positions; ``later`` is among the prepared texts, ``earlier`` too or in the window.
+        Pairs are of positions; ``later`` is a prepared text, ``earlier`` too or a text of the window.
         """
         local = self.localize(pairs, prepared, earlier)
         accepted, verified = self.components.bands.verify(local.pairs, local.context)
         return accepted, verified.of(pairs.take(accepted))
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
-        """Return the pairs by place among the texts that they need, and let the verifiers look at these texts."""
+        """Return the pairs by place among the texts that they need, and give these texts to the verifiers."""
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
@@ -190,30 +189,32 @@ class Steps:
 
 
 class LocalPairs(NamedTuple):
-    """Pairs by place among a few texts."""
+    """Pairs of texts, by place among a few texts."""
 
     pairs: CandidatePairs
     context: VerifierContext
-    """The texts, as verifiers look at them."""
+    """The texts, as verifiers take them."""
 
 
 def exact_keys(
     normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools, positions: Int64s, without_text: str
 ) -> list[tuple[bool, str]]:
-    """Return what each text must be equal in to be an exact repeat.
+    """Return whether each text has words, and what must be equal in an exact repeat.
 
-    That is the normalized text, where it says something, else `key_as_sent`. Where nothing is left of a text, the key
-    has the post's position, so that it equals no other, unless ``without_text`` is ``compare``.
+    That is the normalized text if it has words, else `key_as_sent`. If no text is left, the key contains the position
+    of the post, so that it equals no other, unless ``without_text`` is ``compare``.
     """
     keeps = without_text != "compare"
     return [
-        (says, text if says else f"\0{position}\0{sent}" if keeps and not text else key_as_sent(text, sent))
-        for says, text, sent, position in zip(has_tokens.tolist(), normalized, raw, positions.tolist(), strict=True)
+        (has_words, text if has_words else f"\0{position}\0{sent}" if keeps and not text else key_as_sent(text, sent))
+        for has_words, text, sent, position in zip(
+            has_tokens.tolist(), normalized, raw, positions.tolist(), strict=True
+        )
     ]
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return what a post without words must be equal in: all that was sent, but for signs that are repeated."""
+    """Return what must be equal in posts without words: the post as sent, with repeated signs collapsed."""
     return f"{normalized}\0{without_repeats(sent)}"
 
 
@@ -230,5 +231,7 @@ def without_keys(keys: UInt64s, searchable: Bools) -> UInt64s:
 
 def hash_keys(keys: Sequence[tuple[bool, str]]) -> UInt64s:
     """Return uint64[n]: the hash of each key, never 0."""
-    hashes = (xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed=says) for says, text in keys)
+    hashes = (
+        xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed=has_words) for has_words, text in keys
+    )
     return np.maximum(np.fromiter(hashes, np.uint64, len(keys)), np.uint64(1))

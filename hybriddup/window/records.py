@@ -1,4 +1,4 @@
-"""What goes into a window and what comes out: posts as users send them and as they are stored, decisions, counts."""
+"""Input and output of a window: posts as sent and as stored, decisions, matches, counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hybriddup.steps.options import quote
 PostId = str | int
 MADE_ID = re.compile(r"#[0-9]+")
 MOST_ID_BYTES = 512
-"""Of an id in UTF-8: each answer about a post repeats its id, and that of the post that it repeats."""
+"""Longest id in bytes of UTF-8: answers repeat the id of the post and of its keeper."""
 WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and 'created_at'"
 
 
@@ -28,9 +28,9 @@ class Post(NamedTuple):
 
     text: str
     id: PostId | None = None
-    """None = the window makes one of the post's position: ``#17``."""
+    """None = the window makes one from the position: ``#17``."""
     created_at: float | None = None
-    """Seconds since 1970 (UTC); used where the window goes by event time."""
+    """Seconds since 1970 (UTC); used with event time only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FI
 
 
 class StoredPost(NamedTuple):
-    """A post that was acknowledged, as the store keeps it."""
+    """An acknowledged post, as it is stored."""
 
     position: int
-    """Its number in the order of acknowledgement, from 0; never used again."""
+    """Its number in the order of acknowledgement, from 0; never reused."""
     id: PostId
     time: float
     """Seconds since 1970 (UTC), event or arrival time."""
@@ -91,16 +91,16 @@ class StoredPost(NamedTuple):
 
     @property
     def deleted(self) -> bool:
-        """Whether this only marks where a post was that is deleted; no caller of a window sees one."""
+        """Whether this is the tombstone of a deleted post; callers of a window never see one."""
         return self.evidence == DELETED
 
 
 DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-type]  # in stores only
-"""Stands in the store as the evidence of a post that was deleted."""
+"""Evidence of a deleted post in the store."""
 
 
 def mark_of(post: StoredPost) -> StoredPost:
-    """Return what stands in the store in place of a post that was deleted."""
+    """Return the tombstone that replaces a deleted post in the store."""
     return StoredPost(post.position, "", post.time, "", DELETED)
 
 
@@ -112,12 +112,12 @@ class Decision:
     position: int
     decision: Literal["kept", "duplicate"]
     repeated: bool
-    """Whether this id was decided before, so that this is the answer given then."""
+    """Whether this id was decided before; if so, this is the earlier answer."""
     evidence: Evidence | None
 
     @property
     def kept(self) -> bool:
-        """Whether the post is to be kept."""
+        """Whether the post is kept."""
         return self.decision == "kept"
 
     @property
@@ -126,20 +126,20 @@ class Decision:
         return None if self.evidence is None else self.evidence.duplicate_of
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision as plain data that JSON can hold, with the fields of its evidence."""
+        """Return the decision as plain data for JSON."""
         plain = {"id": self.id, "position": self.position, "decision": self.decision, "repeated": self.repeated}
         return plain if self.evidence is None else plain | self.evidence.to_dict()
 
 
 def decision_of(post: StoredPost) -> Decision:
-    """Return the answer about a post, whose id came for the first time."""
+    """Return the answer about a stored post, whose id is new."""
     position, post_id, _, _, evidence = post
     return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A kept post of the window that a text is similar to."""
+    """A kept post of the window that is similar to a text."""
 
     id: PostId
     position: int
@@ -149,12 +149,12 @@ class Match:
     score: float
     threshold: float
     is_match: bool
-    """Whether the text would be a duplicate of this post: the score reaches the threshold, and no guard objects."""
+    """Whether the text would be a duplicate of this post: the score reaches the threshold, and no guard refuses it."""
     hamming_distance: int
     verifier: str
     length_band: str
     guards: list[str] = field(default_factory=list)
-    """What keeps the two apart though the score reaches the threshold; see ``must_agree``."""
+    """Reasons of the guards that keep the two apart; see ``must_agree``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,60 +163,60 @@ class PostList:
 
     posts: list[StoredPost]
     after: int | None
-    """The position after which the list goes on, with older posts; None = it ends here."""
+    """The position after which the list continues with older posts; None = it ends here."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditCounts:
-    """What came of the posts that were sampled to audit the live index, exact repeats left out."""
+    """Counts of the posts sampled to audit the live index, without exact repeats."""
 
     n_compared: int = 0
-    """Sampled posts of which it is known whether they are near duplicates."""
+    """Sampled posts that were compared."""
     n_found: int = 0
-    """Those of them that were decided to be near duplicates."""
+    """Compared posts that were decided to be near duplicates."""
     n_missed: int = 0
-    """Those that were kept and match an earlier kept post."""
+    """Compared posts that were kept and match an earlier kept post."""
     n_skipped: int = 0
-    """Sampled posts that came while many others were compared, or that could not be compared."""
+    """Sampled posts that were not compared, because many others were or because that failed."""
     n_unknown: int = 0
-    """Kept ones that have many candidates: still being verified, or given up."""
+    """Kept posts with many candidates: still being verified, or given up."""
 
     @property
     def estimated_recall(self) -> float | None:
-        """Share of the near duplicates that was found; None where none was sampled."""
+        """Share of the near duplicates that was found; None if none was sampled."""
         n_duplicates = self.n_found + self.n_missed
         return self.n_found / n_duplicates if n_duplicates else None
 
 
 @dataclass(frozen=True, slots=True)
 class WindowStats:
-    """Counts of a window, since it was opened unless said otherwise."""
+    """Counts of a window since it was opened, unless noted otherwise."""
 
     n_kept_in_window: int
     """Kept posts that may still match."""
     n_posts: int
-    """Posts decided, those sent again left out."""
+    """Posts decided, without repeated ids."""
     n_kept: int
     n_exact: int
     n_near: int
     n_repeated_ids: int
     """Posts whose id had been decided before."""
     n_late: int
-    """Posts that were older than the horizon when they came."""
+    """Posts that were older than the horizon on arrival."""
     n_expired: int
     """Kept posts that stopped matching."""
     watermark: float | None
-    """The time of the window, seconds since 1970: the largest of a post, or on its way there; None = no post yet."""
+    """The time of the window in seconds since 1970, which follows the largest time of a post; None = no post yet."""
     index_bytes: int
     store_bytes: int | None
     """Size of the store; None if the store does not report it, as HBase."""
     index: str
     """The shape of the live index."""
     seconds_ahead: float = 0.0
-    """By how much the watermark is ahead of the clock, which expiry waits for; see `Window.rewind`."""
+    """Seconds by which the watermark is ahead of the clock; posts expire late by as much. See `Window.rewind`."""
     limits_hit: Mapping[str, int] = field(default_factory=dict)
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """For each length band, how many posts were kept, and duplicates exact and near."""
+    """Numbers of posts by length band: kept, exact and near."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Time by step: normalize, fingerprint, look up, verify, store, index, audit."""
     estimated_recall: float | None = None
@@ -227,24 +227,24 @@ class WindowStats:
     audit: AuditCounts = AuditCounts()
     recipe_id: str = ""
     n_deleted: int = 0
-    """Posts that `Window.delete` took out."""
+    """Posts that `Window.delete` removed."""
 
 
 @dataclass
 class Counts:
-    """What a window did since it was opened."""
+    """Counts of a window since it was opened."""
 
     posts: Counter[str] = field(default_factory=Counter)
-    """Posts by what became of them: kept, exact, near, repeated_id, late, expired, deleted."""
+    """Numbers of posts: kept, exact, near, repeated_id, late, expired, deleted."""
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
-    """The same for kept, exact and near, by length band."""
+    """Numbers of kept, exact and near posts by length band."""
     limits_hit: Counter[str] = field(default_factory=Counter)
-    """How often a limit cut something short, besides what the live index counts since it was made."""
+    """How often each limit was hit, in addition to the counts of the live index."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step."""
 
     def decided(self, outcomes: Iterable[tuple[str, str]]) -> None:
-        """Count posts by what became of them: kept, exact or near, and their length band."""
+        """Count decided posts by outcome (kept, exact or near) and length band."""
         for (outcome, band), n in Counter(outcomes).items():
             self.posts[outcome] += n
             self.by_band.setdefault(band, Counter())[outcome] += n
@@ -260,9 +260,9 @@ class Counts:
 
 
 def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) -> list[Post]:
-    """Return posts, checked; InputError where something is none, which says at which place.
+    """Return validated posts; InputError, with the place in the list, if an item is not a post.
 
-    Where a window does not go by event time, ``timed``, ``created_at`` may hold anything and is left out.
+    ``timed``: whether ``created_at`` is needed; otherwise it may hold anything and is dropped.
     """
     if isinstance(posts, (str, bytes, Mapping, Post)) or not isinstance(posts, Iterable):
         raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
@@ -270,7 +270,7 @@ def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) ->
 
 
 def as_post(place: int, post: object, *, timed: bool = True) -> Post:
-    """Return one post, checked; see `as_posts`."""
+    """Return a validated post; see `as_posts`."""
     if isinstance(post, str):
         return Post(post)
     text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
@@ -281,8 +281,8 @@ def as_post(place: int, post: object, *, timed: bool = True) -> Post:
 
 
 def fields_of(place: int, post: object) -> tuple[object, object, object]:
-    """Return the fields of a mapping; InputError where it is none. A text without a value is empty, as in a run."""
-    if not isinstance(post, (dict, Mapping)):  # a dictionary is told at once
+    """Return the fields of a mapping; InputError if it is none. A missing value is an empty text, as in a run."""
+    if not isinstance(post, (dict, Mapping)):  # the check for dict is fast
         raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
     text = post.get("text", MISSING)
     if text is None or (not isinstance(text, str) and is_missing(text)):
@@ -291,24 +291,23 @@ def fields_of(place: int, post: object) -> tuple[object, object, object]:
 
 
 def made_id(position: int) -> str:
-    """Return the id of a post that came without one."""
+    """Return the id of a post that was sent without one."""
     return f"#{position}"
 
 
 def checked_id(place: int, post_id: object) -> str | int | None:
-    """Return an id; InputError where it is neither text nor a whole number of 64 bits, or could be a made one."""
+    """Return an id; InputError if it is neither text nor a whole number of 64 bits, or looks like a made one."""
     if post_id is None:
         return None
     if isinstance(post_id, str):
         if post_id.startswith("#") and MADE_ID.fullmatch(post_id):
             raise InputError(
-                f"post {place}: ids such as {post_id!r} are those of posts that came without one. "
-                "Put something before it."
+                f"post {place}: ids such as {post_id!r} are reserved for posts without an id. Put something before it."
             )
         n_bytes = len(post_id.encode("utf-8", "surrogatepass"))
         if n_bytes > MOST_ID_BYTES:
             raise InputError(
-                f"post {place}: 'id' has {n_bytes:,} bytes, and {MOST_ID_BYTES} are the most; got {quote(post_id)}."
+                f"post {place}: 'id' has {n_bytes:,} bytes, and {MOST_ID_BYTES} are allowed; got {quote(post_id)}."
             )
         return post_id
     if isinstance(post_id, int) and not isinstance(post_id, bool) and -(2**63) <= post_id < 2**63:
@@ -317,7 +316,7 @@ def checked_id(place: int, post_id: object) -> str | int | None:
 
 
 def checked_time(place: int, created_at: object) -> float | None:
-    """Return a time in seconds since 1970, as `parse_time` reads it; None where there is none."""
+    """Return a time in seconds since 1970, as `parse_time` reads it; None if there is none."""
     if created_at is None:
         return None
     if (seconds := parse_time(created_at)) is not None:

@@ -1,4 +1,4 @@
-"""A window that is open: how a batch is decided and written. One call at a time."""
+"""An open window: decide a batch and write it. One call at a time."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.maintenance import MaintainedState
 from hybriddup.window.preparing import PreparedTexts
 from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of, made_id
-from hybriddup.window.stores import (
-    EDGES,
-    WATERMARK,
-    Derived,
-    packed,
-)
+from hybriddup.window.stores import EDGES, WATERMARK, Derived, packed
 
 
 class WindowState(MaintainedState):
-    """A window that is open."""
+    """An open window of one process."""
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
-        """Return the decisions about posts, when they are on disk."""
+        """Return the decisions on posts, after they are stored."""
         self.catch_up()
         known = self.known_ids(posts)
         new = [post for place, post in enumerate(posts) if place not in known]
@@ -46,7 +41,7 @@ class WindowState(MaintainedState):
         return answers
 
     def known_ids(self, posts: Sequence[Post]) -> dict[int, StoredPost | int]:
-        """Return, by place, the posts whose id was decided before, or stands before in this batch (then its place)."""
+        """Return the earlier posts with the same ids, by place: a stored post, or the place of one in this batch."""
         places = [place for place, post in enumerate(posts) if post.id is not None]
         ids: list[PostId] = [posts[place].id for place in places]  # type: ignore[misc]  # None was left out
         with self.counts.timed("store"):
@@ -62,14 +57,14 @@ class WindowState(MaintainedState):
         return known
 
     def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
-        """Return the posts in batches: where the weights are fitted cannot depend on how posts are sent."""
+        """Split posts where the window learns, so that this does not depend on how posts are sent."""
         if not posts:
             return []
         n_first = self.n_until_learning(len(posts))
         return [part for part in (posts[:n_first], posts[n_first:]) if part]
 
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
-        """Decide posts whose ids are new, write them, and make those kept findable."""
+        """Decide posts with new ids, write them, and make the kept ones findable."""
         now = self.timing.now()
         times = self.timing.of_posts(posts, now, self.watermark)
         prepared = self.prepare([post.text for post in posts])
@@ -81,7 +76,7 @@ class WindowState(MaintainedState):
             self.store.append(stored, self.meta_after(times), self.pack(stored, prepared, columns))
         self.unsaved = {}
         self.audit(prepared, times, verdicts)
-        # what is in memory changes only now, so that a batch that could not be written leaves no trace
+        # the memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
             self.change_or_derive(partial(self.remember, prepared, times, verdicts, columns))
         self.count(stored, prepared, times)
@@ -90,20 +85,20 @@ class WindowState(MaintainedState):
         return stored
 
     def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Sample decided posts and go on comparing them with all of the window, as it was when they were decided."""
+        """Audit: sample decided posts, and compare them with the window as it was when they were decided."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
                 self.live_audit.follow(prepared, times, verdicts, self)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
-        """Return what the store has to remember together with a batch."""
+        """Return the values to store with a batch."""
         meta = {WATERMARK: packed(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
         return meta
 
     def pack(self, stored: Sequence[StoredPost], prepared: PreparedTexts, columns: KeptColumns) -> Derived | None:
-        """Return the derived data of a batch, of which the columns are of the kept posts; None = the store has none."""
+        """Return the derived data of a batch, from the columns of its kept posts; None = the store has none."""
         form = self.derived.form
         if form is None:
             return None
@@ -111,7 +106,7 @@ class WindowState(MaintainedState):
         return form.derived(columns, stored[0].position, stored[-1].position + 1, normalized)
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Return texts ready to be looked up, at the next positions."""
+        """Prepare texts for a look-up, at the next positions."""
         with self.counts.timed("normalize"):
             normalized = self.steps.normalize(texts)
         with self.counts.timed("fingerprint"):
@@ -119,7 +114,7 @@ class WindowState(MaintainedState):
             return self.steps.prepare(texts, normalized, np.arange(first, first + len(texts)))
 
     def decide_batch(self, prepared: PreparedTexts, times: PostTimes) -> Verdicts:
-        """Return what is decided of the posts, against the window and among themselves."""
+        """Decide the posts against the window and each other."""
         seconds = self.counts.seconds["verify"]
         report = BlockReport()
         with self.counts.timed("look up"):
@@ -131,14 +126,14 @@ class WindowState(MaintainedState):
         return verdicts
 
     def verify(self, prepared: PreparedTexts, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return which pairs of posts with earlier ones the verifiers accept, and these."""
+        """Return bool[n_pairs], which pairs the verifiers accept, and the accepted pairs."""
         with self.counts.timed("verify"):
             return self.steps.verify(pairs, prepared, self.earlier)
 
     def describe(
         self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
     ) -> list[StoredPost]:
-        """Return the posts as they are stored, with what was decided of each."""
+        """Return the posts as they are stored, with their evidence."""
         positions = prepared.positions.tolist()
         ids = [
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
@@ -164,7 +159,7 @@ class WindowState(MaintainedState):
         return self.derived.equal_posts(prepared, times, self.texts, self.store)
 
     def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, columns: KeptColumns) -> None:
-        """Make the kept posts of a written batch findable, and forget those that are too old."""
+        """Make the kept posts of a written batch findable, and forget posts that are too old."""
         chosen = np.isin(prepared.positions, columns.positions).tolist()
         normalized, compared = (list(compress(texts, chosen)) for texts in (prepared.normalized, prepared.compared))
         self.earlier.hold(columns.positions.tolist(), normalized, compared)
@@ -174,7 +169,7 @@ class WindowState(MaintainedState):
         self.forget()
 
     def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
-        """Count what became of posts."""
+        """Count decided posts by outcome."""
         self.counts.posts["late"] += int((times.times <= times.watermarks - self.timing.horizon).sum())
         own_bands = self.steps.components.bands.names_of(prepared.lengths)
         self.counts.decided(

@@ -1,4 +1,4 @@
-"""Where a window lies: paths, URLs, and the passwords in them, which nobody is to read."""
+"""Paths and URLs of windows, and hiding the passwords in them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hybriddup.errors import ConfigError, HybriddupError, StoreError
 from hybriddup.steps.options import quote
 
 URL = re.compile(r"([a-z][a-z0-9+.-]+)://|(memory):$|(file):/", re.IGNORECASE)
-"""One letter is a drive, and other paths may have a colon."""
+"""A single letter is a drive, and paths may have a colon."""
 MEMORY = "memory:"
 SECRET = re.compile("pass|secret|token|key|auth", re.IGNORECASE)
-"""In names of a URL's query."""
+"""Pattern of the names of secret options in the query of a URL."""
 PARTS = re.compile(r"file:(?://([^/?#]*))?([^?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 """Host, path, and what must not follow."""
 
 
 def url_of(path: str | Path | None) -> tuple[str, str]:
-    """Return the scheme of what is to be opened, and its URL; a path is one of ``file``, None is memory.
+    """Return the scheme and the URL of a window; a path has the scheme ``file``, None is memory.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def parts_of(url: str) -> SplitResult | None:
 
 @contextmanager
 def secrets_hidden(url: str) -> Iterator[None]:
-    """Have no error of the block repeat a password of the URL, nor the errors that caused it."""
+    """Remove the passwords of a URL from errors of the block and from their causes."""
     try:
         yield
     except Exception as error:
@@ -116,7 +116,7 @@ def secrets_hidden(url: str) -> Iterator[None]:
 
 
 def secrets_of(url: str) -> list[str]:
-    """Return the passwords in a URL as they may stand in messages, the longest first.
+    """Return the passwords in a URL, as they may occur in messages, the longest first.
 
     Examples
     --------
@@ -126,7 +126,9 @@ def secrets_of(url: str) -> list[str]:
     ['redis://me:not/quoted#yet@host/0', 'not/quoted#yet', 'quoted', 'not', 'yet']
     """
     parts = parts_of(url)
-    if parts is None:  # any piece before the last @ may be one of the password, unless there is no host, as in file:///
+    if (
+        parts is None
+    ):  # any piece before the last @ may be part of the password, unless there is no host, as in file:///
         rest = url.partition("://")[2]
         password = "" if rest.startswith("/") else rest.rpartition("@")[0].partition(":")[2]
         found = [url, password, *re.split(r"[/?#\[\]]", password)]
@@ -138,7 +140,7 @@ def secrets_of(url: str) -> list[str]:
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, what caused it, and so on, as they are shown together."""
+    """Yield an error and its causes, as a traceback shows them."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -94,7 +94,7 @@ def test_every_key_is_described_in_the_schema(schema: dict[str, Any]) -> None:
     properties = schema["properties"]
     assert list(properties) == [*Settings.model_fields, "threshold"]
     for key, field in Settings.model_fields.items():
-        assert properties[key]["description"] == field.description
+        assert properties[key]["description"] == " ".join((field.description or "").split())
         assert properties[key]["default"] == Settings().to_dict()[key]
 
 
@@ -109,7 +109,7 @@ def test_options_of_every_component_are_described_in_the_schema(schema: dict[str
     model = manager.registry.options_model("tokenizer", "jieba")
     assert model is not None
     for name, field in model.model_fields.items():
-        assert branches["jieba"][name]["description"] == field.description
+        assert branches["jieba"][name]["description"] == " ".join((field.description or "").split())
 
 
 def test_components_of_plugins_are_in_the_schema(manager: PluginManager) -> None:

@@ -65,7 +65,7 @@ def test_a_clock_that_does_not_say_the_time_is_refused(now: float) -> None:
     with Window.open(None, CONFIG, clock=lambda: moment[0]) as window:
         window.add("a post")
         moment[0] = now
-        with pytest.raises(WindowError, match="the clock must say the seconds since 1970"):
+        with pytest.raises(WindowError, match="the clock must return seconds since 1970"):
             window.add("another post")
         moment[0] = 6.0
         assert window.add("a post").evidence is not None

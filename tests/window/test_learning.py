@@ -201,7 +201,7 @@ def test_what_a_verifier_cannot_use_is_an_error_that_names_it(tmp_path: Path) ->
     with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine, "verifier")]) as window:
         window.add_many(texts(LEARN_AT))
         learned = scores(window)
-    with pytest.raises(WindowError, match="what verifier own learned in this window cannot be used: KeyError"):
+    with pytest.raises(WindowError, match="the learned data of verifier own cannot be used: KeyError"):
         Window.open(tmp_path, comparing_by("own"), plugins=[plugin(OfAnotherVersion, "verifier")])
     with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine, "verifier")]) as window:
         assert scores(window) == learned

@@ -23,7 +23,7 @@ from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG, matches
 
 HORIZON = 100.0
-EVERYTHING = {"texts_a_post": 2**20, "pairs_a_part": 2**40}
+EVERYTHING = {"texts_per_post": 2**20, "pairs_per_part": 2**40}
 """So much at a time that a comparison is done with the batch that it begins with."""
 texts = st.text(alphabet="ab", max_size=8) | st.sampled_from(["abcdefgh", "abcdefgx", "xbcdefgx", "妈妈喊你回家"])
 posts = st.builds(Post, text=texts, id=st.none(), created_at=st.floats(0, 250, width=16))
@@ -108,7 +108,7 @@ def pieces(text: str) -> list[int]:
 @pytest.mark.parametrize("use", ["own", pytest.param("scan", marks=pytest.mark.slow)])
 def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
     """Though posts are added between the parts; what is sampled meanwhile is skipped and counted."""
-    audit = LiveAudit(one_in=1, texts_a_post=100, posts_a_part=1, pairs_a_part=25, most_comparisons=1)
+    audit = LiveAudit(one_in=1, texts_per_post=100, posts_per_part=1, pairs_per_part=25, most_comparisons=1)
     truth, n_seen, is_missed, n_missed = Truth(), 0, False, 0
     with window_with(audit, CONFIG | {"blocks": {"use": use}}, plugins=[plugin(pieces)]) as window:
         for post in (Post(text, created_at=0.0) for text in some_texts(900)):
@@ -130,7 +130,7 @@ def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
 def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in texts that are compared nor in pairs that are verified, and there is one in so many posts."""
     scans, verified = list[int](), list[int]()
-    audit = LiveAudit(one_in=1, texts_a_post=2, posts_a_part=32, pairs_a_part=4)
+    audit = LiveAudit(one_in=1, texts_per_post=2, posts_per_part=32, pairs_per_part=4)
     with window_with(audit) as window:
         for start in range(0, 320, 8):
             window.add_many(some_texts(320)[start : start + 8])
@@ -171,7 +171,7 @@ def unlike(n: int, seed: int = 0) -> list[str]:
 def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -> None:
     """Its post is not taken for a unique one, and the next comparison begins anew."""
     now = [0.0]
-    audit = LiveAudit(one_in=2**60, texts_a_post=1, posts_a_part=2, most_comparisons=1)
+    audit = LiveAudit(one_in=2**60, texts_per_post=1, posts_per_part=2, most_comparisons=1)
     with window_with(audit, clock=lambda: now[0], max_step=2 * HORIZON) as window:
         window.add_many(unlike(60))
         audit.one_in = 1
@@ -186,7 +186,7 @@ def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -
 
 def test_the_interval_allows_for_posts_that_take_too_long() -> None:
     """Those with many candidates, of which just these may have been missed."""
-    audit = LiveAudit(one_in=5, texts_a_post=10**6, posts_a_part=1, pairs_a_part=1, most_comparisons=4)
+    audit = LiveAudit(one_in=5, texts_per_post=10**6, posts_per_part=1, pairs_per_part=1, most_comparisons=4)
     with window_with(audit) as window:
         window.add_many([edited("abcdefghijklmnopqrstuvwxyz012345", place) for place in range(30)])
         quick = window.stats()
@@ -210,7 +210,7 @@ def test_exact_repeats_and_texts_too_short_are_left_out() -> None:
 def test_auditing_changes_no_decision() -> None:
     """Whether every post is compared or none."""
     decisions = []
-    for audit in (LiveAudit(one_in=1, texts_a_post=3, posts_a_part=5), LiveAudit(one_in=2**60)):
+    for audit in (LiveAudit(one_in=1, texts_per_post=3, posts_per_part=5), LiveAudit(one_in=2**60)):
         with window_with(audit) as window:
             decisions.append([decision for text in some_texts(300) for decision in window.add_many([text])])
     assert decisions[0] == decisions[1]

@@ -17,7 +17,7 @@ from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.steps.candidates import Batch
 from hybriddup.window.index import LiveIndex, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
-from hybriddup.window.index.text_ring import LONGEST_TOLD, find_partners
+from hybriddup.window.index.text_ring import MAX_PARTNER_LENGTH, find_partners
 from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints
 from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 
@@ -279,13 +279,13 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
     )
     columns = text_columns(np.zeros((n, 1), np.uint64), texts)
     max_distances, shortest = find_partners(columns.lengths, columns.limits)
-    for later in [*lengths, 0, 1, 50, LONGEST_TOLD + 7]:
+    for later in [*lengths, 0, 1, 50, MAX_PARTNER_LENGTH + 7]:
         of_shorter = [
             (limit, length)
             for length, reach, limit in zip(lengths, reaches, limits, strict=False)
             if length <= later <= max(reach, length)
         ]
-        row = min(later, LONGEST_TOLD)
+        row = min(later, MAX_PARTNER_LENGTH)
         assert max_distances[row] >= max((limit for limit, _ in of_shorter), default=-1)
         assert shortest[row] <= min((length for _, length in of_shorter), default=later)
 

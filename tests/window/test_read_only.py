@@ -159,7 +159,7 @@ def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch
             now[0] += 1
             window.add({"id": place, "text": "ab"})
             reader.get(place)
-        assert reader._store._ids.first > 300  # type: ignore[attr-defined]
+        assert reader._store._ids._hashes.first > 300  # type: ignore[attr-defined]
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_there_is_nothing_to_read_where_nothing_was_written(tmp_path: Path) -> N
         Window.open(tmp_path / "none", CONFIG, read_only=True)
     assert list(tmp_path.iterdir()) == []
     SqliteStore.open(tmp_path / "new").close()
-    with pytest.raises(WindowError, match="the store is new and holds nothing to read yet"):
+    with pytest.raises(WindowError, match="the window is new and has no posts to read yet"):
         Window.open(tmp_path / "new", CONFIG, read_only=True)
     with pytest.raises(ConfigError, match="in memory"):
         Window.open(None, CONFIG, read_only=True)

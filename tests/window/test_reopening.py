@@ -20,7 +20,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState, deriving, kept_records
 from hybriddup.window.derived.kept_posts import KeptColumns
-from hybriddup.window.maintenance import NOTHING
+from hybriddup.window.maintenance import STALE
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.plugins import state_of
@@ -261,7 +261,7 @@ def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatc
         with monkeypatch.context() as patched:
             patched.setattr(sqlite_queries, "READ_TOGETHER", 50)
             patched.setattr(deriving, "prepare_stored", prepare_some)
-            state.n_remembered = NOTHING
+            state.n_remembered = STALE
             with pytest.raises(StoreError):
                 state.catch_up()
         n_kept = sum(len(some) for some in deriving.kept_posts(state.store, 0, state.store.next_position))

@@ -22,18 +22,10 @@ from hybriddup.errors import StoreError
 from hybriddup.window.records import Evidence, StoredPost
 from hybriddup.window.stores import checkpoints, sqlite_file
 from hybriddup.window.stores.checkpoints import MOST_BEHIND, PAGE, SMALLEST_LARGE, STEP, Checkpoints
+from hybriddup.window.stores.rows import RowError, post_of, row_of, text_from
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
-from hybriddup.window.stores.sqlite_queries import (
-    RowError,
-    insert_normalized,
-    insert_posts,
-    normalized_at,
-    post_of,
-    posts_at,
-    row_of,
-    text_from,
-)
+from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
 from tests.window.stores import post, posts
 
 LIMIT = 1_500_000

@@ -7,15 +7,15 @@ from itertools import count
 import pytest
 
 from hybriddup.errors import StoreError
-from hybriddup.window.stores.memory import MemoryStore
 from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window.stores.store import WindowStore
 from tests.window.store_checks import check_window_store
 from tests.window.stores import posts
 
 
 def test_the_store_in_memory_keeps_the_contract():
     """Posts in dictionaries are a window store."""
-    check_window_store(MemoryStore)
+    check_window_store(WindowStore)
 
 
 def test_the_store_in_a_file_keeps_the_contract(tmp_path):
@@ -33,7 +33,7 @@ def test_the_store_in_a_file_keeps_the_contract(tmp_path):
 
 def test_reading_spans_can_be_mixed_with_appending_and_closing(tmp_path):
     """Posts that were there are all yielded; a closed store is an error."""
-    for store in (MemoryStore(), SqliteStore.open(tmp_path)):
+    for store in (WindowStore(), SqliteStore.open(tmp_path)):
         for first in range(0, 12000, 3000):
             store.append(posts(first, 3000))
         ends, others = [], store.spans(0, "")

@@ -107,7 +107,7 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
         (5, "post 1: a post must be a text, or a mapping"),
         ({"id": 5}, "post 1: a post must be a text, or a mapping .*; it has no 'text'"),
         ({"text": "a", "id": 1.5}, r"post 1: 'id' must be text or a whole number of 64 bits; got 1\.5"),
-        ({"text": "a", "id": "#7"}, "post 1: ids such as '#7' are those of posts that came without one"),
+        ({"text": "a", "id": "#7"}, "post 1: ids such as '#7' are reserved for posts without an id"),
     ],
 )
 def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: object, words: str) -> None:

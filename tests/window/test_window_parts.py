@@ -36,7 +36,7 @@ def test_what_is_no_moment_is_refused(written: object) -> None:
 def test_an_id_has_at_most_512_bytes() -> None:
     """As every answer about the post repeats it."""
     assert as_post(0, {"text": "a", "id": "é" * 256}).id == "é" * 256
-    with pytest.raises(InputError, match="post 1: 'id' has 513 bytes, and 512 are the most") as caught:
+    with pytest.raises(InputError, match="post 1: 'id' has 513 bytes, and 512 are allowed") as caught:
         as_post(1, {"text": "a", "id": "é" * 256 + "e"})
     assert len(str(caught.value)) < 150
 

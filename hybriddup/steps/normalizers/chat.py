@@ -49,11 +49,9 @@ class Chat:
     class Options(ComponentOptions):
         """Options of the normalizer `chat`."""
 
-        words: dict[str, str] = Field(
-            {},
-            description="More words of chats: a spelling, and the word to replace it with; an empty text removes it. "
-            "They take precedence over the built-in table.",
-        )
+        words: dict[str, str] = Field({})
+        """More words of chats: a spelling, and the word to replace it with; an empty text removes it. They take
+        precedence over the built-in table."""
 
     def __init__(self, options: Options) -> None:
         self._word_of = shipped_words() | options.words

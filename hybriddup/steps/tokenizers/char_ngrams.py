@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from hybriddup.data.records import Tokens, encode_texts
 from hybriddup.kernels.text.ngrams import script_ngrams
@@ -31,8 +31,10 @@ class CharNgrams:
     class Options(ComponentOptions):
         """Sizes of the n-grams."""
 
-        cjk: Sizes = Field((1, 2), description="Smallest and largest n-gram in Han, kana, hangul and emoji.")
-        other: Sizes = Field((3, 3), description="Smallest and largest n-gram in all other scripts and in digits.")
+        cjk: Sizes = (1, 2)
+        """Smallest and largest n-gram in Han, kana, hangul and emoji."""
+        other: Sizes = (3, 3)
+        """Smallest and largest n-gram in all other scripts and in digits."""
 
     holds_interpreter = False
 

@@ -14,8 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from pydantic import Field
-
 from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.errors import ConfigError
 from hybriddup.steps.options import Options as ComponentOptions
@@ -34,18 +32,15 @@ _USER_LINE_RULE = "each line must be a word, or a word, one space and its freque
 class JiebaOptions(ComponentOptions):
     """Dictionaries and mode of `jieba`."""
 
-    dictionary: Path | None = Field(
-        None, description="File that replaces jieba's own dictionary: a word, one space and its frequency per line."
-    )
-    user_dictionary: Path | None = Field(
-        None,
-        description="File of words added to the dictionary: one word per line, optionally a space and its frequency; "
-        "frequency 0 splits the word. Write words in normalized form (lower case, simplified).",
-    )
-    hmm: bool = Field(True, description="Whether words in no dictionary are guessed from their characters.")
-    mode: Literal["exact", "search"] = Field(
-        "exact", description="exact: each character is in one word; search: adds the shorter words in long words."
-    )
+    dictionary: Path | None = None
+    """File that replaces jieba's own dictionary: a word, one space and its frequency per line."""
+    user_dictionary: Path | None = None
+    """File of words added to the dictionary: one word per line, optionally a space and its frequency; frequency 0
+    splits the word. Write words in normalized form (lower case, simplified)."""
+    hmm: bool = True
+    """Whether words in no dictionary are guessed from their characters."""
+    mode: Literal["exact", "search"] = "exact"
+    """exact: each character is in one word; search: adds the shorter words in long words."""
 
 
 class Jieba:

@@ -1,4 +1,4 @@
-"""What the window holds in memory of its kept posts, all of it derived from the store."""
+"""The kept posts of a window in memory, derived from the store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybriddup.window.event_time import PostTimes
 from hybriddup.window.hash_table import HashTable
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.preparing import PreparedTexts, TextsAt, key_as_sent
-from hybriddup.window.stores import WindowStore
+from hybriddup.window.stores.store import WindowStore
 
 
 @dataclass
@@ -37,7 +37,7 @@ class DerivedState:
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
         """Return bool[n]: whether kept posts are within the horizon when posts of a batch are decided.
 
-        ``earlier`` int64[n] are positions, ``places`` int64[n] those of the later posts in the batch.
+        ``earlier`` int64[n] are positions, ``places`` int64[n] the places of the later posts in the batch.
         """
         stay = ~self.kept.are_deleted(earlier)
         # next to all are young enough for every post of the batch
@@ -53,8 +53,8 @@ class DerivedState:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
         found = self.latest(prepared.hashes)
         matches = (found >= 0) & (self.kept.times_of(found) > times.edges(self.horizon))
-        says = np.fromiter((says_something for says_something, _ in prepared.keys), np.bool_, len(found))
-        compared, sent = np.flatnonzero(matches & says), np.flatnonzero(matches & ~says)
+        has_words = np.fromiter((one for one, _ in prepared.keys), np.bool_, len(found))
+        compared, sent = np.flatnonzero(matches & has_words), np.flatnonzero(matches & ~has_words)
         as_sent = zip(normalized_at(found[sent]), store.posts(found[sent]), strict=True)
         texts = [*normalized_at(found[compared]), *(key_as_sent(text, post.text) for text, post in as_sent)]
         equal = np.full(len(found), -1, np.int64)
@@ -75,9 +75,10 @@ class DerivedState:
         return found
 
     def add(self, columns: KeptColumns, looked_up: Batch | None = None, is_kept: Bools | None = None) -> None:
-        """Make kept posts findable, and count look-ups of crowded keys by the texts that were looked up, if any were.
+        """Make kept posts findable, and count the look-ups of crowded keys.
 
-        ``is_kept`` tells which of these are the kept posts.
+        ``looked_up`` are the texts that looked something up, ``is_kept`` bool[n] which of them were kept; None = only
+        the kept posts.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes)
@@ -86,12 +87,12 @@ class DerivedState:
         self.index.add(looked_up, is_kept)
 
     def delete(self, prepared: PreparedTexts) -> None:
-        """Find a kept post no more, of which this is the text."""
+        """Stop finding a kept post; ``prepared`` has its text."""
         self.kept.delete(prepared.positions)
         self.index.remove(prepared.batch)
 
     def forget(self, watermark: float, first: int = 0) -> int:
-        """Forget kept posts that match no more, and those before the position ``first``; return how many."""
+        """Forget kept posts that no longer match, and posts before the position ``first``; return how many."""
         n_forgotten = self.kept.forget_wrong_times(watermark, self.horizon) + self.kept.forget_before(first)
         n_forgotten += self.kept.forget_until(watermark - self.horizon)
         if n_forgotten:

@@ -16,7 +16,8 @@ from hybriddup.window.index import WindowSize
 from hybriddup.window.index.live_indexes import FEWEST_TEXTS, make_live_index
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import StoredPost
-from hybriddup.window.stores import READ_TOGETHER, Derived, Span, WindowStore, deleted_positions, stored_watermark
+from hybriddup.window.stores import READ_TOGETHER, Derived, Span
+from hybriddup.window.stores.store import WindowStore
 
 FEWEST_IN_RING = 2**10
 """Texts for which the ring of texts has room at first, at least."""
@@ -54,7 +55,7 @@ def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStor
     Records that are missing, damaged or made with something else are made again, and stored if ``writes``.
     """
     form, first = derived.form, max(position, store.first_position)
-    edge, deleted = stored_watermark(store) - derived.horizon, deleted_positions(store)
+    edge, deleted = store.watermark() - derived.horizon, store.deleted_positions()
     for span in store.spans(position, "" if form is None else form.made_with):
         if form is not None and span.records is not None:
             columns = form.columns(span.records)
@@ -69,7 +70,7 @@ def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStor
 
 
 def derive_columns(span: Span, derived: DerivedState, steps: Steps, store: WindowStore) -> KeptColumns:
-    """Return what is kept in memory of the posts of a span, made from their texts."""
+    """Compute the columns of the kept posts of a span from their texts."""
     posts = [post for some in kept_posts(store, span.first, span.end) for post in some]
     prepared, times = prepare_stored(steps, posts), np.array([post.time for post in posts], np.float64)
     before = float(derived.kept.columns()[2][-1:].max(initial=NEVER))

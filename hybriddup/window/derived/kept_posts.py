@@ -1,24 +1,22 @@
-"""What the window remembers of each kept post: its position, its time, and until when it has to stay findable."""
+"""Positions and times of the kept posts, and until when each can be found."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
 from hybriddup.steps.candidates import Batch
 from hybriddup.window.event_time import PostTimes
+from hybriddup.window.index.posting_lists import longer
 from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Posts by which it is told whether the watermark has caught up with them."""
+"""Number of the latest posts whose times show whether the watermark has caught up."""
 ROUNDING = 1e-3
-"""Seconds, more than differences of times since 1970 lose."""
-
-Number = TypeVar("Number", np.int64, np.float64)
+"""Bound on the rounding error of a difference of times, in seconds."""
 
 
 class KeptPosts:
@@ -58,19 +56,14 @@ class KeptPosts:
         self._longest_lag = max(self._longest_lag, longest_lag(times, latest))
 
     def _move(self, n_more: int) -> None:
-        """Make room: move what is remembered to the front, of columns twice as large as it is."""
-        size = max(2 * (len(self) + n_more), SMALLEST)
-        self._positions = self._moved(self._positions, size)
-        self._times = self._moved(self._times, size)
-        self._latest = self._moved(self._latest, size)
+        """Make room: move the posts to the front of columns twice as large as they need."""
+        n, held, size = len(self), slice(self._first, self._end), max(2 * (len(self) + n_more), SMALLEST)
+        self._positions = longer(self._positions[held], n, size)
+        self._times = longer(self._times[held], n, size)
+        self._latest = longer(self._latest[held], n, size)
         self._moved_out += self._first
-        self._first, self._end = 0, len(self)
+        self._first, self._end = 0, n
         self._longest_lag = longest_lag(self._times[: self._end], self._latest[: self._end])
-
-    def _moved(self, column: NDArray[Number], size: int) -> NDArray[Number]:
-        moved = np.empty(size, column.dtype)
-        moved[: len(self)] = column[self._first : self._end]
-        return moved
 
     def columns(self) -> tuple[Int64s, Float64s, Float64s]:
         """Return the positions, times and largest times so far of the posts that are remembered."""
@@ -78,7 +71,7 @@ class KeptPosts:
         return self._positions[held], self._times[held], self._latest[held]
 
     def delete(self, positions: Int64s) -> None:
-        """Remember posts no more."""
+        """Mark posts as deleted."""
         deleted = np.union1d(self._deleted, positions)
         self._deleted = deleted[deleted >= self.first_position]
 
@@ -116,7 +109,7 @@ class KeptPosts:
 
     @property
     def first_position(self) -> int:
-        """The first position that is remembered; where there is none, the one after the last that was."""
+        """The first position that is remembered; without any, the one after the last that was."""
         return self._position_at(self._first)
 
     def _position_at(self, place: int) -> int:
@@ -173,7 +166,7 @@ class KeptPosts:
 
 
 def longest_lag(times: Float64s, latest: Float64s) -> float:
-    """Return the seconds by which times are before the largest so far, at most; 0.0 where there are none."""
+    """Return the largest difference between a time and the largest time so far, in seconds; 0.0 without times."""
     return float((latest - times).max(initial=0.0))
 
 
@@ -189,7 +182,7 @@ class KeptColumns(NamedTuple):
     hashes: UInt64s
     """uint64[n]: of what each must be equal in to be an exact repeat."""
     texts: Batch
-    """Those that could have near repeats; their positions tell which they are."""
+    """The texts that could have near repeats, with their positions."""
 
     def take(self, chosen: Bools) -> KeptColumns:
         """Return some of the posts, bool[n]."""
@@ -200,7 +193,7 @@ class KeptColumns(NamedTuple):
 
 
 def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptColumns:
-    """Return what is to be remembered of the kept ones, bool[n], of these posts."""
+    """Return the columns of the kept posts among these; ``kept`` is bool[n]."""
     return KeptColumns(
         prepared.positions[kept],
         times.times[kept],

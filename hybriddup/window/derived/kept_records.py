@@ -67,7 +67,7 @@ class RecordForm:
         return cls(dtype, made_with(steps, dtype), steps.components.bands, index)
 
     def derived(self, columns: KeptColumns, first: int, end: int, normalized: Sequence[str | None] = ()) -> Derived:
-        """Return what the store keeps of the posts from ``first`` up to ``end``, of which these are the kept ones."""
+        """Return the derived data of the posts from ``first`` up to ``end``; the columns are of the kept ones."""
         ends = [*range(first + POSTS_PER_PART, end, POSTS_PER_PART), end]
         edges = [0, *np.searchsorted(columns.positions, ends).tolist()]
         records = self.records(columns)
@@ -87,7 +87,7 @@ class RecordForm:
             records["sketch"][rows] = texts.sketches
         if self.dtype["keys"].itemsize:
             records["keys"] = NO_KEY & np.iinfo(self.dtype["keys"].base).max
-            records["keys"][rows, : keys.shape[1]] = keys  # the low bits of NO_KEY are those that stand for no key
+            records["keys"][rows, : keys.shape[1]] = keys  # the low bits of NO_KEY are the mark in 32 bits, too
         return records
 
     def columns(self, packed: bytes) -> KeptColumns:

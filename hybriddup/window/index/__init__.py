@@ -24,19 +24,18 @@ class WindowSize:
     """What a live index may know of its window."""
 
     n_texts: int
-    """About so many texts will be in it; with more, it grows."""
+    """Expected number of texts; with more, the index grows."""
     bits: int
     """Width of the fingerprints: 64 or 128."""
     workers: int = 1
     sketched: bool = False
     """Whether a sketch of the characters is kept of each text, 32 bytes, so that fewer pairs are handed on."""
     n_first: int | None = None
-    """The ring of texts, all of whose memory is written to sooner or later, begins with room for so many, and grows;
-    None = for as many as will be in it."""
+    """Number of texts that the ring has room for at first; it grows. None = ``n_texts``."""
 
 
 class LiveIndex(ABC):
-    """The texts of a window that can be found. They stand in a ring, and come and go alike however they are looked up.
+    """The texts of a window that can be found. They are in a ring, whatever kind of index looks them up.
 
     One thread at a time may call it. The limits of a text are a function of its length, the same in every call.
     """
@@ -58,10 +57,11 @@ class LiveIndex(ABC):
         return self._ring.sketched
 
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
-        """Return the pairs of these texts with live texts that share a key and are within the limits.
+        """Return the pairs of these texts with texts that were added and not forgotten; ``later`` is a row of them.
 
-        Of a key, the newest ``max_bucket_size`` texts are read. ``later`` is a row of ``texts``. If the index has
-        sketches and ``counts_characters``, pairs need enough characters in common.
+        Two texts are a pair if they share a key, the earlier one is among the newest ``max_bucket_size`` texts of that
+        key, and they are within the limits of the shorter one. If the index has sketches and ``counts_characters``,
+        pairs with too few characters in common are ruled out.
         """
         if not len(texts) or not self._ring.n_texts:
             return join_near([])
@@ -85,10 +85,10 @@ class LiveIndex(ABC):
         """Return the pairs of the later texts, and what that took."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
-        """Return int64[n, n_probes]: which number from the newest an earlier text has in each key of a later one.
+        """Return int64[n, n_probes]: the rank from the newest of an earlier text in each key of a later one.
 
-        ``rows`` int64[n] are those of the later texts, ``earlier`` int64[n] positions. It is 0 where the earlier text
-        is not among those that are looked at, and 1 for each where no text is left out.
+        ``rows`` int64[n] are rows of later texts, ``earlier`` int64[n] positions. The rank is 0 if the earlier text is
+        not looked at, and 1 for every key if no text is left out.
         """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
@@ -101,21 +101,21 @@ class LiveIndex(ABC):
             self._ring.append(texts.take(np.flatnonzero(is_kept)))
 
     def remove(self, texts: Batch) -> None:  # noqa: B027  where every text is looked at, none takes another's room
-        """Have some texts that were added take up no room among the newest of their keys.
+        """Free the room that texts take among the newest of their keys.
 
-        Pairs with them may still be returned: whoever asks leaves them out.
+        Pairs with them may still be returned: the caller drops them.
         """
 
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
-        """Compare these with every text from a position on, up to about so many, and return all the pairs.
+        """Compare these with every text from a position on, up to about ``n_texts``, and return all the pairs.
 
-        That is the truth by which the index is audited: every text looked at, a part at a time. ``later`` may be of
-        positions that were added; their pairs are with earlier texts only.
+        The audit of the index uses this as the truth, a part at a time. ``later`` may have positions that were added;
+        their pairs are with earlier texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 
     def forget_before(self, position: int) -> None:
-        """Find texts before this position no more; a smaller position than one given before changes nothing.
+        """Stop finding texts before this position; a smaller position than an earlier one changes nothing.
 
         Their memory is used again, a little at each call of `add`.
         """

@@ -1,4 +1,4 @@
-"""The three live indexes; `make_live_index` chooses which holds the keys of a window, by its block index."""
+"""The three live indexes; `make_live_index` chooses one by the block index of the window."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from hybriddup.window.index.posting_lists import PostingLists
 
 WIDTHS = (64, 128)
 FEWEST_TEXTS = 2**20
-"""A window is laid out for so many texts at least; memory that is never written to is not taken."""
+"""Smallest expected number of texts; memory that is never written to is not taken."""
 KEYS_EXPECTED = 16
-"""Keys of a text, where the block index does not tell; more take other memory later."""
+"""Expected keys per text if the block index has no fixed number; with more, memory is reallocated."""
 MOST_KEY_BITS = 18
-"""Keys of so few bits are numbered directly: all buckets of a table are then 1 MiB."""
+"""Widest keys that are bucket numbers themselves: all buckets of a table then take 1 MiB."""
 SMALLEST_SEGMENT = 2**12
 """Fewer texts are compared one by one: that takes less time than reading their buckets. A power of two."""
 SEGMENTS_OF_WINDOW = 4
-"""A window has at least so many of the largest segments, so that hardly more is held than its texts."""
+"""Minimum number of the largest segments in a window, so that few forgotten texts take memory."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
     """Return an empty live index for a window, by a prepared block index.
 
-    Posting lists hold the keys of any; all texts of few exact keys stand closer in tables.
+    Posting lists work for any block index; exact keys without a limit of the bucket take less memory in tables.
     """
     if size.bits not in WIDTHS:
         raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {size.bits}.")
@@ -66,7 +66,7 @@ class LiveLists(LiveIndex):
         return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Ask the lists."""
+        """Look the ranks up in the lists."""
         numbers = self._ring.numbers_of(earlier)
 
         def find(first: int, last: int) -> Int64s:
@@ -112,7 +112,7 @@ class LiveScan(LiveIndex):
 
 
 class LiveTables(LiveIndex):
-    """Texts of a window in exact tables: `blocks` and `probing` with few bits a key, of which every text is looked at.
+    """Texts of a window in exact tables: `blocks` and `probing` with few bits per key and unlimited buckets.
 
     Buckets are numbered by the bits themselves, and entries are small: 50 million texts of 64 bits with four keys take
     1.48 GB, where posting lists, which find a key by its hash and have room to grow, take about twice as much.
@@ -150,7 +150,7 @@ class LiveTables(LiveIndex):
         return len(self._keys.starts) - 1
 
     def _make_segments(self, n_numbers: int) -> Segments:
-        """Return empty segments with room for so many numbers, and for one of the largest segments more."""
+        """Return empty segments with room for ``n_numbers`` and one more of the largest segments."""
         n_largest, n_smaller = -(-n_numbers // self._largest) + 1, (self._largest // self._smallest).bit_length() - 1
         starts = np.zeros((n_largest + n_smaller, (self._n_tables << self._keys.bucket_bits) + 1), np.uint32)
         entries = np.zeros(n_largest * self._largest * self._n_tables, np.uint32)

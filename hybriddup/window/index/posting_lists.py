@@ -1,4 +1,4 @@
-"""Posting lists of a live window: of each block key, the newest texts that have it, whatever else is in the window."""
+"""Posting lists of a live window: the newest texts of each block key."""
 
 from __future__ import annotations
 
@@ -20,32 +20,31 @@ from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.window.index.text_ring import TextRing
 
 KEYS_OF_SHARD = 2**13
-"""A shard has at most so many keys when the window is as large as expected: rebuilding it takes some 0.1 ms."""
+"""Largest number of keys in a shard of a window of the expected size: rebuilding it takes about 0.1 ms."""
 MOST_SHARDS = 2**18
 MOST_PAGES = 2**10
-"""Pages of a shard, of which there may be more when the window is larger than expected."""
+"""Pages of a shard at first; a window that is larger than expected gets more."""
 SWEEPS = 4
-"""Sweeps over all shards while a whole window is forgotten: about a part of twice as many of the lists is dead."""
+"""Sweeps over all shards while a whole window is forgotten: at most about an eighth of the lists is dead."""
 FASTEST = 2
-"""After many texts were forgotten at once, sweeps are at most so many times as fast."""
+"""Largest factor by which sweeps speed up after many texts were forgotten at once."""
 MOST_NUMBERS = 2**30
-"""Numbers from the oldest live text to the newest: their low bits have to tell them from those not yet swept out."""
+"""Largest span of the live numbers: their low bits must identify them among the dead ones not yet swept."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Words of the smallest block, which any other is a multiple of, and how much larger the next class is, about."""
+"""Words of the smallest block; all others are multiples of it. Approximate ratio of two consecutive classes."""
 GROWTH = 1.5
-"""A full pool becomes so much larger."""
+"""Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5
-"""Of a word of a list, and the class of a length that goes with it."""
+"""Bytes of a word of a list and of the class of its length."""
 Number = TypeVar("Number", bound=np.generic)
 
 
 class PostingLists:
     """The lists of all keys of the texts of a ring.
 
-    Of a key, the newest ``max_bucket_size`` live texts that were added before are read, 0 = all. What is found is a
-    function of the order of texts alone: keys are told apart exactly, and no key takes room from another. With more
-    texts, or keys of each, than were expected, pools of memory are copied to larger ones. Keys of 2**32 and more, where
-    lists are ``wide``, take 4 bytes more.
+    A look-up reads the newest ``max_bucket_size`` live texts of a key, 0 = all. The result depends only on the order of
+    the texts: keys are compared exactly, and no key takes room from another. With more texts or keys than expected,
+    pools of memory are copied to larger ones. With ``wide``, keys may be 2**32 or more, and take 4 bytes more.
     """
 
     def __init__(self, n_texts: int, n_keys: int, max_bucket_size: int, *, wide: bool = False) -> None:
@@ -56,7 +55,7 @@ class PostingLists:
         n_numbers = max(n_texts * n_keys, 1)
         n_shards = min(1 << max(n_numbers // KEYS_OF_SHARD, 1).bit_length(), MOST_SHARDS)
         ring_size = (max_bucket_size or LARGEST_RING - 1) + 1
-        # room for keys that are all different, and lists of two; what is never written to takes no memory
+        # room for keys that are all different, and lists of two; pages that are never written to take no memory
         n_slots = (n_numbers * 3 // 2 >> PAGE_BITS) + 2 * n_shards + 2 << PAGE_BITS
         self._postings = Postings(
             slots=np.zeros((n_slots,), np.uint64),
@@ -73,7 +72,7 @@ class PostingLists:
         self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
         self._next = self._first_live = 0
         self._swept = self._to_sweep = 0.0
-        """The shard that the sweep has come to, and how many it should have swept by now and has not."""
+        """The next shard to sweep, and the number of shards that are overdue."""
 
     @property
     def n_bytes(self) -> int:
@@ -86,14 +85,19 @@ class PostingLists:
     def add(self, keys: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int) -> int:
         """Add texts in order; return how many of their look-ups were crowded.
 
-        The look-up of a key is crowded when more than ``max_bucket_size`` texts with the key were added before the
-        text, those of the same call among them, and are live. Of texts that are not ``kept``, bool[n], only crowded
-        look-ups are counted. Some shards are swept.
+        The look-up of a key is crowded if more than ``max_bucket_size`` live texts with the key were added before the
+        text, in this call or earlier. Texts that are not ``kept``, bool[n], only count crowded look-ups. Some shards
+        are swept.
 
-        ``keys`` uint64[n, n_keys] are `NO_KEY` where there is none; none stands twice for a text. ``numbers`` int64[n]
-        rise, and are larger than all that were added before. The low 31 bits of none are 0. That of a text that is not
-        kept may be the next one to be given out, which the next kept text then has. Texts with smaller numbers than
-        ``first_live``, which never falls, are forgotten.
+        Parameters
+        ----------
+        keys
+            uint64[n, n_keys]: distinct keys of each text; `NO_KEY` = none.
+        numbers
+            int64[n], rising, larger than all before; their low 31 bits are not 0. A text that is not kept may have the
+            number of the next kept one.
+        first_live
+            Texts with smaller numbers are forgotten; it never falls.
         """
         if not len(numbers):
             return 0
@@ -110,7 +114,7 @@ class PostingLists:
     def remove(self, keys: UInt64s, number: int, first_live: int) -> None:
         """Take a live text out of the lists of its keys uint64[n_keys]; see `add`.
 
-        Of a list that had more texts than are kept of it, those that are gone do not come back.
+        If the list was full, texts that had been dropped from it do not come back.
         """
         remove_number(self._postings, self._checked(keys), number, first_live)
 
@@ -135,7 +139,7 @@ class PostingLists:
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
-        """Return the depths of some texts in the lists of keys, as `hybriddup.kernels.live.look_ups` says."""
+        """Return the ranks of texts in the lists of keys; see `hybriddup.kernels.live.look_ups`."""
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths
@@ -147,7 +151,7 @@ class PostingLists:
         return keys
 
     def _forget_before(self, first_live: int, next_number: int) -> None:
-        """Note which numbers are live, and how much is to be swept."""
+        """Note which numbers are live, and how many shards to sweep."""
         if next_number - first_live > MOST_NUMBERS:
             raise WindowError(
                 f"posting lists hold at most {MOST_NUMBERS:,} texts at a time. Give the window a shorter horizon."
@@ -159,7 +163,7 @@ class PostingLists:
         self._next, self._first_live = next_number, first_live
 
     def _sweep(self, n_texts: int) -> None:
-        """Sweep some shards, after so many texts were added."""
+        """Sweep some shards after ``n_texts`` were added."""
         n_shards, span = len(self._postings.n_pages), self._next - self._first_live
         step = min(self._to_sweep, FASTEST * SWEEPS * n_shards * n_texts / max(span, 1))
         first, last = int(self._swept), int(min(self._swept + step, n_shards))
@@ -169,7 +173,7 @@ class PostingLists:
         self._swept = 0.0 if last == n_shards else self._swept + step
 
     def _grow(self) -> None:
-        """Make larger what has no more room: the rows of the shards' pages, the pool of pages, or that of lists."""
+        """Enlarge whatever is full: the rows of the shards' pages, the pool of pages, or the pool of lists."""
         postings, most_pages = self._postings, len(self._postings.pages)
         n_used, n_slots = int(postings.book[FRESH_PAGE]) << PAGE_BITS, len(postings.slots)
         n_more = int(n_slots * GROWTH) + (most_pages << PAGE_BITS)
@@ -192,7 +196,7 @@ class PostingLists:
 
 
 def block_classes(ring_size: int) -> Int64s:
-    """Return int64[n_classes]: words of a block of each class, rising, the last of which holds a ring."""
+    """Return int64[n_classes], rising: words of a block of each class; the last class holds a full list."""
     last = round_up(ring_size + 1)
     words = [FEWEST_WORDS]
     while words[-1] * CLASS_GROWTH < last:

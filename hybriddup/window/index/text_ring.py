@@ -1,4 +1,4 @@
-"""The texts of a live index: a ring of slots, from which the oldest leave, and the limits of each length."""
+"""The texts of a live index: a ring of slots in which new texts replace the oldest, and the limits of each length."""
 
 from __future__ import annotations
 
@@ -26,21 +26,20 @@ from hybriddup.steps.candidates import Batch
 from hybriddup.steps.parallel import map_slices
 
 SPARE = 256
-"""Room for one text more in so many, because some are added before as many are forgotten."""
+"""One spare slot per 256 texts, because some are added before as many are forgotten."""
 GROWTH = 1.25
-"""A full ring becomes so much larger, at least; its columns are copied one after another, and sooner or later all
-slots are used."""
+"""Minimum factor by which a full ring grows; its columns are copied one after another."""
 MOST_TEXTS = 2**31
 """Places among the texts have 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
 FEWEST_IN_SLICE = 2**18
 """Comparisons that are worth a thread."""
-LONGEST_TOLD = 2**12
-"""What a text may match is told for lengths up to this; longer texts count as of this length."""
+MAX_PARTNER_LENGTH = 2**12
+"""Longest length with limits of its own in `Partners`; longer texts use these."""
 
 
 class Scanned(NamedTuple):
-    """What came of comparing with some of the texts of an index."""
+    """The result of comparing with a part of the texts of an index."""
 
     pairs: CandidatePairs
     next_position: int | None
@@ -54,7 +53,7 @@ class LengthTable:
         self.number_of: dict[int, int] = {}
         self.lengths: Int32s = np.zeros(0, np.int32)
         self.limits: Records = np.zeros(0, LIMIT)
-        """int32[n], LIMIT[n]: by number."""
+        """int32[n], LIMIT[n]: lengths and limits by number."""
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
@@ -72,7 +71,7 @@ class LengthTable:
 class TextRing:
     """Fingerprints, lengths and positions of the texts that can be found; the oldest are forgotten.
 
-    It is made for so many texts of ``bits`` each, with or without sketches, and grows where there are more.
+    It has room for ``n_texts`` of ``bits`` bits, with or without sketches, and grows if there are more.
     """
 
     def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
@@ -149,7 +148,7 @@ class TextRing:
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
-        """Compare with so many texts from a position on; see `hybriddup.window.index.LiveIndex`."""
+        """Compare with ``n_texts`` from a position on; see `hybriddup.window.index.LiveIndex`."""
         first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         found = self.near_anywhere(first, last, later, workers=1)
@@ -158,12 +157,12 @@ class TextRing:
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
     def numbers_of(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: the number of the text at each position, or of the next one where there is none."""
+        """Return int64[n]: the number of the text at each position, or of the next text if there is none."""
         numbers: Int64s = numbers_from(self.columns, self.first, self.next, self._turn, positions)
         return numbers
 
     def numbers_at(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: the number of the text at each position, -1 where there is none."""
+        """Return int64[n]: the number of the text at each position, -1 if there is none."""
         numbers = self.numbers_of(positions).tolist()
         return np.array(
             [
@@ -174,7 +173,7 @@ class TextRing:
         )
 
     def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the bounds of the slots of some numbers, in order: two ranges where they go past the end."""
+        """Return the ranges of slots of some numbers, in order: two ranges if they wrap around the end."""
         start = self._slot(first)
         stop = start + last - first
         if stop <= self.capacity:
@@ -186,7 +185,7 @@ class TextRing:
         return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
 
     def _advance(self, last: int) -> None:
-        """Go on to the next number to be given out."""
+        """Advance the next number."""
         self._touched = min(max(self._touched, last - self._turn), self.capacity)
         self.next = last
         while self.next - self._turn > self.capacity:
@@ -196,7 +195,7 @@ class TextRing:
         return (number - self._turn) % self.capacity
 
     def _make_room(self, last: int) -> None:
-        """Grow where the numbers before ``last`` are more than there are slots."""
+        """Grow if the numbers before ``last`` need more slots than there are."""
         if last - self.first > MOST_TEXTS:
             raise WindowError(
                 f"a window holds at most {MOST_TEXTS:,} kept posts at a time, and has {self.n_texts:,}. "
@@ -223,9 +222,9 @@ class TextRing:
 
 
 def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
-    """Return ``max_distances`` and ``shortest`` of a `Ring` with these lengths, for lengths up to `LONGEST_TOLD`."""
-    lengths, reaches = lengths.clip(max=LONGEST_TOLD), limits["max_partner_length"].clip(max=LONGEST_TOLD)
-    shortest = shortest_partners(lengths, reaches, LONGEST_TOLD)
+    """Return ``max_distances`` and ``shortest`` of a `Ring` with these lengths, up to `MAX_PARTNER_LENGTH`."""
+    lengths, reaches = lengths.clip(max=MAX_PARTNER_LENGTH), limits["max_partner_length"].clip(max=MAX_PARTNER_LENGTH)
+    shortest = shortest_partners(lengths, reaches, MAX_PARTNER_LENGTH)
     of_lengths = np.full(len(shortest), -1, np.int32)
     np.maximum.at(of_lengths, lengths, limits["max_distance"])
     from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
@@ -247,7 +246,7 @@ def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -
     """Return a larger column, with the ``n`` texts from slot ``first`` on at its beginning."""
     if not len(column):
         return column
-    a_row = capacity // len(column)  # one anchor stands for a block of slots
+    a_row = capacity // len(column)  # anchors have one row per block of slots
     first, n, capacity, larger = first // a_row, -(-n // a_row), capacity // a_row, larger // a_row
     longer = np.zeros((larger, *column.shape[1:]), column.dtype)
     n_before_end = min(n, capacity - first)

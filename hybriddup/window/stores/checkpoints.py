@@ -1,4 +1,4 @@
-"""Moving committed posts from SQLite's write-ahead log into its file, and emptying the log after a deletion."""
+"""Move committed posts from the write-ahead log of SQLite into its file, and empty the log after a deletion."""
 
 from __future__ import annotations
 
@@ -8,54 +8,53 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 STEP = 2**20
-"""Bytes of posts after which they are moved: so few that a batch hardly waits for the disk meanwhile."""
-A_COMMIT = 2**15
-"""Bytes that a commit takes in the log besides its posts: pages are written whole."""
+"""Bytes of posts between two checkpoints: few enough that a batch hardly waits for the disk."""
+COMMIT_OVERHEAD = 2**15
+"""Bytes that a commit takes in the log in addition to its posts: pages are written whole."""
 PAGE = 4096
 """Bytes of a page, SQLite's default."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
-"""A log begins anew when it has such a share of the pages of the file, within these bounds."""
+"""Size in pages at which a log begins anew: this share of the file, within these bounds."""
 MOST_BEHIND = 2
-"""A batch waits for the thread that moves posts once it is behind by so many large logs."""
+"""Number of large logs by which the checkpoint thread may be behind before a batch waits for it."""
 PATIENCE = 0.1
-"""Seconds for which a deletion waits for readers, so that nothing of the text is left in the log when it returns."""
+"""Time that a deletion waits for readers, in seconds, so that no text is left in the log when it returns."""
 
 logger = logging.getLogger("hybriddup")
 
 
 class Checkpoints:
-    """Moves committed posts from SQLite's log into its file beside the deciding, so that batches hardly wait for it.
+    """Moves committed posts from the log of SQLite into its file in a thread, so that batches hardly wait for it.
 
-    SQLite by itself does it now and then at the end of a transaction, which then takes some fifty times as long as
-    others. Here a thread does it with a connection of its own, which ``connect`` returns. Meanwhile more is committed,
-    so that something is always left in the log and it would grow for ever: once it is large, the thread goes over it
-    again at once, and the little that is left after that is moved between two batches. SQLite then begins the log anew.
-    Where posts come faster than the disk takes them, batches do wait for the thread: the log stays within bounds.
+    SQLite by itself does so now and then at the end of a transaction, which then takes about fifty times as long as
+    others. The thread uses its own connection, which ``connect`` returns. Meanwhile more is committed, so that the log
+    is never empty and would grow for ever: once it is large, the thread moves it again at once, and the small rest is
+    moved between two batches. SQLite then begins the log anew. If posts come faster than the disk can write, batches
+    wait for the thread: the size of the log is bounded.
 
-    A log that begins anew keeps what is after its new end, and a text that was overwritten in the file may be there.
-    After a deletion the log is emptied instead. A reader in the middle of a question holds that up; then `retry` does
-    it.
+    A log that begins anew keeps the bytes after its new end, which may have a text that was overwritten in the file.
+    So after a deletion the log is emptied instead. A reader in the middle of a query delays that; then `retry` does it.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], timeout: float) -> None:
         self._connect = connect
         self._timeout = timeout
-        """Seconds for which the connection of the writer waits for other programs."""
+        """Time that the connection of the writer waits for other programs, in seconds."""
         self._connection: sqlite3.Connection | None = None
         self._thread = ThreadPoolExecutor(1, "checkpoints")
         self._moving: Future[int] | None = None
         self._is_last_round = False
-        """Whether the thread goes over the log again, so that next to nothing is left in it."""
+        """Whether the thread moves a large log again, so that next to nothing is left in it."""
         self._has_failed = False
-        """Whether moving failed the last time."""
+        """Whether the last checkpoint failed."""
         self._n_bytes = 0
-        """Committed since the thread last began to move."""
+        """Bytes committed since the thread last began."""
         self.is_to_empty = False
-        """Whether the log still has to be emptied."""
+        """Whether the log must be emptied."""
 
     def committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
-        """Take note of a commit of posts of about so many bytes through a connection, on which it was the last."""
-        self._n_bytes += A_COMMIT + n_bytes
+        """Note a commit of about ``n_bytes`` through a connection; start or finish a checkpoint if one is due."""
+        self._n_bytes += COMMIT_OVERHEAD + n_bytes
         if self._moving is None:
             if self._n_bytes >= STEP:
                 self._begin()
@@ -63,14 +62,14 @@ class Checkpoints:
             self._go_on(connection, self._moving.result())
 
     def empty(self, connection: sqlite3.Connection) -> None:
-        """Move all that is in the log and leave an empty file, now or, while a reader needs the log, by `retry`."""
+        """Move everything and leave an empty log: now, or in `retry` if a reader needs the log."""
         self.is_to_empty = True
         if self._moving is not None:
             self._moving.result()
         self._try_to_empty(connection, PATIENCE)
 
     def retry(self, connection: sqlite3.Connection) -> None:
-        """Empty the log if that is still to be done and nobody needs it; waits for nobody."""
+        """Empty the log if that is due and no reader needs it; never waits."""
         if not self.is_to_empty or connection.in_transaction or (self._moving is not None and not self._moving.done()):
             return
         self._try_to_empty(connection, 0.0)
@@ -94,7 +93,7 @@ class Checkpoints:
             self._connection = None
 
     def _is_behind(self, connection: sqlite3.Connection) -> bool:
-        """Whether more was committed since the thread began to move than may stay in the log."""
+        """Whether more was committed since the thread began than may stay in the log."""
         return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
 
     def _begin(self) -> None:
@@ -102,7 +101,7 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Do what comes after the thread has moved all that it found, where the log had so many pages."""
+        """Continue after the thread has moved a log of ``n_pages`` pages."""
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False
@@ -112,7 +111,7 @@ class Checkpoints:
             self._begin()
 
     def _move(self) -> int:
-        """Move what is in the log and return how many pages it has. Runs in the thread."""
+        """Move the log and return its number of pages. Runs in the thread."""
         try:
             self._connection = self._connection or self._connect()
         except sqlite3.Error as error:
@@ -121,28 +120,28 @@ class Checkpoints:
         return self._checkpoint(self._connection)
 
     def _checkpoint(self, connection: sqlite3.Connection) -> int:
-        """Move what can be moved without waiting for anybody, and return how many pages the log has; 0 = it failed."""
+        """Move what can be moved without waiting, and return the number of pages of the log; 0 = it failed."""
         try:
             _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        except sqlite3.Error as error:  # such as a full disk: it stays in the log, where it is as safe
+        except sqlite3.Error as error:  # such as a full disk: the posts stay in the log, where they are as safe
             self._note(error)
             return 0
         self._has_failed = False
         return int(n_pages)
 
     def _note(self, error: sqlite3.Error) -> None:
-        """Say what went wrong, once until it goes well again."""
+        """Log an error, once until a checkpoint succeeds."""
         if not self._has_failed:
             logger.warning("SQLite checkpoint failed; the WAL grows until one succeeds: %s", error)
         self._has_failed = True
 
 
 def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
-    """Have a connection wait for others that lock the file, for so long."""
+    """Set the time that a connection waits for others that lock the file."""
     connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}").fetchall()
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return from how many pages on a log is large."""
+    """Return the size in pages from which on a log is large."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

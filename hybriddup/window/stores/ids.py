@@ -1,18 +1,75 @@
-"""Hashes of ids, by which a store finds posts.
+"""Find posts by id: a table in memory of hashes of the ids.
 
-With an index in the file, a batch would write a page for every post, because ids come in no order. Hashes in memory
-cost no access to the file unless the id is there, and the file gets the hashes of a batch as one value.
+With an index in the database, a batch would write a page for every post, because ids come in no order. The database is
+read only for ids whose hash is in the table, and it stores the hashes of a batch as one value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
 import numpy as np
 
-from hybriddup.data.records import UInt64s
-from hybriddup.window.records import PostId
+from hybriddup.data.records import Int64s, UInt64s
+from hybriddup.window.hash_table import HashTable
+from hybriddup.window.records import PostId, StoredPost
+from hybriddup.window.stores import sqlite_queries as queries
+from hybriddup.window.stores.rows import RowError
+
+
+class StoredIds:
+    """Hashes of the ids of consecutive posts; deleted posts and forgotten ones may still be among them."""
+
+    def __init__(self) -> None:
+        self.key = b""
+        """Key of the hashes."""
+        self._hashes = HashTable(0)
+
+    def hashed(self, ids: Iterable[PostId]) -> UInt64s:
+        """Return uint64[n]: the hashes of ids."""
+        return hash_ids(ids, self.key)
+
+    def add(self, hashes: UInt64s, first: int) -> None:
+        """Add the hashes of the next posts, and forget those of posts before ``first``."""
+        self._hashes.add(hashes)
+        self._hashes.forget_before(first)
+
+    def read(self, connection: sqlite3.Connection, cleared: int, first: int, end: int) -> None:
+        """Add the hashes of the posts up to ``end`` that are not in the table yet.
+
+        RowError if the database does not have those of all posts from ``first`` on. Posts before ``cleared`` are no
+        longer stored.
+        """
+        if self._hashes.end < cleared or not self._hashes.end:
+            self._hashes = HashTable(queries.first_with_hash(connection, end))
+        coming = queries.read_hashes(connection, self._hashes.end) if self._hashes.end < end else ()
+        for begin, hashes in coming:
+            n_known = self._hashes.end - begin  # batches may have been merged since
+            if not 0 <= n_known <= len(hashes):
+                raise RowError(f"the ids of the posts from {self._hashes.end} to {begin - 1} are missing")
+            self._hashes.add(hashes[n_known:])
+        if self._hashes.end != end or self._hashes.first > first:
+            raise RowError(f"it has the ids of the posts {self._hashes.first} to {self._hashes.end - 1}")
+        self._hashes.forget_before(first)
+
+    def find(
+        self, ids: Sequence[PostId], first: int, posts_at: Callable[[Int64s], list[StoredPost]]
+    ) -> list[StoredPost | None]:
+        """Return the post from ``first`` on with each id, None if there is none; ``posts_at`` reads posts."""
+        hashes = self.hashed(ids)
+        places = self._hashes.latest(hashes)
+        found: list[StoredPost | None] = [None] * len(ids)
+        hits = np.flatnonzero(places >= first)
+        for hit, post in zip(hits.tolist(), posts_at(places[hits]), strict=True):
+            if post.id == ids[hit] and not post.deleted:
+                found[hit] = post
+            else:  # a later id has the same hash, or the latest post with the id was deleted
+                others = self._hashes.all(hashes[hit])
+                same = (one for one in posts_at(others[others >= first]) if one.id == ids[hit] and not one.deleted)
+                found[hit] = next(same, None)
+        return found
 
 
 def hash_ids(ids: Iterable[PostId], key: bytes) -> UInt64s:

@@ -1,7 +1,7 @@
-"""Whether the paths of a store still lead to the files that were opened there.
+"""Check that the paths of a store still lead to the files that were opened.
 
-A file that was opened stays usable when it is removed, or when another one takes its place: posts would go on being
-written and be gone when it is closed. So the store compares device and inode before it answers.
+An open file stays usable after it is removed or replaced: posts would be written to it and lost when it is closed. So
+the store compares device and inode before it answers.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ Identity = tuple[int, int]
 
 
 class OpenedFiles:
-    """The files of a store, as they were when each was opened."""
+    """The files of a store, with their identities at opening."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        """The first of them, by which messages name the store."""
+        """The first file, which names the store in messages."""
         self._identities: dict[Path, Identity] = {}
         self._error = ""
-        """What was found wrong; it stays so, as posts may have been written to a file that is gone."""
+        """The first error found; it stays, because posts may have been written to a file that is gone."""
         self.add(path)
 
     def add(self, path: Path) -> None:
-        """Note the identity of a file that is there; OSError if it is not."""
+        """Note the identity of a file; OSError if it does not exist."""
         self._identities[path] = identity_of(path)
 
     def check(self, n: int | None = None) -> None:
@@ -37,7 +37,7 @@ class OpenedFiles:
             raise StoreError(self._error)
 
     def _what_is_wrong(self, n: int | None) -> str:
-        """Return what happened to the first ``n`` files, and what to do; empty if nothing did."""
+        """Return what happened to the first ``n`` files, and what to do; empty if nothing happened."""
         for path, opened in islice(self._identities.items(), n):
             try:
                 if identity_of(path) == opened:
@@ -57,11 +57,11 @@ class OpenedFiles:
 
 
 def unreachable(path: Path, error: OSError) -> StoreError:
-    """Return the error of a file that the system does not let this process look at."""
-    return StoreError(f"{path} cannot be reached: {error.strerror or error}; see to the path and its permissions")
+    """Return the error for a file that this process may not access."""
+    return StoreError(f"{path} cannot be reached: {error.strerror or error}; check the path and its permissions")
 
 
 def identity_of(path: Path) -> Identity:
-    """Return the device and the inode of a file; OSError if it is not there."""
+    """Return the device and the inode of a file; OSError if it does not exist."""
     found = path.stat()
     return found.st_dev, found.st_ino

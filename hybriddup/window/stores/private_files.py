@@ -1,4 +1,4 @@
-"""Files that only their owner can read, as posts are not for other users of a machine, and one that is a lock."""
+"""Files that only their owner can read, because posts are private, and the lock file of the writer."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from hybriddup.errors import StoreError
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 NOBODY = 0
-"""In place of the number of a process."""
+"""Process number in the lock file if no process holds it."""
 LONGEST = 64
-"""Bytes of what the file of a lock says, at most."""
+"""Longest content of a lock file, in bytes."""
 LOCKED_BYTE = 1 << 30
-"""Windows keeps others from reading what is locked, so the byte locked there is one after the process id."""
+"""Windows forbids others to read locked bytes, so the locked byte is after the content."""
 
 
 def open_private(path: str | Path, flags: int) -> int:
-    """Return a descriptor of a file, which is made where there is none; an ``opener`` of `open`."""
+    """Return a descriptor of a file, which is created if missing; an ``opener`` for `open`."""
     return os.open(path, flags | os.O_CREAT, PRIVATE_FILE)
 
 
 class WriterLock:
-    """Holds the lock of a file until `release`; the system lets go when the process ends.
+    """Holds the lock of a file until `release`; the system releases it when the process ends.
 
-    The file says which process holds it, and where the store ended at the last acknowledgement. SQLite ends a damaged
-    log early without a word, so only something outside of it can say that posts are missing.
+    The file contains the number of the process, and the next position at the last acknowledgement. SQLite silently cuts
+    a damaged log short, so only a note outside of it can show that posts are missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,15 +37,15 @@ class WriterLock:
         try:
             file = os.fdopen(open_private(path, os.O_RDWR), "r+b", buffering=0)
         except OSError as error:
-            raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; see to its permissions") from error
+            raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; check its permissions") from error
         try:
             _lock(file)
         except OSError:
             holder = _holder(file)
             file.close()
             raise StoreError(
-                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, or open "
-                "this one in another directory, or to look only, with read_only=True"
+                f"{path.parent} is in use by {holder}; one window at a time writes to a store: close that one, open "
+                "this one in another directory, or open it with read_only=True"
             ) from None
         self._file = file
         _, self.end = _read(file)
@@ -53,27 +53,27 @@ class WriterLock:
         self.note(self.end)
 
     def note(self, end: int) -> None:
-        """Note the next position of the store; a process that ends at any moment leaves this one or the one before."""
+        """Note the next position of the store; a process that is killed leaves this one or the one before."""
         self.end = end
         self._write(os.getpid())
 
     def release(self) -> None:
-        """Let others have it; a second call does nothing. The file stays, as another may be waiting to lock it."""
+        """Release the lock; a second call does nothing. The file stays, because another process may wait for it."""
         if self._file is not None:
             self._write(NOBODY)
             self._file.close()
             self._file = None
 
     def _write(self, holder: int) -> None:
-        words = b"%-10d %-20d" % (holder, self.end)  # always as long, so that none is left of those before
+        words = b"%-10d %-20d" % (holder, self.end)  # always of this length, so that it overwrites the content before
         if self._file is not None:
-            with suppress(OSError):  # a full disk: the lock holds without saying whose it is
+            with suppress(OSError):  # a full disk: the lock works without its holder's number
                 self._file.seek(0)
                 self._file.write(b"%s %08x\n" % (words, crc32(words)))
 
 
 def _read(file: IO[bytes]) -> tuple[int, int]:
-    """Return the process that holds a lock and the noted position, `NOBODY` and 0 if the file does not say."""
+    """Return the process that holds a lock and the noted position; `NOBODY` and 0 if the content is not valid."""
     file.seek(0)
     words, _, checksum = file.read(LONGEST).partition(b"\n")[0].rpartition(b" ")
     if checksum != b"%08x" % crc32(words):

@@ -1,4 +1,4 @@
-"""The SQLite file of a window: opening it, its tables, and what its errors mean."""
+"""The SQLite file of a window: opening it, its tables, and messages for its errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hybriddup.errors import StoreError
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.opened_files import OpenedFiles, unreachable
 from hybriddup.window.stores.private_files import PRIVATE_FOLDER, open_private
-from hybriddup.window.stores.sqlite_queries import CREATE_BATCHES, CREATE_NORMALIZED, CREATE_POSTS, RowError, text_from
+from hybriddup.window.stores.rows import RowError, text_from
 
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 BUSY_TIMEOUT = 5.0
-"""Seconds for which other programs that lock the file are waited for; a process of hybriddup that writes is not."""
+"""Time to wait for other programs that lock the file, in seconds; for a writing hybriddup there is no waiting."""
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
 SCHEMA = 6
@@ -33,35 +33,28 @@ SETTINGS = (
     "wal_autocheckpoint = 0",  # see Checkpoints
     "journal_size_limit = 67108864",
 )
-TABLES = (
-    CREATE_POSTS,
-    CREATE_NORMALIZED,
-    CREATE_BATCHES,
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
-    f"PRAGMA application_id = {APPLICATION}",
-    f"PRAGMA user_version = {SCHEMA}",
-)
-CONVERSION = (
-    CREATE_NORMALIZED,
-    CREATE_BATCHES,
-    "INSERT INTO batches SELECT first_position, '', hashes, checksum, NULL, NULL FROM id_hashes",
-    "DROP TABLE id_hashes",
-    "DELETE FROM meta WHERE key = 'memory log'",
-    f"PRAGMA user_version = {SCHEMA}",
-)
-"""Turns the tables of the version before into those of this one; records are NULL, to be derived from the posts."""
+
+
+def _statements(name: str) -> list[str]:
+    """Return the statements in a file next to this module."""
+    return Path(__file__).with_name(name).read_text("utf-8").split(";")[:-1]
+
+
+TABLES = _statements("tables.sql")
+CONVERSION = [*TABLES[2:], *_statements("convert_5.sql")]
+"""Statements that convert the tables of the version before."""
 OLD_FOLDER, OLD_ENDINGS = "derived", (".kept", ".texts", ".json", ".unfinished")
-"""Directory in which the version before kept texts and records, and the endings of its files."""
+"""Directory of the version before for texts and records, and the endings of its files."""
 
 CAUSES = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
-    sqlite3.SQLITE_IOERR: "reading or writing failed; see that the disk works and is not full, and that no limit of "
+    sqlite3.SQLITE_IOERR: "reading or writing failed; check that the disk works and is not full, and that no limit of "
     "the size of files is reached, then try again",
     sqlite3.SQLITE_BUSY: "another program keeps it locked; close that one and try again",
     sqlite3.SQLITE_LOCKED: "another program keeps it locked; close that one and try again",
-    sqlite3.SQLITE_READONLY: "it cannot be written to; see to the permissions of the file and its directory",
-    sqlite3.SQLITE_PERM: "it may not be accessed; see to its permissions",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that the directory exists and can be written to, and to the "
+    sqlite3.SQLITE_READONLY: "it cannot be written to; check the permissions of the file and its directory",
+    sqlite3.SQLITE_PERM: "it may not be accessed; check its permissions",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that the directory exists and can be written to, and the "
     "permissions of the file",
     sqlite3.SQLITE_CORRUPT: "it is damaged; move it away and begin a new one, or restore it from a copy",
     sqlite3.SQLITE_NOTADB: "it is damaged or no SQLite file; move it away and begin a new one, or restore it",
@@ -72,11 +65,11 @@ logger = logging.getLogger("hybriddup")
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Raise `StoreError` in place of an error of SQLite, with the file, the cause and what to do."""
+    """Convert errors of SQLite to `StoreError`, with the file, the cause and what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells kinds of the same cause apart
+        primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest are variants of the same cause
         cause = CAUSES.get(primary, "the request failed")
         raise StoreError(f"{path}: {cause} (SQLite: {error})") from error
     except RowError as error:
@@ -85,21 +78,21 @@ def explained(path: Path) -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Have all or nothing of the block in the file, and on disk when it ends."""
+    """Commit all changes of the block, durable when it ends, or none."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
-            if connection.in_transaction:  # on some errors, SQLite has taken everything back already
+            if connection.in_transaction:  # on some errors, SQLite has rolled back already
                 connection.execute("ROLLBACK")
         raise
 
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Have all that is read in the block be of one state of the file."""
+    """Read one snapshot of the database in the block."""
     connection.execute("BEGIN")
     try:
         yield
@@ -114,12 +107,12 @@ def log_of(path: Path) -> Path:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return all files of a store, of which some may not be there."""
+    """Return the paths of all files of a store; some may not exist."""
     return [path, log_of(path), path.with_name(f"{path.name}-shm")]
 
 
 def warn_of_lost_posts(path: Path, end: int, acknowledged: int) -> None:
-    """Say in the log that a store ends before a position up to which posts were acknowledged."""
+    """Log that a store ends before the position up to which posts were acknowledged."""
     logger.error(
         "%s has lost acknowledged posts: it ends before position %d, and posts up to position %d were acknowledged. "
         "Either an older copy of the file was put back, or the file or its -wal file was damaged or removed. Restore a "
@@ -131,24 +124,24 @@ def warn_of_lost_posts(path: Path, end: int, acknowledged: int) -> None:
 
 
 def damaged(path: Path, why: str) -> StoreError:
-    """Return the error of a file whose tables do not agree."""
+    """Return the error for a damaged file."""
     return StoreError(f"{path}: {CAUSES[sqlite3.SQLITE_CORRUPT]} ({why})")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a directory where there is none, and have its entry on disk."""
+    """Create a directory if it is missing, durably."""
     try:
         if not folder.is_dir():
             folder.mkdir(PRIVATE_FOLDER, parents=True)
             _sync_folder(folder.parent)
     except OSError as error:
         raise StoreError(
-            f"the directory {folder} cannot be used or made: {error.strerror}; see to the path and its permissions"
+            f"the directory {folder} cannot be used or created: {error.strerror}; check the path and its permissions"
         ) from error
 
 
 def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
-    """Return the file of a window, made unless it is only to be read; SQLite gives those it adds its permissions."""
+    """Return the file of a window, created unless ``read_only``; files that SQLite adds get its permissions."""
     try:
         if not read_only:
             os.close(open_private(path, os.O_RDWR))
@@ -160,7 +153,7 @@ def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Return a connection to the file of a window; StoreError where it is another program's."""
+    """Return a connection to the file of a window; StoreError if the file is of another program."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
         uri=True,
@@ -178,8 +171,8 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def connect_again(path: Path) -> sqlite3.Connection:
-    """Return another connection for writing to the file of a window, for another thread."""
-    # by the path alone, SQLite would make a file if the store was removed
+    """Return a second writing connection to the file of a window, for another thread."""
+    # with the path alone, SQLite would create a file if the store was removed
     uri = f"{path.absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL").fetchall()
@@ -200,15 +193,33 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
     if version == SCHEMA:
         return
     with transaction(connection):
-        for statement in CONVERSION if version else TABLES:
-            connection.execute(statement)
-        if not version:
-            queries.write_state(connection, 0, 0)
-            queries.insert_meta(connection, {queries.ID_KEY: os.urandom(16)})
+        if version:
+            for statement in CONVERSION:
+                connection.execute(statement)
+        else:
+            _begin(connection)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Create the tables of a store without posts."""
+    for statement in TABLES:
+        connection.execute(statement)
+    queries.write_state(connection, 0, 0)
+    queries.insert_meta(connection, {queries.ID_KEY: os.urandom(16)})
+
+
+def connect_to_memory() -> sqlite3.Connection:
+    """Return a connection to a new database in memory, with the tables of a store."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.text_factory = text_from
+    _begin(connection)
+    return connection
 
 
 def remove_old_files(folder: Path) -> None:
-    """Delete what the version before kept next to the file: it holds texts, also of posts that are deleted later."""
+    """Delete the files of the version before: they have texts, also of posts that are deleted later."""
     old = folder / OLD_FOLDER
     if not old.is_dir():
         return
@@ -216,22 +227,22 @@ def remove_old_files(folder: Path) -> None:
         for path in old.iterdir():
             if path.suffix in OLD_ENDINGS:
                 path.unlink(missing_ok=True)
-        with suppress(OSError):  # whatever else is there is not ours
+        with suppress(OSError):  # other files there are not ours
             old.rmdir()
     except OSError as error:
         raise StoreError(
-            f"{old} cannot be deleted: {error.strerror or error}. An earlier version of hybriddup kept texts of posts "
-            "there. They are all in the file of the store; delete the directory."
+            f"{old} cannot be deleted: {error.strerror or error}. An earlier version of hybriddup stored texts there, "
+            "which are now in the file of the store; delete the directory."
         ) from error
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the tables, 0 = there are none; refuse a file of another program or version."""
+    """Return the version of the tables, 0 = none; StoreError for a file of another program or version."""
     n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if not n_tables:
         return 0
     if _number(connection, "application_id") != APPLICATION:
-        raise StoreError(f"{path}: this SQLite file is not of a window of hybriddup; choose another directory")
+        raise StoreError(f"{path}: this SQLite file is not a window of hybriddup; choose another directory")
     version = _number(connection, "user_version")
     if version not in (SCHEMA, SCHEMA - 1):
         is_later = version > SCHEMA

@@ -1,62 +1,32 @@
-"""Statements for the SQLite file of a window, and posts and batches as its rows.
-
-Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. So people can read the table, with
-SQLite's own functions too, but for surrogates and what follows a NUL. A checksum tells whether a row is as it was
-written: of bits flipped by a disk, SQLite itself notices only those that break the structure of its file.
-"""
+"""Statements for the SQLite database of a window."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import orjson
-import xxhash
 
 from hybriddup.data.records import UInt64s
-from hybriddup.window.records import Evidence, StoredPost, evidence_values
+from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import READ_TOGETHER, Derived, Span
-
-CREATE_POSTS = """
-    CREATE TABLE posts (
-        position INTEGER PRIMARY KEY,
-        id NOT NULL,
-        time REAL NOT NULL,
-        text TEXT NOT NULL,
-        evidence TEXT,
-        checksum INTEGER NOT NULL
-    )"""
-"""``evidence`` is NULL if the post was kept."""
-CREATE_NORMALIZED = (
-    "CREATE TABLE normalized (position INTEGER PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL)"
+from hybriddup.window.stores.rows import (
+    as_bytes,
+    check_seal,
+    is_sealed,
+    post_of,
+    row_of,
+    seal_of,
+    sum_text,
 )
-"""Normalized texts of kept posts. One that is missing is made again from the text of the post.
 
-Verifying reads several hundred of them per batch, from all over the window. In a table of their own they take a fifth
-of the pages that the posts take, so more of them are in the page cache of the system. Those that normalizing does not
-change are there too: for a few texts, normalizing takes longer than reading.
-"""
-CREATE_BATCHES = """
-    CREATE TABLE batches (
-        first_position INTEGER PRIMARY KEY,
-        made_with TEXT NOT NULL,
-        hashes BLOB NOT NULL,
-        hashes_checksum INTEGER NOT NULL,
-        records BLOB,
-        records_checksum INTEGER
-    )"""
-"""Derived data of consecutive posts: hashes of their ids, and records of the kept ones, NULL = there are none."""
-POSITIVE = 2**63 - 1
-"""SQLite's whole numbers have a sign."""
 STATE, ID_KEY = "state", "id key"
-"""Under which the store keeps which posts it holds, and the key of the hashes of ids."""
+"""Keys of the positions that the store holds, and of the key of the hashes of ids."""
 BATCHES_TOGETHER = 1 << 16
-"""Posts whose hashes or records are read together, at least, if there are as many."""
+"""Minimum number of posts whose hashes or records are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096
-"""Number of the latest batches that are merged if together they have fewer posts than this."""
+"""The latest 64 batches are merged if together they have fewer than 4,096 posts."""
 INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BYTES = """
     INSERT OR REPLACE INTO posts VALUES (
@@ -72,98 +42,12 @@ SELECT_BATCHES = """
     SELECT {} FROM batches
     WHERE first_position >= (SELECT ifnull(max(first_position), 0) FROM batches WHERE first_position <= ?)
     ORDER BY first_position"""
-"""Those from the one with a position on."""
+"""Batches from the one with a position on."""
 SELECT_LATEST = "SELECT first_position FROM batches ORDER BY first_position DESC LIMIT ?"
 INSERT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)"
 DELETE_BATCHES = (
     "DELETE FROM batches WHERE first_position < (SELECT max(first_position) FROM batches WHERE first_position <= ?)"
 )
-
-Row = tuple[Any, ...]
-
-
-class RowError(ValueError):
-    """A row is not as `row_of` returned it."""
-
-
-def row_of(post: StoredPost) -> Row:
-    """Return the row of a post."""
-    evidence = None if post.evidence is None else text_from(dump(evidence_values(post.evidence)))
-    fields = (*post[:-1], evidence)
-    return (*fields, checksum_of(*fields))
-
-
-def sum_text(position: int, data: bytes) -> int:
-    """Return a number of 63 bits that depends on the bytes of a text and on its position."""
-    return xxhash.xxh3_64_intdigest(data, position) & POSITIVE
-
-
-def post_of(row: Row) -> StoredPost:
-    """Return the post of a row; RowError if it is not as it was written."""
-    *fields, checksum = row
-    try:
-        is_sound = checksum_of(*fields) == checksum
-    except (TypeError, ValueError, AttributeError):
-        is_sound = False
-    if not is_sound:
-        raise RowError(f"checksum mismatch for the post at position {row[0]!r}")
-    position, post_id, time, text, evidence = fields
-    found = None if evidence is None else Evidence(*load(evidence))
-    return StoredPost(position, post_id, time, text, found)
-
-
-def checksum_of(position: int, post_id: object, time: float, text: str, evidence: str | None) -> int:
-    """Return a number of 63 bits that depends on all of these, and on the type of the id."""
-    exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
-    fields = (position, post_id, exact_time, text, evidence)
-    return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
-
-
-def seal_of(name: object, data: bytes) -> int:
-    """Return a number of 63 bits that depends on some bytes and on the name under which they are kept."""
-    return xxhash.xxh3_64_intdigest(f"{name} ".encode() + data) & POSITIVE
-
-
-def is_sealed(name: object, data: object, seal: object) -> bool:
-    """Return whether bytes are those that `seal_of` was called with."""
-    return isinstance(data, bytes) and seal_of(name, data) == seal
-
-
-def check_seal(name: object, data: object, seal: object) -> None:
-    """Raise RowError if bytes are not those that `seal_of` was called with."""
-    if not is_sealed(name, data, seal):
-        raise RowError(f"checksum mismatch for {name!r}")
-
-
-def dump(fields: tuple[Any, ...]) -> bytes:
-    """Return the JSON of some fields; surrogates, which orjson refuses, stay as they are."""
-    try:
-        return orjson.dumps(fields)
-    except TypeError:
-        return json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
-
-
-def load(evidence: str) -> list[Any]:
-    """Return the fields of evidence."""
-    fields: list[Any]
-    try:
-        fields = orjson.loads(evidence)
-    except ValueError:  # surrogates
-        fields = json.loads(evidence)
-    return fields
-
-
-def as_bytes(row: Row) -> Row:
-    """Return a row with its texts as bytes, where lone surrogates, which UTF-8 has not, take three bytes each."""
-    return tuple(field.encode("utf-8", "surrogatepass") if isinstance(field, str) else field for field in row)
-
-
-def text_from(data: bytes) -> str:
-    """Return a text of the file; RowError where its bytes are none."""
-    try:
-        return data.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError as error:
-        raise RowError(f"a text is not UTF-8: {data!r:.80}") from error
 
 
 def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost]) -> None:
@@ -171,7 +55,7 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost]) ->
     rows = list(map(row_of, posts))
     try:
         connection.executemany(INSERT_POST, rows)
-    except UnicodeEncodeError:  # surrogates; the rows that were inserted by then are replaced
+    except UnicodeEncodeError:  # surrogates; rows that were inserted before the error are replaced
         connection.executemany(INSERT_BYTES, map(as_bytes, rows))
 
 
@@ -188,7 +72,7 @@ def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequenc
 
 
 def replace_post(connection: sqlite3.Connection, post: StoredPost) -> None:
-    """Write a post over the one at its position, nothing of which is left in the file."""
+    """Overwrite the post at a position; nothing of it is left in the database."""
     connection.execute(INSERT_POST, row_of(post))
     connection.execute("DELETE FROM normalized WHERE position = ?", (post.position,))
 
@@ -234,7 +118,7 @@ def merge_latest(connection: sqlite3.Connection, end: int) -> None:
 
 
 def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:
-    """Insert values under their keys, in place of earlier ones."""
+    """Store values under their keys, replacing earlier ones."""
     connection.executemany(INSERT_META, [(key, value, seal_of(key, value)) for key, value in values.items()])
 
 
@@ -246,7 +130,7 @@ def delete_posts(connection: sqlite3.Connection, end: int) -> None:
 
 
 def write_state(connection: sqlite3.Connection, first: int, end: int) -> None:
-    """Note the first position that is not forgotten and the next one to append."""
+    """Store the first position that is not forgotten and the next one to append."""
     insert_meta(connection, {STATE: json.dumps([first, end]).encode()})
 
 
@@ -257,7 +141,7 @@ def read_state(connection: sqlite3.Connection) -> tuple[int, int] | None:
 
 
 def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
-    """Return the first position of the posts in the file and the one after the last; None where there is none."""
+    """Return the first position of the stored posts and the one after the last; None if there are none."""
     first, last = connection.execute(
         "SELECT (SELECT min(position) FROM posts), (SELECT max(position) FROM posts)"
     ).fetchone()
@@ -265,7 +149,7 @@ def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
 
 
 def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
-    """Return the value under a key; RowError where it is not as it was written."""
+    """Return the value of a key, None if it has none; RowError if its checksum is wrong."""
     row: tuple[bytes, int] | None = connection.execute(
         "SELECT value, checksum FROM meta WHERE key = ?", (key,)
     ).fetchone()
@@ -275,8 +159,14 @@ def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
     return row[0]
 
 
+def n_bytes(connection: sqlite3.Connection) -> int:
+    """Return the size of the database in bytes."""
+    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return int(pages * size)
+
+
 def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
-    """Return the first position whose hash the file holds, ``default`` if it holds none."""
+    """Return the first position whose hash is stored; ``default`` if there is none."""
     position: int | None = connection.execute("SELECT min(first_position) FROM batches").fetchone()[0]
     return default if position is None else position
 

@@ -14,7 +14,7 @@ from servers import HBase
 import hybriddup
 from hybriddup.errors import StoreError
 from hybriddup.testing.window_posts import CONFIG
-from hybriddup.window.protocols import AnyWindow
+from hybriddup.window import Window
 
 TEXT, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 FAMILIES: dict[str, dict[str, int]] = {"d": {}, "m": {"max_versions": 1}}
@@ -27,7 +27,7 @@ def connected(servers: HBase) -> Iterator[happybase.Connection]:
         yield connection
 
 
-def open_window(servers: HBase, name: str) -> AnyWindow:
+def open_window(servers: HBase, name: str) -> Window:
     """Open a window of the tests."""
     return hybriddup.Window.open(servers.url(name, timeout=20), config=CONFIG, workers=1)
 
@@ -121,7 +121,7 @@ def test_a_damaged_cell_is_an_error_that_says_what_to_do(servers: HBase, what: s
             use(servers, window, f"damaged-{what}")
 
 
-def use(servers: HBase, window: AnyWindow, name: str) -> None:
+def use(servers: HBase, window: Window, name: str) -> None:
     """Open a window once more, and send posts whose ids, whose matches, and which themselves are there or not."""
     open_window(servers, name).close()
     for post_id in "kept", "duplicate", "another":

@@ -1,0 +1,104 @@
+"""Posts as rows of SQLite, with checksums.
+
+Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. So people can read the table, with
+SQLite's own functions too, except for surrogates and what follows a NUL. A checksum shows whether a row is as it was
+written: SQLite itself notices flipped bits only if they break the structure of its file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import xxhash
+
+from hybriddup.window.records import Evidence, StoredPost, evidence_values
+
+POSITIVE = 2**63 - 1
+"""SQLite's whole numbers have a sign."""
+Row = tuple[Any, ...]
+
+
+class RowError(ValueError):
+    """A row is damaged."""
+
+
+def row_of(post: StoredPost) -> Row:
+    """Return the row of a post."""
+    evidence = None if post.evidence is None else text_from(dump(evidence_values(post.evidence)))
+    fields = (*post[:-1], evidence)
+    return (*fields, checksum_of(*fields))
+
+
+def sum_text(position: int, data: bytes) -> int:
+    """Return a number of 63 bits that depends on the bytes of a text and on its position."""
+    return xxhash.xxh3_64_intdigest(data, position) & POSITIVE
+
+
+def post_of(row: Row) -> StoredPost:
+    """Return the post of a row; RowError if the row is damaged."""
+    *fields, checksum = row
+    try:
+        is_sound = checksum_of(*fields) == checksum
+    except (TypeError, ValueError, AttributeError):
+        is_sound = False
+    if not is_sound:
+        raise RowError(f"checksum mismatch for the post at position {row[0]!r}")
+    position, post_id, time, text, evidence = fields
+    found = None if evidence is None else Evidence(*load(evidence))
+    return StoredPost(position, post_id, time, text, found)
+
+
+def checksum_of(position: int, post_id: object, time: float, text: str, evidence: str | None) -> int:
+    """Return a number of 63 bits that depends on all of these, and on the type of the id."""
+    exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
+    fields = (position, post_id, exact_time, text, evidence)
+    return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
+
+
+def seal_of(name: object, data: bytes) -> int:
+    """Return a number of 63 bits that depends on some bytes and on their name."""
+    return xxhash.xxh3_64_intdigest(f"{name} ".encode() + data) & POSITIVE
+
+
+def is_sealed(name: object, data: object, seal: object) -> bool:
+    """Return whether this is the seal of these bytes."""
+    return isinstance(data, bytes) and seal_of(name, data) == seal
+
+
+def check_seal(name: object, data: object, seal: object) -> None:
+    """Raise RowError if this is not the seal of these bytes."""
+    if not is_sealed(name, data, seal):
+        raise RowError(f"checksum mismatch for {name!r}")
+
+
+def dump(fields: tuple[Any, ...]) -> bytes:
+    """Return the JSON of some fields; surrogates, which orjson refuses, stay as they are."""
+    try:
+        return orjson.dumps(fields)
+    except TypeError:
+        return json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def load(evidence: str) -> list[Any]:
+    """Return the fields of evidence."""
+    fields: list[Any]
+    try:
+        fields = orjson.loads(evidence)
+    except ValueError:  # surrogates
+        fields = json.loads(evidence)
+    return fields
+
+
+def as_bytes(row: Row) -> Row:
+    """Return a row with its texts as bytes; lone surrogates, which are not valid in UTF-8, take three bytes each."""
+    return tuple(field.encode("utf-8", "surrogatepass") if isinstance(field, str) else field for field in row)
+
+
+def text_from(data: bytes) -> str:
+    """Decode a text of the database; RowError if it is damaged."""
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise RowError(f"a text is not UTF-8: {data!r:.80}") from error

@@ -1,0 +1,298 @@
+"""The store of a window: its posts in an SQLite database in memory, in the order of their positions.
+
+`hybriddup.window.stores.sqlite` puts the same tables into a file. Ids are found by a table of hashes in memory, so that
+the database is read only for ids that it has.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from hybriddup.data.records import Int64s, UInt64s
+from hybriddup.errors import StoreError
+from hybriddup.window.event_time import NEVER
+from hybriddup.window.records import PostId, StoredPost, mark_of
+from hybriddup.window.stores import (
+    DELETED,
+    FEWEST_CLEARED,
+    WATERMARK,
+    Derived,
+    Span,
+    check_held,
+    size_of,
+)
+from hybriddup.window.stores import sqlite_queries as queries
+from hybriddup.window.stores.ids import StoredIds
+from hybriddup.window.stores.rows import RowError
+from hybriddup.window.stores.sqlite_file import connect_to_memory, damaged, explained, snapshot, transaction
+
+IN_MEMORY = Path("the window in memory")
+"""Name of the store in messages."""
+
+logger = logging.getLogger("hybriddup")
+
+
+class WindowStore:
+    """Holds the posts of a window, and what the window must remember about itself.
+
+    One call at a time, from any thread: the window holds a lock. Ids are compared with their type: ``"1"`` is not
+    ``1``, and numbers have 64 bits. Texts and ids may hold any character, lone surrogates and NUL among them. A failed
+    read or write raises `StoreError`; the store can be used again as soon as the cause is gone.
+    """
+
+    keeps_derived = False
+    """Whether derived data is stored; if not, it need not be made."""
+    is_read_only = False
+
+    def __init__(self, connection: sqlite3.Connection | None = None, path: Path = IN_MEMORY) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = connect_to_memory() if connection is None else connection
+        self._first = self._next = 0
+        self._cleared = 0
+        """Posts before this position are no longer in the database."""
+        self._ids = StoredIds()
+        self._until_merged = 0
+        """Number of batches after which the latest ones may be merged."""
+        self._agrees = False
+        """Whether the fields of this object are known to agree with the database; never if another process writes."""
+
+    @property
+    def first_position(self) -> int:
+        """The first position that is not forgotten; equal to ``next_position`` if no post is left."""
+        with self.reading():
+            return self._first
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next post to append, even if all posts are forgotten; 0 in a new store."""
+        if self._agrees:
+            return self._next
+        with self.reading():
+            return self._next
+
+    def append(
+        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+    ) -> None:
+        """Store posts, values and derived data together: all are durable when it returns, or none is and it raises.
+
+        Parameters
+        ----------
+        posts
+            Posts at consecutive positions from ``next_position``, with new ids.
+        meta
+            Values that must agree with the posts, such as the watermark.
+        derived
+            Derived data of these posts; None = there is none.
+        """
+        with self._changing() as connection:
+            assert not posts or posts[0].position == self._next, "posts follow one another"  # noqa: S101  our own logic
+            hashes, end = self._ids.hashed(post.id for post in posts), self._next + len(posts)
+            cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
+            self._agrees = False  # until the fields have followed
+            self._insert(connection, posts, hashes, derived)
+            queries.insert_meta(connection, meta or {})
+            queries.delete_posts(connection, cleared)
+            queries.write_state(connection, self._first, end)
+        self._acknowledge(end)
+        self._next, self._cleared = end, cleared
+        self._ids.add(hashes, self._first)
+        self._agrees = True
+        self._until_merged -= 1
+        with explained(self._path):
+            self._committed(connection, size_of(posts, derived))
+
+    def _insert(
+        self, connection: sqlite3.Connection, posts: Sequence[StoredPost], hashes: UInt64s, derived: Derived | None
+    ) -> None:
+        """Insert a batch, and merge the latest batches now and then."""
+        if not posts:
+            return
+        queries.insert_posts(connection, posts)
+        if derived is not None:
+            queries.insert_normalized(connection, posts[0].position, derived.normalized)
+        queries.insert_batches(connection, posts[0].position, hashes.astype("<u8").tobytes(), derived)
+        if self._until_merged <= 0:
+            queries.merge_latest(connection, posts[-1].position + 1)
+            self._until_merged = queries.MERGED
+
+    def find_ids(self, ids: Sequence[PostId]) -> list[StoredPost | None]:
+        """Return the post of each id, in this order; None if there is none or it is forgotten."""
+        with self.reading():
+            return self._ids.find(ids, self._first, self.posts) if ids else []
+
+    def posts(self, positions: Int64s) -> list[StoredPost]:
+        """Return the posts at these positions, in this order; StoreError if one is forgotten or was never used."""
+        if not len(positions):
+            self._usable()
+            return []
+        with self.reading() as connection:
+            check_held(positions, self._first, self._next)
+            wanted = positions.tolist()
+            found = queries.posts_at(connection, wanted)
+        missing = [position for position in wanted if position not in found]
+        if missing:
+            raise damaged(self._path, f"the post at position {missing[0]} is missing")
+        return [found[position] for position in wanted]
+
+    def normalized(self, positions: Int64s) -> dict[int, str]:
+        """Return the normalized texts of posts, by position; without those that are not stored, or are damaged."""
+        with self.reading() as connection:
+            return queries.normalized_at(connection, positions.tolist())
+
+    def spans(self, position: int, made_with: str) -> Iterator[Span]:
+        """Yield all posts from a position on, or from the first that is not forgotten, as consecutive spans.
+
+        Records made with anything else are None. The first span may begin before the position. Other calls may come
+        between two spans.
+        """
+        position = max(position, self.first_position)
+        while position < self.next_position:
+            with self.reading() as connection:
+                found = queries.read_span(connection, position, made_with)
+            if found is None:
+                raise damaged(self._path, f"the batches from position {position} on are missing")
+            span, bad = found
+            if bad:
+                logger.warning(
+                    "%s: records of the posts from position %d on are damaged; they are derived from the posts",
+                    self._path,
+                    bad[0],
+                )
+            yield span
+            position = span.end
+
+    def put_derived(self, first: int, derived: Derived) -> None:
+        """Replace the records of the posts from ``first`` on, where a span begins, up to where a span ends."""
+        with self._changing() as connection:
+            queries.replace_batches(connection, first, derived)
+
+    def forget_before(self, position: int) -> None:
+        """Stop finding posts before a position, at once.
+
+        Each `append` clears some of their space, in proportion to the posts appended, so that no call takes long. It
+        is durable with the next `append` or `close`. A position before ``first_position`` changes nothing; one after
+        ``next_position`` raises `StoreError`.
+        """
+        with self._writing():
+            if position > self._next:
+                raise StoreError(
+                    f"cannot forget posts before position {position}: the next post has position {self._next}"
+                )
+            self._first = max(self._first, position)
+
+    def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
+        """Put a mark in place of a post (`hybriddup.window.records.mark_of`), and store values with it, all or none.
+
+        The post's text is gone from the store, and its id is free. Raises as `posts` does.
+        """
+        post = self.posts(np.array([position]))[0]
+        with self._changing() as connection:
+            queries.replace_post(connection, mark_of(post))
+            queries.insert_meta(connection, meta)
+
+    def meta(self, key: str) -> bytes | None:
+        """Return the value last stored under a key, None if there is none."""
+        with self.reading() as connection:
+            return queries.read_meta(connection, key)
+
+    def set_meta(self, values: Mapping[str, bytes]) -> None:
+        """Store values under their keys: all of them are durable when it returns, or none is and it raises."""
+        with self._changing() as connection:
+            queries.insert_meta(connection, values)
+
+    def set_first(self, key: str, value: bytes) -> bytes:
+        """Store a value if the key has none; return the value that it has afterwards."""
+        if (stored := self.meta(key)) is not None:
+            return stored
+        self.set_meta({key: value})
+        return value
+
+    def watermark(self) -> float:
+        """Return the watermark that is stored with the posts; minus infinity if there is none."""
+        watermark = self.meta(WATERMARK)
+        return NEVER if watermark is None else float(struct.unpack("<d", watermark)[0])
+
+    def deleted_positions(self) -> Int64s:
+        """Return int64[n]: the positions of the kept posts that were deleted and are not forgotten, rising."""
+        positions = np.frombuffer(self.meta(DELETED) or b"", "<i8").astype(np.int64)
+        return positions[positions >= self.first_position]
+
+    def n_bytes(self) -> int:
+        """Return the size of the store in bytes."""
+        with self.reading() as connection:
+            return queries.n_bytes(connection)
+
+    def close(self) -> None:
+        """Release everything; a second call does nothing, any other call then raises `StoreError`."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection, self._agrees = None, False
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection, after bringing the fields up to date with the database.
+
+        If another process may write, all calls in the block see one state of the database.
+        """
+        connection = self._usable()
+        with explained(self._path):
+            if not self._agrees and not connection.in_transaction:
+                with snapshot(connection):
+                    self._read_changes(connection)
+                    if self.is_read_only:
+                        yield connection
+                        return
+                self._agrees = True
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self.reading() as connection:
+            if self.is_read_only:
+                raise StoreError(f"{self._path}: the store was opened for reading only")
+            yield connection
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection in a transaction: the changes are durable when the block ends."""
+        with self._writing() as connection:
+            with transaction(connection):
+                yield connection
+                self._check_place()
+            self._check_place()
+
+    def _usable(self) -> sqlite3.Connection:
+        """Return the connection; StoreError if the store was closed, removed or replaced."""
+        if self._connection is None:
+            raise StoreError(f"{self._path}: the store is closed; open a new window")
+        return self._connection
+
+    def _check_place(self) -> None:
+        """Raise StoreError if the next opening would not find the changes."""
+
+    def _acknowledge(self, end: int) -> None:
+        """Note outside of the database that the posts before a position are acknowledged."""
+
+    def _committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
+        """Note that posts of about ``n_bytes`` were committed through a connection."""
+
+    def _read_changes(self, connection: sqlite3.Connection) -> None:
+        """Bring the fields up to date with the database; RowError if it is not consistent."""
+        state = queries.read_state(connection)
+        id_key = queries.read_meta(connection, queries.ID_KEY)
+        if state is None or id_key is None:
+            raise RowError("it does not say which posts it holds")
+        (first, self._next), self._ids.key = state, id_key
+        self._first = max(self._first, first)
+        self._cleared, end = queries.read_held(connection) or (self._next, self._next)
+        if end != self._next or self._cleared > self._first:
+            held = f"it holds the posts from {self._cleared} to {end - 1}"
+            raise RowError(f"{held}, instead of those from {self._first} to {self._next - 1}")
+        self._ids.read(connection, self._cleared, self._first, self._next)
