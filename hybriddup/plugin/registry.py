@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from pydantic import BaseModel
 
@@ -22,6 +22,29 @@ from hybriddup.plugin.registered import (
 )
 from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 from hybriddup.steps.options import Fault, Path, suggest
+
+if TYPE_CHECKING:
+    from hybriddup.steps.blocks import BlockIndex
+    from hybriddup.steps.guards import Guard
+    from hybriddup.steps.hashers import Hasher
+    from hybriddup.steps.normalizers import Normalizer
+    from hybriddup.steps.tokenizers import Tokenizer
+    from hybriddup.steps.verifiers import Verifier
+    from hybriddup.steps.weighters import Weighter
+
+
+class ComponentChoice(Protocol):
+    """The component that a configuration chooses for a step."""
+
+    @property
+    def use(self) -> str:
+        """Name of the component."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Options of the component, by name."""
+        ...
 
 
 class Registry:
@@ -44,31 +67,45 @@ class Registry:
         self._components: dict[RoleName, dict[str, Registered]] = {role.name: {} for role in ROLES.values()}
         self._owner = Owner("the calling program")
 
-    def add_normalizer(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_normalizer(
+        self, name: str, component: Normalizer | Callable[[str], str] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a normalizer; as a plain function, ``(text: str) -> str``."""
         self._add("normalizer", name, component, replace=replace)
 
-    def add_tokenizer(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_tokenizer(
+        self, name: str, component: Tokenizer | Callable[[str], list[str]] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a tokenizer; as a plain function, ``(text: str) -> list[str]``."""
         self._add("tokenizer", name, component, replace=replace)
 
-    def add_weighter(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_weighter(
+        self, name: str, component: Callable[[list[str]], list[float]] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a weighter; as a plain function, ``(tokens: list[str]) -> list[float]``, one weight per token."""
         self._add("weighter", name, component, replace=replace)
 
-    def add_hasher(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_hasher(
+        self, name: str, component: Hasher | Callable[[str, int], int] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a hasher; as a plain function, ``(token: str, bits: int) -> int``, from 0 to ``2**bits - 1``."""
         self._add("hasher", name, component, replace=replace)
 
-    def add_block_index(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_block_index(
+        self, name: str, component: Callable[[str], list[int]] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a block index; as a plain function, ``(text: str) -> list[int]``, the keys of a text."""
         self._add("block_index", name, component, replace=replace)
 
-    def add_verifier(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_verifier(
+        self, name: str, component: Callable[[str, str], float] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a verifier; as a plain function, ``(a: str, b: str) -> float``, symmetric, from 0.0 to 1.0 = same."""
         self._add("verifier", name, component, replace=replace)
 
-    def add_guard(self, name: str, component: Any, *, replace: bool = False) -> None:
+    def add_guard(
+        self, name: str, component: Guard | Callable[[str, str], str | None] | type[Any] | str, *, replace: bool = False
+    ) -> None:
         """Add a guard; as a plain function, ``(a: str, b: str) -> str | None``, symmetric: why the two stay apart."""
         self._add("guard", name, component, replace=replace)
 
@@ -155,10 +192,25 @@ class Registry:
         """
         return check_settings(self.find(role, name), settings)
 
-    def create(self, role: RoleName, choice: Any) -> Any:
-        """Return the batch component that a configuration chooses; plain functions are adapted.
+    @overload
+    def create(self, role: Literal["normalizer"], choice: ComponentChoice) -> Normalizer: ...
+    @overload
+    def create(self, role: Literal["tokenizer"], choice: ComponentChoice) -> Tokenizer: ...
+    @overload
+    def create(self, role: Literal["weighter"], choice: ComponentChoice) -> Weighter: ...
+    @overload
+    def create(self, role: Literal["hasher"], choice: ComponentChoice) -> Hasher: ...
+    @overload
+    def create(self, role: Literal["block_index"], choice: ComponentChoice) -> BlockIndex: ...
+    @overload
+    def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
+    @overload
+    def create(self, role: Literal["guard"], choice: ComponentChoice) -> Guard: ...
+    @overload
+    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
 
-        ``choice`` has the name of the component as ``use``, and its ``options`` by name.
+    def create(self, role: RoleName, choice: ComponentChoice) -> Any:
+        """Return a new batch component; plain functions are adapted.
 
         Raises
         ------

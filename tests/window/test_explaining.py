@@ -11,6 +11,7 @@ import pytest
 from hybriddup.errors import InputError
 from hybriddup.window import Decision, Window
 from hybriddup.window.learning import FIT_AT
+from hybriddup.window.records import evidence_values
 from tests.window.reference_window import CONFIG
 
 FIRST = "你妈妈喊你回家吃饭哦，回家罗回家罗"
@@ -37,7 +38,7 @@ def check(window: Window, decision: Decision, text: str) -> None:
     assert evidence is not None
     explained = window.explain(text, evidence.duplicate_of)
     told = (explained.hamming_distance, explained.verifier, explained.score, explained.threshold, explained.length_band)
-    assert told == evidence[3:]
+    assert told == evidence_values(evidence)[3:]
     assert (explained.reason, explained.matches) == ("near", True)
     assert (explained.b.text, explained.block_index) == (text, window.stats().index)
 

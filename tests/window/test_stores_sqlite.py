@@ -215,7 +215,10 @@ def test_people_can_look_at_the_posts(tmp_path):
         store.append(posts(0, 40))
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
         rows = connection.execute("SELECT * FROM posts ORDER BY position").fetchall()
-    evidence = [None if each.kept else json.dumps(each.evidence, separators=(",", ":")) for each in posts(0, 40)]
+    evidence = [
+        None if each.kept else json.dumps(evidence_values(each.evidence), separators=(",", ":"))
+        for each in posts(0, 40)
+    ]
     expected = [(*each[:-1], why) for each, why in zip(posts(0, 40), evidence, strict=True)]
     assert [row[:5] for row in rows] == expected
 
