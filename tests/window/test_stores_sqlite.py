@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError
+from hybriddup.window.records import evidence_values
 from hybriddup.window.stores import Derived
 from hybriddup.window.stores import ids as ids_module
 from hybriddup.window.stores.sqlite import SqliteStore
