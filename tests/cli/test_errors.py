@@ -143,7 +143,7 @@ def test_an_unexpected_error_is_one_message_too(run: Run, tmp_path: Path, monkey
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("hybriddup.run.pipeline.run", fail)
+    monkeypatch.setattr("hybriddup.run.over_files.run", fail)
     message = failed(run, "dedupe", write_posts(tmp_path / "posts.jsonl", OTHER), "--quiet")
     assert message.splitlines()[0] == "error: unexpected ZeroDivisionError: division by zero"
     assert "--debug" in message
@@ -153,15 +153,15 @@ def test_an_input_that_changes_during_the_run_is_an_error(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = write_posts(tmp_path / "posts.jsonl", OTHER)
-    from hybriddup.run import pipeline
+    from hybriddup.run import over_files
 
-    decide = pipeline.run
+    read = over_files.read_posts
 
-    def decide_slowly(*arguments: Any, **options: Any) -> object:
-        decided = decide(*arguments, **options)
+    def read_while_another_program_appends(*arguments: Any, **options: Any) -> object:
+        found = read(*arguments, **options)
         with (tmp_path / name).open("a") as posts:
             posts.write(jsonl(OTHER))
-        return decided
+        return found
 
-    monkeypatch.setattr(pipeline, "run", decide_slowly)
+    monkeypatch.setattr(over_files, "read_posts", read_while_another_program_appends)
     assert "posts.jsonl changed while it was being deduplicated" in failed(run, "dedupe", name, "--quiet")
