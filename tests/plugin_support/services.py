@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.processes import python
-
+PROGRAM = [sys.executable, "-m", "hybriddup"]
 SECONDS = 60.0
 
 
 @contextmanager
 def running_service(store: str, *arguments: str) -> Iterator[str]:
     """Run ``hybriddup serve`` over a window; yield its address when it is ready. Needs hybriddup[serve]."""
-    command = [*python(), "-m", "hybriddup", "serve", "--store", store, "--port", "0", *arguments]
+    command = [*PROGRAM, "serve", "--store", store, "--port", "0", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         try:
             lines = iter(process.stderr or ())
@@ -44,7 +44,7 @@ def ask(address: str, body: Any = None) -> tuple[int, Any]:
 
 def watch(store: str, post: Any) -> dict[str, Any]:
     """Send a post to ``hybriddup watch`` over a window; return what it prints."""
-    command = [*python(), "-m", "hybriddup", "watch", "--store", store]
+    command = [*PROGRAM, "watch", "--store", store]
     line = json.dumps(post) + "\n"
     done = subprocess.run(command, input=line, capture_output=True, text=True, timeout=SECONDS, check=True)
     answer: dict[str, Any] = json.loads(done.stdout)
