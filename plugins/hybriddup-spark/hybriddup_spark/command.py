@@ -50,6 +50,22 @@ def dedupe_files(
             "compared as numbers and times.",
         ),
     ] = None,
+    per: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column such as the author: a post repeats only posts with the same value. Several columns together "
+            "if given several times.",
+        ),
+    ] = None,
+    mark: Annotated[
+        bool,
+        typer.Option(
+            "--mark",
+            help="Write all posts to marked instead of kept, with the columns duplicate_of (id of the kept post), "
+            "score and cluster.",
+        ),
+    ] = False,
     config: Annotated[
         str, typer.Option("--config", "-c", help="Name of a shipped configuration, or a YAML file.")
     ] = DEFAULT_CONFIG,
@@ -83,6 +99,8 @@ def dedupe_files(
         text_field=text_field,
         id_field=id_field,
         order_by=order_by or [],
+        per=per or [],
+        mark=mark,
         format_name=format_name,
         work=work,
         plugins=plugin or [],

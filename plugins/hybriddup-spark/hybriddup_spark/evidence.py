@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from hybriddup.data.marks import MARKS
 from hybriddup.data.removed import EQUAL
+from hybriddup.errors import InputError
 from hybriddup.run.components import Components
 from hybriddup_spark.fields import EVIDENCE, PREFIX, Fields, name_in_removed, named
 from hybriddup_spark.ordering import NUMBER
@@ -35,6 +40,45 @@ def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, compone
         *(named(name).alias(name_in_removed(name)) for name in own),
         *(sf.col(PREFIX + name).alias(name) for name in EVIDENCE if PREFIX + name in joined.columns),
     )
+
+
+def marked_posts(kept: DataFrame, placed: DataFrame, removed: DataFrame, fields: Fields) -> DataFrame:
+    """Return kept and removed posts with the columns `MARKS`.
+
+    Parameters
+    ----------
+    kept
+        Kept posts with their `POSITION`.
+    placed, removed
+        See `removed_posts`.
+
+    Raises
+    ------
+    InputError
+        The posts have no ids, or a column with one of these names.
+    """
+    check_marks(placed.columns, fields)
+    keepers = removed.select("keeper").distinct().sort("keeper").toArrow()
+    numbers = pa.array(range(1, len(keepers) + 1), pa.int64())
+    clusters = kept.sparkSession.createDataFrame(keepers.append_column("cluster", numbers))
+    evidence = removed.select(sf.col("position").alias(POSITION), "keeper", "score").join(clusters, "keeper")
+    ids = placed.select(sf.col(POSITION).alias("keeper"), named(str(fields.id)).alias("duplicate_of"))
+    own = [named(name) for name in placed.columns if name not in (POSITION, NUMBER)]
+    of_removed = placed.join(evidence, POSITION).join(ids, "keeper").select(*own, *MARKS)
+    of_kept = kept.join(clusters.withColumnRenamed("keeper", POSITION), POSITION, "left")
+    id_type = placed.schema[str(fields.id)].dataType
+    nothing = sf.lit(None).cast(id_type).alias("duplicate_of"), sf.lit(None).cast("double").alias("score")
+    return of_kept.select(*own, *nothing, "cluster").unionByName(of_removed)
+
+
+def check_marks(columns: Sequence[str], fields: Fields) -> None:
+    """Check that posts can have the columns `MARKS`."""
+    if fields.id is None:
+        raise InputError("posts without ids cannot be marked, because a mark names the keeper. Add a column of ids.")
+    if taken := [name for name in columns if name.lower() in MARKS]:
+        raise InputError(
+            f"the posts have columns {', '.join(map(repr, taken))}, which marks would replace. Rename them."
+        )
 
 
 def _of_links(components: Components) -> list[Column]:

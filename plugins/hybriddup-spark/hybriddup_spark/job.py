@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from hybriddup.errors import InputError, OutputError
+from hybriddup_spark.evidence import check_marks
+from hybriddup_spark.fields import Fields
 from hybriddup_spark.reading import other_header, read
 from hybriddup_spark.result import OUTPUTS, SparkSummary
 from hybriddup_spark.running import dedupe
@@ -24,6 +26,8 @@ def perform(
     text_field: str,
     id_field: str,
     order_by: Sequence[str],
+    per: Sequence[str],
+    mark: bool,
     format_name: str | None,
     work: str | None,
     plugins: Sequence[str],
@@ -35,6 +39,8 @@ def perform(
     session = open_session()
     check_free(session, output)
     posts = read(session, inputs, format_name, text_field)
+    if mark:
+        check_marks(posts.columns, Fields(text_field, id_field, tuple(order_by)))
     console = Console(stderr=True, quiet=quiet)
     try:
         result = dedupe(
@@ -43,6 +49,7 @@ def perform(
             text=text_field,
             id=id_field,
             order_by=order_by,
+            per=per,
             work=work,
             plugins=plugins,
             advance=lambda n: console.print(f"{n:,} posts decided"),
@@ -51,8 +58,8 @@ def perform(
         if refused := other_header(error):
             raise refused from error
         raise
-    result.write(output)
-    console.print(describe(result.summary, output), soft_wrap=True)
+    result.write(output, mark=mark)
+    console.print(describe(result.summary, output, mark=mark), soft_wrap=True)
 
 
 def open_session() -> SparkSession:
@@ -81,10 +88,11 @@ def check_free(session: SparkSession, output: str) -> None:
         raise OutputError(f"{output}/{name} exists already. Name another directory, or delete it.")
 
 
-def describe(summary: SparkSummary, output: str) -> str:
+def describe(summary: SparkSummary, output: str, *, mark: bool = False) -> str:
     """Return the final message of a run: counts and notes."""
     n_removed = summary.n_exact + summary.n_near
     share = n_removed / summary.n_read if summary.n_read else 0.0
+    posts_in = "marked" if mark else "kept"
     remarks = [f"{summary.n_bad:,} records had no text, or could not be read."] if summary.n_bad else []
     if n := summary.n_repeated_ids:
         posts = "1 post has" if n == 1 else f"{n:,} posts have"
@@ -92,7 +100,7 @@ def describe(summary: SparkSummary, output: str) -> str:
     remarks += order_remarks(summary)
     return (
         f"Removed {n_removed:,} of {summary.n_read:,} posts ({share:.1%}): {summary.n_exact:,} exact, "
-        f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {' '.join([f'{output}/kept.', *remarks])}"
+        f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {' '.join([f'{output}/{posts_in}.', *remarks])}"
     )
 
 

@@ -10,6 +10,7 @@ import xxhash
 
 from hybriddup.data.records import Int64s, UInt64s, text_lengths
 from hybriddup.run.components import Components
+from hybriddup.steps.candidates.groups import within_scopes
 from hybriddup.steps.candidates.sketches import sketch_texts
 from hybriddup.window.preparing import exact_keys
 from hybriddup_spark.columns import as_array, longs, packed_keys, packed_rows, texts
@@ -23,7 +24,9 @@ PARTITION_BITS = 33
 
 
 def preparer(maker: Maker, first_positions: Int64s) -> Callable[[Batches], Batches]:
-    """Return the task that makes `POSTS` from the columns ``number`` (Spark's row numbers) and ``text``.
+    """Return the task that makes `POSTS` from the columns ``number`` (Spark's row numbers), ``text`` and ``scope``.
+
+    Without a column ``scope``, all posts have one scope.
 
     Parameters
     ----------
@@ -36,20 +39,25 @@ def preparer(maker: Maker, first_positions: Int64s) -> Callable[[Batches], Batch
         for batch in batches:
             numbers = longs(batch, "number")
             positions = first_positions[numbers >> PARTITION_BITS] + (numbers & ((1 << PARTITION_BITS) - 1))
-            yield prepare(components, texts(batch), positions)
+            scopes = longs(batch, "scope") if "scope" in batch.schema.names else None
+            yield prepare(components, texts(batch), positions, scopes)
 
     return prepare_all
 
 
-def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa.RecordBatch:
-    """Normalize and fingerprint posts; return them as `POSTS`."""
+def prepare(
+    components: Components, raw: Sequence[str], positions: Int64s, scopes: Int64s | None = None
+) -> pa.RecordBatch:
+    """Normalize and fingerprint posts; return them as `POSTS`. Posts of different scopes share no key."""
     normalized = components.normalizer.normalize_batch(raw)
     compared = components.compared(normalized)
     prints, lengths = components.fingerprint(normalized, compared), text_lengths(compared)
     equal = exact_keys(normalized, raw, prints.has_tokens, positions, components.settings.without_text)
-    hashes = hash_equal(equal)
+    hashes = within_scopes(hash_equal(equal), scopes)
     index = components.block_index
-    keys = index.keys(compared, prints.bits)
+    own = index.keys(compared, prints.bits)
+    probes = index.probes(own, prints.bits) if index.probes_others else own[:, :0]
+    keys, probes = within_scopes(own, scopes), within_scopes(probes, scopes)
     columns = {
         "position": positions,
         "has_text": [bool(text) for text in normalized],
@@ -61,7 +69,7 @@ def prepare(components: Components, raw: Sequence[str], positions: Int64s) -> pa
         "bits": packed_rows(prints.bits),
         "sketch": packed_rows(sketches_of(components, compared)),
         "keys": packed_keys(keys),
-        "probes": packed_keys(index.probes(keys, prints.bits) if index.probes_others else keys[:, :0]),
+        "probes": packed_keys(probes),
     }
     return pa.record_batch([as_array(columns[field.name], field.type) for field in POSTS], schema=POSTS)
 

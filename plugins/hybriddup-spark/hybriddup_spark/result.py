@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from pyspark.sql import DataFrame
 
 from hybriddup.run.recipe import LearnedRecipe
 
-OUTPUTS = "kept", "removed", "bad", "summary"
+OUTPUTS = "kept", "marked", "removed", "bad", "summary"
 """Directories that `SparkResult.write` creates."""
 
 
@@ -63,17 +64,23 @@ class SparkResult:
     summary: SparkSummary
     recipe: LearnedRecipe
     """Recipe of the run: with it, a run on one machine removes the same posts for the same keepers."""
+    mark: Callable[[], DataFrame]
+    """Returns all posts with the columns ``duplicate_of`` (id of the keeper), ``score`` and ``cluster`` (a number for
+    posts that belong together), as ``hybriddup dedupe --mark`` adds them; null if there is none."""
 
-    def write(self, output: str) -> None:
+    def write(self, output: str, *, mark: bool = False) -> None:
         """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.
+
+        With ``mark``, the posts of `mark` are written to ``marked`` instead of ``kept``.
 
         Raises
         ------
         pyspark.errors.AnalysisException
             One of the directories exists already.
         """
-        for name in OUTPUTS[:-1]:
-            getattr(self, name).write.parquet(f"{output}/{name}")
+        frames = {"marked": self.mark()} if mark else {"kept": self.kept}
+        for name, frame in (*frames.items(), ("removed", self.removed), ("bad", self.bad)):
+            frame.write.parquet(f"{output}/{name}")
         text = json.dumps(asdict(self.summary), ensure_ascii=False)
         session = self.kept.sparkSession
         session.createDataFrame([(text,)], "value string").coalesce(1).write.text(f"{output}/{OUTPUTS[-1]}")

@@ -8,6 +8,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from pyspark.errors import PySparkAttributeError
@@ -23,8 +24,8 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup_spark.blocks import mapped
-from hybriddup_spark.evidence import POSITION, removed_posts
-from hybriddup_spark.fields import Fields, named
+from hybriddup_spark.evidence import POSITION, marked_posts, removed_posts
+from hybriddup_spark.fields import Fields, named, scope_of
 from hybriddup_spark.making import Maker
 from hybriddup_spark.order_values import OrderColumn
 from hybriddup_spark.ordering import NUMBER, first_positions, in_order, split_bad
@@ -48,6 +49,7 @@ def dedupe(
     text: str = "text",
     id: str | None = "id",  # noqa: A002  (what users know it by)
     order_by: str | Sequence[str] = (),
+    per: str | Sequence[str] = (),
     work: str | None = None,
     plugins: Iterable[str] = (),
     recipe: LearnedRecipe | None = None,
@@ -68,6 +70,8 @@ def dedupe(
         Columns that order the posts; of two posts that are equal in all of them, the smaller id is earlier. Empty: the
         posts are in order. Text is compared as numbers if some of it is numbers, as times if most of it is times, and
         alphabetically otherwise, as with ``keep: {highest: FIELD}``; posts without such a value are last.
+    per
+        Columns, such as the author: a post repeats only posts with equal values there. Empty: all posts.
     work
         URL of a directory for intermediate results that all executors can reach; None: a temporary directory, if Spark
         runs on one machine.
@@ -91,7 +95,7 @@ def dedupe(
     """
     check_session(posts.sparkSession)
     settings, manager = open_session(config, tuple(plugins))
-    fields = Fields(text, id, (order_by,) if isinstance(order_by, str) else tuple(order_by))
+    fields = Fields(text, id, listed(order_by), listed(per))
     if settings.of_runs_only:
         raise ConfigError(
             f"Spark cannot keep {', '.join(settings.of_runs_only)}; use hybriddup.dedupe, or leave these keys out."
@@ -112,6 +116,11 @@ def dedupe(
         result.summary.n_tasks = tasks.update()
     result.summary.config = config if isinstance(config, str) else ""
     return result
+
+
+def listed(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def check_session(session: SparkSession) -> None:
@@ -163,10 +172,13 @@ def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: R
     n = posts.count()
     text = named(fields.text)
     share = max(n // SAMPLE_POSTS, 1)
-    some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0).select(text.alias("text")).sort("text")
-    sampled = some.limit(4 * SAMPLE_POSTS).toArrow().column("text").to_pylist()
-    corpus = corpus_from_posts(sampled, "text", "id")
-    return Run(Components.create(settings, registry, 1), 1, Clock()).learn(corpus)
+    some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0)
+    per = "scope" if fields.per else None
+    columns = {"text": text} | ({"scope": scope_of(posts, fields.per)} if per else {})
+    some = some.select(*(column.alias(name) for name, column in columns.items())).sort(*columns)
+    sampled = some.limit(4 * SAMPLE_POSTS).toArrow()
+    corpus = corpus_from_posts(sampled, "text", "id", per=per)
+    return Run(Components.create(settings, registry, 1), 1, Clock(), per).learn(corpus)
 
 
 @dataclass(frozen=True)
@@ -188,7 +200,8 @@ class SparkRun:
         in_turn, compared = in_order(good, self.fields, self.settings.keep_rules, self.maker)
         ordered = self.write(in_turn, "ordered")
         firsts, n = first_positions(ordered)
-        numbered = ordered.select(sf.col(NUMBER).alias("number"), named(self.fields.text).alias("text"))
+        scopes = [scope_of(ordered, self.fields.per).alias("scope")] if self.fields.per else []
+        numbered = ordered.select(sf.col(NUMBER).alias("number"), named(self.fields.text).alias("text"), *scopes)
         prepared = self.write(mapped(numbered, preparer(self.maker, firsts), POSTS), "posts")
         drops = self.settings.without_text == "drop"
         n_without_text = prepared.filter(~sf.col("has_text")).count()
@@ -210,7 +223,8 @@ class SparkRun:
         if drops:
             kept = kept.join(posts.select(sf.col("position").alias(POSITION)), POSITION, "left_semi")
         with_evidence = removed_posts(placed, removed, self.fields, components)
-        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe)
+        mark = partial(marked_posts, kept, placed, removed, self.fields)
+        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe, mark)
 
     def n_parts(self, n: int) -> int:
         """Return the number of parts for the keys of a corpus, so that the memory of a task does not depend on it."""

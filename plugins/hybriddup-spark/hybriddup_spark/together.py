@@ -82,7 +82,7 @@ def index_of(components: Components, table: pa.Table, compared: Sequence[str], n
         return key_matrix(keys[ends[first] : ends[last]], n_keys[first:last])
 
     index = components.block_index
-    groups = group_keys(keys_of, len(table), 1, is_probed=index.probes_others, key_bits=index.key_bits)
+    groups = group_keys(keys_of, len(table), 1, is_probed=index.probes_others, key_bits=64)  # keys may have scopes
     columns = columns_of(components, table)
     only_count = table.column("text").is_null().to_numpy()
     columns.lengths[only_count], columns.limits["max_distance"][only_count] = 0, NEAR_NONE  # each text has own limits

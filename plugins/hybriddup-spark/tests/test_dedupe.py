@@ -99,6 +99,38 @@ def test_what_is_written_is_there_once(session: SparkSession, tmp_path: Path) ->
         result.write(str(tmp_path / "out"))
 
 
+@pytest.mark.parametrize("values", [["ann", "bo", "", " nan ", None], [1.5, 2.0, float("nan"), None]], ids=str)
+def test_posts_repeat_only_posts_of_their_scope_and_marks_equal_those_of_a_run(
+    session: SparkSession, posts: list[dict[str, Any]], values: list[Any], tmp_path: Path
+) -> None:
+    """Posts without a value share a scope; clusters are numbered in the order of their keepers."""
+    config = {**hybriddup.load_settings("weibo").to_dict(), "audit": {"sample": 0}}
+    posts = [{**post, "user": values[post["id"] % 7 % len(values)]} for post in posts]
+    frame = session.createDataFrame(pa.Table.from_pylist(posts)).repartition(3)
+    result = dedupe(frame, config=config, order_by="at", per="user", posts_per_round=200)
+    result.recipe.save(tmp_path / "a.recipe")
+    run = hybriddup.dedupe(posts, config={**config, "recipe": str(tmp_path / "a.recipe")}, per="user")
+    assert evidence(result) == of_run(run) != {}
+    result.write(str(tmp_path / "out"), mark=True)
+    marked = session.read.parquet(str(tmp_path / "out" / "marked")).toArrow().to_pylist()
+    assert not (tmp_path / "out" / "kept").exists()
+    found = {row["id"]: (row["duplicate_of"], row["score"], row["cluster"]) for row in marked}
+    removed = {one.id: one for one in run.removed}
+    keepers = {keeper: number for number, keeper in enumerate(sorted({one.duplicate_of for one in run.removed}), 1)}
+    expected = {post["id"]: (None, None, keepers.get(post["id"])) for post in posts}
+    expected |= {name: (one.duplicate_of, one.score, keepers[one.duplicate_of]) for name, one in removed.items()}
+    assert found == expected
+    assert len(marked) == len(posts)
+
+
+def test_posts_that_cannot_be_marked_are_refused(session: SparkSession) -> None:
+    frame = session.createDataFrame([(1, "a", 0.5)], "id long, text string, score double")
+    with pytest.raises(InputError, match="the posts have columns 'score', which marks would replace"):
+        dedupe(frame, order_by="id").mark()
+    with pytest.raises(InputError, match="posts without ids cannot be marked"):
+        dedupe(frame.drop("score"), id=None).mark()
+
+
 @pytest.mark.parametrize("texts", [[], ["one post"], ["", ""], ["same", "same", "same"]], ids=str)
 def test_small_corpora(session: SparkSession, texts: list[str]) -> None:
     """No posts, one, and posts that say nothing."""
