@@ -173,9 +173,11 @@ def dedupe_files(
     Parameters
     ----------
     inputs
-        A file or directory of posts, or several: one corpus in this order. ``-`` = standard input.
+        A file or directory of posts, or several: one corpus in this order. ``-`` = standard input;
+        ``sqlite:///posts.db?table=posts`` = a table or view of an SQLite database.
     output
-        File for the kept posts, in the input's format; None = ``INPUT.kept.EXT`` next to a single input.
+        File for the kept posts, in the input's format, or table if the input is one; None = ``INPUT.kept.EXT`` or
+        ``TABLE_kept`` next to a single input.
     mark, counts, authors, time_field, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
         As the options of the command; None = no such file.
     against, against_text_field

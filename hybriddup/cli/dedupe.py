@@ -21,6 +21,8 @@ Examples:
       reads several files as one corpus
   hybriddup dedupe crawl/ -o kept.csv --encoding gb18030 --delimiter ';' --text-field 'title + body'
       reads all tables of a directory; the text of a post is two columns
+  hybriddup dedupe 'sqlite:///posts.db?table=posts' -o 'sqlite:///kept.db?table=kept'
+      reads a table of an SQLite database, and writes one
   hybriddup dedupe posts.jsonl --threshold 0.7
       uses another threshold than the configuration: a higher one removes less
   hybriddup dedupe posts.jsonl --mark
@@ -45,7 +47,7 @@ def dedupe(
             show_default=False,
             help="Files of posts, one corpus in this order: .jsonl, .json (an array), .csv, .tsv (with header), .txt "
             "(one post per line), .parquet, each also .gz, .zst, .bz2 or .xz; directories of such files, without "
-            "those that an earlier run wrote (such as .kept.); - for standard input.",
+            "those that an earlier run wrote (such as .kept.); sqlite:///FILE?table=TABLE; - for standard input.",
         ),
     ],
     output: Annotated[
@@ -55,7 +57,8 @@ def dedupe(
             "-o",
             metavar="KEPT",
             help="File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
-            "next to a single input file; standard output if the input is standard input.",
+            "next to a single input file, the table TABLE_kept next to an input table; standard output if the input is "
+            "standard input.",
         ),
     ] = None,
     mark: Annotated[
@@ -98,7 +101,7 @@ def dedupe(
         typer.Option(
             metavar="FILE",
             help="File for the removed posts, each with the kept post it repeats and why: JSON Lines (.jsonl or no "
-            "suffix), .csv, .tsv or .parquet, also .gz and .zst.",
+            "suffix), .csv, .tsv or .parquet, also .gz and .zst; or a table, sqlite:///FILE?table=TABLE.",
         ),
     ] = None,
     clusters: Annotated[

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from hybriddup.errors import InputError
+from hybriddup.files.table_names import is_table
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -28,7 +29,7 @@ BLOCK_BYTES = 1 << 20
 
 def split_compression(name: str) -> tuple[str, Compression]:
     """Split a file name into the name without compression suffix, and the compression (empty = none)."""
-    suffix = PurePath(name).suffix.lower()
+    suffix = "" if is_table(name) else PurePath(name).suffix.lower()
     compression = SUFFIXES.get(suffix, "")
     return (name[: -len(suffix)], compression) if compression else (name, "")
 

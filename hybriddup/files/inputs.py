@@ -17,6 +17,8 @@ from hybriddup.files.formats import Reader, Writer
 from hybriddup.files.json_array import is_array
 from hybriddup.files.output_names import SPREADSHEETS, from_spreadsheet
 from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Source, open_source
+from hybriddup.files.sqlite import open_table
+from hybriddup.files.table_names import EXAMPLE, FORMAT, is_table
 from hybriddup.files.unpacking import as_json_lines, as_utf8
 from hybriddup.plugin.registry import Registry
 
@@ -33,6 +35,9 @@ JSON = {"json", "jsonl"}
 
 OUTPUT_PARTS = {"kept", "removed", "bad", "summary"}
 """Dot-separated parts of a file name that mark a likely output of an earlier run, such as ``posts.kept.jsonl``."""
+
+DATABASES = {".db", ".sqlite", ".sqlite3"}
+"""Usual endings of SQLite databases."""
 
 SHOWN_FILES = 10
 
@@ -75,8 +80,8 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
     try:
-        sources.extend(open_source(name, options.max_line_bytes) for name in names)
-        chosen = options.format or _common_format(names, registry)
+        sources.extend(_open(name, options) for name in names)
+        chosen = _format(names, registry, options.format)
         for i, source in enumerate(sources):
             sources[i] = _converted(source, chosen)
         chosen = _by_content(chosen, sources)
@@ -90,15 +95,23 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
             source.close()
 
 
+def _open(name: str, options: ReadOptions) -> Source:
+    return open_table(name) if is_table(name) else open_source(name, options.max_line_bytes)
+
+
 def find_format(name: str, registry: Registry) -> str:
     """Return the name of the reader for a file, by the ending of its name without compression suffix."""
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
+    if is_table(name):
+        return FORMAT
     endings = _endings(registry, registry.names("reader"))
     found = _format_of(name, endings)
     if found is None:
         plain = PurePath(split_compression(name)[0])
         convert = f" Or convert it: {from_spreadsheet(plain)}" if plain.suffix.lower() in SPREADSHEETS else ""
+        if plain.suffix.lower() in DATABASES:
+            convert = f" For a table of SQLite, name the file and the table, as in {EXAMPLE}."
         raise InputError(
             f"{name}: cannot infer the format from the file name (known: {_known(endings)}, each also with "
             f"{', '.join(SUFFIXES)}); name it with --format, one of {', '.join(endings)}.{convert}"
@@ -125,6 +138,8 @@ def find_files(
     for name in names:
         if not name:  # Path("") would be the current directory
             raise InputError("an input is empty text; name a file. Perhaps a variable of the shell is not set.")
+        if is_table(name):
+            open_table(name).close()
         if name == STANDARD_INPUT or not Path(name).is_dir():
             files.append(name)
             continue
@@ -212,6 +227,14 @@ def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> li
 
 def _delimiter(source: Source, chosen: str, encoding: str) -> str | None:
     return found_delimiter(source, TABLES[chosen], encoding) if chosen in TABLES else None
+
+
+def _format(names: Sequence[str], registry: Registry, given: str | None) -> str:
+    """Return the given format, or else the common one of the names."""
+    table = next(filter(is_table, names), None)
+    if table is not None and given not in {None, FORMAT}:
+        raise InputError(f"{table} is a table of a database, not {given}; leave out --format.")
+    return given or _common_format(names, registry)
 
 
 def _common_format(names: Sequence[str], registry: Registry) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hybriddup.errors import OutputError
 from hybriddup.files.compression import SUFFIXES, split_compression
+from hybriddup.files.table_names import is_table
 
 
 class Kind(NamedTuple):
@@ -18,15 +19,17 @@ class Kind(NamedTuple):
     """Subject and verb of a message: ``the report is``."""
     endings: tuple[str, ...]
     may_be_compressed: bool = True
+    may_be_table: bool = False
+    """Whether it can be a table of a database."""
 
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines", ".json")
 PLAIN_TEXT = (".txt", ".text")
 TABLE_ENDINGS = (*JSON_LINES, ".csv", ".tsv", ".tab", ".parquet", ".pq")
 
-REMOVED = Kind("removed posts are", TABLE_ENDINGS)
-ACCOUNTS = Kind("pairs of accounts are", TABLE_ENDINGS)
-CLUSTERS = Kind("clusters are", TABLE_ENDINGS)
+REMOVED = Kind("removed posts are", TABLE_ENDINGS, may_be_table=True)
+ACCOUNTS = Kind("pairs of accounts are", TABLE_ENDINGS, may_be_table=True)
+CLUSTERS = Kind("clusters are", TABLE_ENDINGS, may_be_table=True)
 SUMMARY = Kind("the summary is", (".json",))
 REPORT = Kind("the report is", (".html", ".htm"))
 RECIPE = Kind("a recipe is", (".npz",), may_be_compressed=False)
@@ -49,6 +52,10 @@ def check_is_file_name(target: str, option: str) -> None:
 
 def check_ending(target: str, option: str, kind: Kind) -> None:
     """Raise OutputError if the suffix of an output promises another format than will be written."""
+    if is_table(target):
+        if kind.may_be_table:
+            return
+        raise OutputError(f"{option} {target}: {kind.what} not written to a table; name a file.")
     plain, compression = split_compression(target)
     name = PurePath(plain).name.lower()
     if compression and not kind.may_be_compressed:

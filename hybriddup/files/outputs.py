@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from hybriddup.errors import OutputError
+from hybriddup.files import table_outputs
 from hybriddup.files.compression import BUFFER_BYTES, compressing, split_compression
 from hybriddup.files.output_names import Kind, check_ending, check_is_file_name
+from hybriddup.files.table_names import EXAMPLE, is_table, parse_name
 
 if sys.platform == "win32":  # no lock is needed: open files cannot be deleted
 
@@ -56,11 +58,17 @@ class Output:
         self.target = target
         self.option = option
         self.is_stream = target == STANDARD_OUTPUT or _is_special(Path(target))
-        self.path = Path(target).resolve()
+        self.name = parse_name(target)
+        self.path = self.name.file.resolve()
         """Path of the file, with symbolic links resolved, so that a link is not replaced."""
-        self._temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+        self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+        """Path of the file until it is put in place; for a table, of the rows to put into it."""
         self._lock: int | None = None
         """File descriptor of the temporary file, which holds the lock until it is closed."""
+
+    def overlaps(self, other: Output) -> bool:
+        """Return whether both write to the same file, or to the same table in it."""
+        return self.name.covers(other.name) or other.name.covers(self.name)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -89,7 +97,7 @@ class Output:
 
     def _create(self) -> io.FileIO:
         with FILES:
-            raw = self._temporary.open("xb", 0)
+            raw = self.temporary.open("xb", 0)
             with suppress(OSError):  # a file system without locks; leftovers stay there
                 _lock(raw.fileno(), wait=True)
             if os.fstat(raw.fileno()).st_nlink == 0:  # another run took it for a leftover before it was locked
@@ -114,22 +122,22 @@ class Output:
             return
         try:
             with suppress(FileNotFoundError):
-                shutil.copymode(self.path, self._temporary)
-            self._temporary.replace(self.path)
+                shutil.copymode(self.path, self.temporary)
+            self.temporary.replace(self.path)
         except OSError as error:
             raise OutputError(f"{self.target} could not be put in place: {error.strerror or error}.") from None
 
     def discard(self) -> None:
         """Delete the temporary file, unless it was put in place, and release the lock."""
         if not self.is_stream:
-            self._temporary.unlink(missing_ok=True)
+            self.temporary.unlink(missing_ok=True)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def delete_leftovers(self) -> None:
         """Delete temporary files of this target that a killed run of the same user left behind."""
-        pattern = re.compile(re.escape(f".{self.path.name}.") + r"[0-9a-f]{8}\.tmp")
+        pattern = re.compile(re.escape(f".{self.path.name}.") + r"[0-9a-f]{8}\.tmp(-journal)?")
         for path in self.path.parent.iterdir():
             if pattern.fullmatch(path.name):
                 with suppress(OSError):
@@ -142,7 +150,7 @@ class Output:
         if self.is_stream:
             return OutputError(message)
         free = _free_bytes(self.path.parent)
-        written = self._temporary.stat().st_size if self._temporary.exists() else 0
+        written = self.temporary.stat().st_size if self.temporary.exists() else 0
         return OutputError(
             f"{message} {written:,} bytes were written, {free:,} are free in {self.path.parent}. Nothing was put in "
             f"place or changed; free some space or choose another place with {self.option}."
@@ -153,7 +161,7 @@ class Outputs(AbstractContextManager["Outputs"]):
     """The outputs of one run, as a context manager; without `commit` every target stays unchanged."""
 
     def __init__(self, inputs: Sequence[str], *, force: bool) -> None:
-        self._inputs = [Path(name) for name in inputs if name != STANDARD_OUTPUT]
+        self._inputs = [parse_name(name) for name in inputs if name != STANDARD_OUTPUT]
         self._force = force
         self._outputs: list[Output] = []
         self._are_in_place = False
@@ -161,10 +169,12 @@ class Outputs(AbstractContextManager["Outputs"]):
     def add(self, target: str, option: str, kind: Kind | None = None) -> Output:
         """Add an output named by an option; OutputError if its name is wrong, or the file exists or is not writable."""
         output = Output(target, option)
+        if is_table(target) and not output.name.table:
+            raise OutputError(f"{option} {target} names no table; write it as in {EXAMPLE}.")
         if not output.is_stream:
-            check_is_file_name(target, option)
+            check_is_file_name(str(output.name.file) if output.name.table else target, option)
         for other in self._outputs:
-            if target == other.target or (not output.is_stream and output.path == other.path):
+            if target == other.target or (not output.is_stream and output.overlaps(other)):
                 raise OutputError(f"{other.option} and {option} both write to {target}; give each its own file.")
         if not output.is_stream:
             self._check_file(output)
@@ -175,10 +185,15 @@ class Outputs(AbstractContextManager["Outputs"]):
         return output
 
     def commit(self) -> None:
-        """Put every file in place; a signal handler that calls `abandon` waits until all are."""
+        """Put every file and table in place; a signal handler that calls `abandon` waits until all are."""
         with FILES:
+            tables = [output for output in self._outputs if output.name.table]
+            for path in dict.fromkeys(output.path for output in tables):
+                rows = {one.name.table: one.temporary for one in tables if one.path == path}
+                table_outputs.put_in_place(path, rows, " and ".join(one.target for one in tables if one.path == path))
             for output in self._outputs:
-                output.put_in_place()
+                if not output.name.table:
+                    output.put_in_place()
             self._are_in_place = True
 
     def abandon(self, number: int) -> bool:  # noqa: ARG002  the same for every signal
@@ -200,9 +215,9 @@ class Outputs(AbstractContextManager["Outputs"]):
 
     def _check_file(self, output: Output) -> None:
         path, target, option = output.path, output.target, output.option
-        if any(source.exists() and path.exists() and source.samefile(path) for source in self._inputs):
+        if any(map(output.name.covers, self._inputs)):
             raise OutputError(f"{option} {target} is also an input; the input is never overwritten, name another file.")
-        if path.exists() and not self._force:
+        if path.exists() and not self._force and not output.name.table:
             raise OutputError(f"{target} exists already; replace it with --force, or name another file with {option}.")
         if not path.parent.is_dir():
             raise OutputError(f"{target} cannot be created: there is no directory {path.parent}.")
@@ -210,6 +225,8 @@ class Outputs(AbstractContextManager["Outputs"]):
             raise OutputError(
                 f"{target} cannot be created: no permission to write in {path.parent}; name another with {option}."
             )
+        if output.name.table:
+            table_outputs.check_table(path, output.name.table, target, force=self._force)
 
 
 class _Reporting(io.RawIOBase):

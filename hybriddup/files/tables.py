@@ -17,6 +17,8 @@ from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import BATCH_ROWS
 from hybriddup.files.parquet import need_pyarrow, write_batches
 from hybriddup.files.sources import UTF_8
+from hybriddup.files.table_names import is_table
+from hybriddup.files.table_outputs import write_rows
 
 T = TypeVar("T")
 
@@ -38,7 +40,9 @@ def need_writer(name: str) -> None:
 def write_table(target: BinaryIO, name: str, table: Table) -> None:
     """Write a table in the format given by the file name's suffix; JSON Lines for any other suffix."""
     suffix, names = suffix_of(name), list(table.types)
-    if suffix in PARQUET:
+    if is_table(name):
+        write_rows(target, (), table.types, batched(table.rows))
+    elif suffix in PARQUET:
         write_batches(target, table.types, batched(table.rows))
     elif suffix in DELIMITERS:
         for rows in batched(chain([names], table.rows)):

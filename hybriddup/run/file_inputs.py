@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from hybriddup.data.corpus import Corpus, put_before
@@ -13,6 +12,7 @@ from hybriddup.files.formats import TEXT_FIELD_ADVICE, Fields
 from hybriddup.files.inputs import TEXT_FORMATS, Inputs, ReadOptions, find_files, find_format, open_inputs
 from hybriddup.files.reading import read_corpus
 from hybriddup.files.sources import STANDARD_INPUT, UTF_8, open_source
+from hybriddup.files.table_names import parse_name
 from hybriddup.files.unpacking import as_utf8
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
@@ -52,8 +52,7 @@ def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
 
 
 def _is_same_file(name: str, other: str) -> bool:
-    path, other_path = Path(name), Path(other)
-    return path.exists() and other_path.exists() and path.samefile(other_path)
+    return parse_name(name).covers(parse_name(other))
 
 
 def read_against(

@@ -23,6 +23,7 @@ from hybriddup.files.inputs import TEXT_FORMATS, Inputs, listed, output_endings
 from hybriddup.files.output_names import CLUSTERS, PLAIN_TEXT, RECIPE, REMOVED, REPORT, SUMMARY, Kind, check_ending
 from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
 from hybriddup.files.sources import STANDARD_INPUT
+from hybriddup.files.table_names import EXAMPLE, FORMAT, is_table
 from hybriddup.files.tables import need_writer, to_json, write_table
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.progress import Progress
@@ -69,10 +70,22 @@ def default_output(name: str, what: str = "kept") -> str:
     path = Path(name)
     if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
         return STANDARD_OUTPUT
+    if is_table(name):
+        return f"{name}_{what}"
     plain, compression = split_compression(path.name)
     suffix = Path(plain).suffix
     ending = f".{what}{'.jsonl' if suffix == '.js' else suffix}" + (f".{compression}" if compression else "")
     return str(path.with_name(plain.removesuffix(suffix) + ending))
+
+
+def check_tables(names: Mapping[str, str | None], inputs: Inputs) -> None:
+    """Raise OutputError if posts of a table would be written to a file, or those of files to a table."""
+    for option, name in names.items():
+        if name is not None and is_table(name) != (inputs.format == FORMAT):
+            into = "files, not tables" if is_table(name) else f"tables; name one, as in {EXAMPLE}"
+            raise OutputError(
+                f"{option} {name}: posts keep the format of the input, {inputs.format}, and are written to {into}."
+            )
 
 
 def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Registry) -> None:
@@ -80,7 +93,7 @@ def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Reg
     endings = output_endings(inputs, registry)
     what = f"posts keep the format of the input, {inputs.format}, and are"
     for option, name in names.items():
-        if name is not None and name != STANDARD_OUTPUT:
+        if name is not None and name != STANDARD_OUTPUT and not is_table(name):
             of_text = PLAIN_TEXT if option == "--bad" and inputs.format in TEXT_FORMATS else ()
             check_ending(name, option, Kind(what, (*endings, *of_text)))
 

@@ -119,6 +119,7 @@ def run_over_files(
         on_outputs(outputs)
         planned = file_outputs.plan_outputs(wanted, outputs, dry_run=job.dry_run)
         with open_inputs(inputs, registry, job.reading) as opened:
+            file_outputs.check_tables({"-o": job.output, "--bad": job.bad}, opened)
             if job.reading.format is None:
                 file_outputs.check_endings({"-o": job.output, "--bad": job.bad}, opened, registry)
             if job.marks:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hybriddup.files.table_names import FORMAT as TABLES
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import ROLES
@@ -104,9 +105,9 @@ def built_ins() -> list[Any]:
 
 
 def formats() -> list[Any]:
-    """Import paths of the reader and writer of each built-in format, with a sample."""
+    """Import paths of the reader and writer of each built-in format of files, with a sample."""
     registry = create_plugin_manager(entry_points=False).registry
-    names = registry.names("reader")
+    names = [name for name in registry.names("reader") if name != TABLES]
     pairs = [(registry.find("reader", name).component, registry.find("writer", name).component) for name in names]
     return [pytest.param(*pair, SAMPLES[name], id=name) for name, pair in zip(names, pairs, strict=True)]
 

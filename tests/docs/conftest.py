@@ -7,9 +7,11 @@ import json
 import os
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,10 @@ def make_workspace(work: Path) -> Path:
     (work / "tests").symlink_to(ROOT / "tests")
     for name in ("posts.jsonl", "pairs.jsonl"):
         shutil.copy(SAMPLES / name, work)
+    with closing(sqlite3.connect(work / "posts.db")) as database, database:
+        database.execute("CREATE TABLE posts (id, text)")
+        posts = map(json.loads, (work / "posts.jsonl").read_text("utf-8").splitlines())
+        database.executemany("INSERT INTO posts VALUES (:id, :text)", ({"id": None} | post for post in posts))
     (work / "monday.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
     (work / "tuesday.csv").write_text(TABLE, "utf-8")
     (work / "mine.yaml").write_text(block_with("yaml", "lengths:"), "utf-8")

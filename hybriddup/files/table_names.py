@@ -1,0 +1,49 @@
+"""Names of database tables among inputs and outputs: ``sqlite:///posts.db?table=posts``, with percent-encoding."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from hybriddup.errors import InputError
+
+FORMAT = "sqlite"
+"""Name of the reader and writer of tables."""
+EXAMPLE = "'sqlite:///posts.db?table=posts'"
+TABLE_NAME = re.compile(rf"{FORMAT}:///([^?]+)(?:\?table=(.+))?", re.DOTALL)
+
+
+class TableName(NamedTuple):
+    """A file, and the name of a table in it; empty if the name is that of a file."""
+
+    file: Path
+    table: str
+
+    def covers(self, other: TableName) -> bool:
+        """Return whether this is the other's file or the same table; SQLite ignores the case of ASCII letters."""
+        exist = self.file.exists() and other.file.exists()
+        if not (self.file.samefile(other.file) if exist else self.file.resolve() == other.file.resolve()):
+            return False
+        return not self.table or folded(self.table) == folded(other.table)
+
+
+def is_table(name: str) -> bool:
+    """Return whether a name is that of a table, and not of a file."""
+    return name.startswith(f"{FORMAT}:")
+
+
+def parse_name(name: str) -> TableName:
+    """Return the file and the table of a name; InputError if it is neither a file's name nor a table's."""
+    if not is_table(name):
+        return TableName(Path(name), "")
+    if not (found := TABLE_NAME.fullmatch(name)):
+        raise InputError(f"{name} is not the name of a table; write {EXAMPLE}, and a fourth slash for /absolute paths.")
+    file, table = found.groups(default="")
+    return TableName(Path(unquote(file)), unquote(table))
+
+
+def folded(name: str) -> str:
+    """Return a name with its ASCII letters in lower case, as SQLite compares names of tables and columns."""
+    return re.sub("[A-Z]+", lambda letters: letters[0].lower(), name)

@@ -1,0 +1,139 @@
+"""Output tables: rows are written to a temporary file, and copied into the database in one transaction at the end.
+
+A transaction that was open during the run would lock the database, from which the posts may still be read. Values of
+SQLite are None, int, float, str and bytes, which `marshal` writes in sequence.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from hybriddup.errors import OutputError
+
+TYPES = {"int64": "INTEGER", "float64": "REAL", "bool": "INTEGER", "string": "TEXT", "list": "TEXT"}
+"""Types of the columns that a run adds or makes, by the types of `hybriddup.data.marks.Table`."""
+LOCK_SECONDS = 30
+"""How long to wait for another program's transaction, in seconds."""
+
+
+class Column(NamedTuple):
+    """A column of a table."""
+
+    name: str
+    type: str = ""
+    key: int = 0
+    """Position in the primary key, from 1; 0 = not a part of it."""
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]:
+    """Return the columns of a table or view that ``SELECT *`` returns."""
+    found = connection.execute("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1", [table])
+    return tuple(Column(*column) for column in found)
+
+
+def write_rows(
+    target: BinaryIO, columns: Iterable[Column], more: Mapping[str, str], batches: Iterable[Iterable[Sequence[Any]]]
+) -> None:
+    """Write columns and batches of rows to a temporary file; the last values of each row are those of ``more``."""
+    marshal.dump([*map(tuple, columns), *((name, TYPES[kind], 0) for name, kind in more.items())], target)
+    kinds = list(more.values())
+    for rows in batches:
+        marshal.dump([_stored(tuple(row), kinds) for row in rows], target)
+    marshal.dump(None, target)
+
+
+def _stored(row: tuple[Any, ...], kinds: Sequence[str]) -> tuple[Any, ...]:
+    """Return a row whose last values, of the given types, are values of SQLite."""
+    n_own = len(row) - len(kinds)
+    return (*row[:n_own], *(_value(value, kind) for value, kind in zip(row[n_own:], kinds, strict=True)))
+
+
+def _value(value: Any, kind: str) -> Any:
+    if value is None or kind not in {"string", "list"}:
+        return value
+    text = json.dumps(value, ensure_ascii=False, default=str) if kind == "list" else str(value)
+    return text.encode(errors="backslashreplace").decode()
+
+
+def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
+    """Raise OutputError if a table exists, or cannot be created; nothing is changed."""
+    with _transaction(file if file.exists() else ":memory:", shown) as database:
+        query = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE"
+        kinds = [kind for (kind,) in database.execute(query, [table])]
+        if not kinds:
+            database.execute(f"CREATE TABLE {quoted(table)} (x)")
+        elif kinds != ["table"]:
+            raise OutputError(f"{shown} is the name of a {kinds[0]}, which is never replaced; name another table.")
+        elif not force:
+            raise OutputError(f"{shown} exists already; replace it with --force, or name another table.")
+
+
+def put_in_place(file: Path, tables: Mapping[str, Path], shown: str) -> None:
+    """Create tables, or replace them, with the rows of temporary files, in one transaction.
+
+    A new database is made under another name first, so that it appears complete or not at all.
+    """
+    new = None if file.exists() else file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with _transaction(new or file, shown) as database:
+            for table, rows in tables.items():
+                with rows.open("rb") as stream:
+                    _create(database, table, stream)
+            database.execute("COMMIT")
+        if new is not None:
+            new.replace(file)
+    except OSError as error:
+        raise OutputError(f"{shown} could not be put in place: {error.strerror or error}.") from None
+    finally:
+        if new is not None:
+            new.unlink(missing_ok=True)
+
+
+@contextmanager
+def _transaction(file: Path | str, shown: str) -> Iterator[sqlite3.Connection]:
+    """Yield a database with a transaction, which is rolled back unless the caller commits it."""
+    try:
+        with closing(sqlite3.connect(file, timeout=LOCK_SECONDS, isolation_level=None)) as database:
+            database.execute("BEGIN IMMEDIATE")
+            yield database
+    except sqlite3.Error as error:
+        raise OutputError(f"{shown} could not be written: {error}. No table was changed.") from None
+
+
+def _create(database: sqlite3.Connection, table: str, stream: BinaryIO) -> None:
+    columns = [Column(*column) for column in marshal.load(stream)]  # noqa: S302  written by this run
+    database.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
+    database.execute(f"CREATE TABLE {quoted(table)} ({', '.join(_definitions(columns))})")
+    for rows in iter(lambda: marshal.load(stream), None):  # noqa: S302
+        for row in rows:
+            _insert(database, table, row)
+
+
+def _definitions(columns: Sequence[Column]) -> Iterator[str]:
+    """Yield the definitions of columns; without the type ANY, which keeps values as they are only in STRICT tables."""
+    for column in columns:
+        yield quoted(column.name) + (f" {quoted(column.type)}" if column.type.upper() not in {"", "ANY"} else "")
+    if keys := sorted((column for column in columns if column.key), key=lambda column: column.key):
+        yield f"PRIMARY KEY ({', '.join(quoted(column.name) for column in keys)})"
+
+
+def _insert(database: sqlite3.Connection, table: str, row: Sequence[Any]) -> None:
+    values = ["?"] * len(row)
+    try:
+        database.execute(f"INSERT INTO {quoted(table)} VALUES ({', '.join(values)})", row)  # noqa: S608  quoted
+    except UnicodeEncodeError:  # text that is not UTF-8 is stored as the bytes that it had
+        values = ["CAST(? AS TEXT)" if isinstance(value, str) else "?" for value in row]
+        raw = [value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value for value in row]
+        database.execute(f"INSERT INTO {quoted(table)} VALUES ({', '.join(values)})", raw)  # noqa: S608  quoted
