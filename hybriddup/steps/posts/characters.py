@@ -46,7 +46,7 @@ def character_kinds() -> UInt8s:
             kinds[run.start() : run.end()] |= bit
     is_mark = (kinds & kernel.EXTENDS != 0) & (kinds & kernel.KIND != kernel.CLUSTER)
     kinds[is_mark] &= ~kernel.KIND
-    kinds[list(map(ord, PARTICLES))] |= kernel.SAYS_LITTLE
+    kinds[list(map(ord, PARTICLES))] |= kernel.IS_PARTICLE
     return kinds
 
 
