@@ -78,7 +78,7 @@ class Alignment(NamedTuple):
     partners: Int32s
     """int32[n]: the place in the second sequence of each key of the first; -1 = no partner."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: by slot of a key, a bit for each place in the first sequence where it occurs."""
+    """uint64[n_slots, n_words]: by slot of a key, a bit for each of its places in the first sequence."""
     states: UInt64s
     """uint64[n, n_words]: the state after each key of the second sequence."""
 

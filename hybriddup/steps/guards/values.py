@@ -221,7 +221,7 @@ def _added(tens: Value, ones: Value) -> Value:
 def undecorated(text: str, length: int) -> str:
     """Return a post without a serial number or random code at its end: ``#8``, ``[2036345]``, ``8fj2``.
 
-    ``length`` is that of the shorter post of the pair.
+    ``length`` is the length of the shorter post of the pair.
     """
     tail = text[-LONGEST_TAIL:]
     bare = RANDOM_TAIL.sub("", tail.rstrip(" …."))
