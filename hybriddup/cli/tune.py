@@ -107,7 +107,7 @@ def print_tuned(tuned: Tuned, output: str) -> None:
     headers = ("length", "pairs", "precision before", "recall", "F1", "precision after", "recall", "F1")
     rows = [[band.length_band, f"{band.n_pairs:,}", *shares(band.before), *shares(band.after)] for band in tuned.bands]
     print_table(rows, headers=headers, right=range(1, len(headers)))
-    changed = "no other way was clearly better" if tuned.way == AS_IT_IS else "each pair judged by what others taught"
+    changed = "no other way was clearly better" if tuned.way == AS_IT_IS else "measured by cross-validation"
     print_table([["changed", f"{tuned.way}; {changed}"], ["written to", output], ["still wrong", _still_wrong(tuned)]])
     for warning in tuned.warnings:
         typer.echo(f"note: {warning}", err=True)
@@ -116,7 +116,7 @@ def print_tuned(tuned: Tuned, output: str) -> None:
 def _still_wrong(tuned: Tuned) -> str:
     return (
         f"{len(tuned.wrong):,} of these pairs, judged by the configuration that was fitted to them; "
-        "on new pairs expect what is measured after"
+        "for new pairs, expect the measures after tuning"
     )
 
 

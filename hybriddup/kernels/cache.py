@@ -1,10 +1,10 @@
-"""The cache of compiled kernels: kept by numba, emptied here when the kernels have changed.
+"""The cache of compiled kernels, which numba fills, and which is emptied here when the kernels change.
 
-numba compiles a kernel anew when its own file has changed. One that calls kernels of other files has them compiled into
-it, and would go on calling those of an older version; so the cache is emptied when any of the files has changed.
+numba compiles a kernel again if its own file changed. But the machine code of a kernel includes the kernels that it
+calls, also those of other files, and would keep their old versions. So the cache is emptied when any file changed.
 
-Where no directory for a cache can be written to, numba refuses to compile anything that is to be kept. Kernels are then
-compiled in memory, in every process anew.
+Compiling all kernels of a run takes 40 to 55 s of processor time. Without a writable directory for the cache, numba
+refuses to compile cached functions, so kernels are compiled in memory, again in every process.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ FILE = "hybriddup-kernels.lock"
 
 
 class CacheLock:
-    """Held by one thread of one process at a time; the thread that holds it may take it again.
+    """A reentrant lock between all threads of all processes.
 
-    numba numbers the files of a kernel's types by how many there are. Two processes that compile one kernel for
-    different types at the same moment can take the same number, and from then on calls of one type run the code of the
-    other; of six processes that began together, one in twenty did. The system releases the lock of a process that ends.
+    numba numbers the cached versions of a kernel, one per signature, by counting them. Two processes that compile a
+    kernel for different signatures at the same moment can take the same number, and then calls with one signature run
+    the code of the other; this happened in one of twenty starts of six processes. The operating system releases the
+    lock when its process ends.
 
-    Where no file can be locked in ``folder``, or that is None, only the threads of this process wait for each other.
+    If no file can be locked in ``folder``, or ``folder`` is None, it is a lock between the threads of this process.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -60,7 +61,7 @@ class CacheLock:
         self._threads.release()
 
     def around(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the function, to be called by one at a time."""
+        """Return a function that calls ``function`` while holding the lock."""
 
         def locked(*arguments: P.args, **options: P.kwargs) -> R:
             with self:
@@ -70,7 +71,7 @@ class CacheLock:
 
 
 def _locked(path: Path) -> IO[bytes] | None:
-    """Return a file when nobody else has locked it; None where that cannot be done."""
+    """Wait for the lock of a file and return the locked file; None if it cannot be locked."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("ab")
@@ -101,31 +102,31 @@ KERNELS = Path(__file__).parent
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 STAMP = "hybriddup-kernels.version"
-NOT_KEPT = (
-    "compiled kernels are not kept, because no directory for them can be written to: every process compiles them anew, "
-    "which takes some twenty seconds; set NUMBA_CACHE_DIR to a directory that only you can write to: code is loaded "
+NO_CACHE = (
+    "compiled kernels cannot be cached, because no directory for them is writable: every process compiles them again, "
+    "which takes up to a minute; set NUMBA_CACHE_DIR to a directory that only you can write to, because code is loaded "
     "from it"
 )
 
 
 def nothing() -> int:
-    """Return 0; compiled, it tells where numba keeps the compiled functions of its file's folder."""
+    """Return 0; its compiled version shows the cache directory of its file's folder."""
     return 0
 
 
-def compiled_if_kept(function: Callable[[], int]) -> Callable[[], int]:
-    """Return a function for numba to compile and keep; the function itself where it cannot be kept."""
+def compiled_if_cached(function: Callable[[], int]) -> Callable[[], int]:
+    """Return the compiled and cached version of a function; the function itself if it cannot be cached."""
     try:
-        kept: Callable[[], int] = numba.njit(cache=True)(function)
+        compiled: Callable[[], int] = numba.njit(cache=True)(function)
     except RuntimeError:  # numba has found no directory that it can write to
         return function
-    return kept
+    return compiled
 
 
 def anchored(folder: Path) -> Callable[[], int]:
-    """Return `nothing` as a function of a file in that folder, compiled if it can be kept."""
+    """Return `nothing` as a function of a file in a folder, compiled if it can be cached."""
     code = nothing.__code__.replace(co_filename=str(folder / "__init__.py"))
-    return compiled_if_kept(FunctionType(code, globals()))
+    return compiled_if_cached(FunctionType(code, globals()))
 
 
 anchors = {file.parent.name: anchored(file.parent) for file in sorted(KERNELS.rglob("__init__.py"))}
@@ -133,14 +134,14 @@ anchor = anchors[KERNELS.name]
 
 
 def cache_folders() -> dict[str, Path]:
-    """Return where the compiled kernels of each folder are kept; nothing if none are compiled, or none can be kept."""
+    """Return the cache directory of each folder of kernels; empty if kernels are not compiled or cannot be cached."""
     stats = {name: getattr(anchor, "stats", None) for name, anchor in anchors.items()}  # None of a plain function
     paths = {name: getattr(stat, "cache_path", None) for name, stat in stats.items()}
     return {name: Path(path) for name, path in paths.items() if path} if all(paths.values()) else {}
 
 
 def cache_folder() -> Path | None:
-    """Return where the kernels of the package itself are kept, with the version of all; None as for `cache_folders`."""
+    """Return the cache directory of the package itself, which contains `STAMP`; None if kernels are not cached."""
     return cache_folders().get(KERNELS.name)
 
 
@@ -149,12 +150,12 @@ LOCK = CacheLock(cache_folder())
 
 
 def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
-    """Return numba's decorator of that name, which keeps what it compiles where there is a directory for it.
+    """Return numba's decorator of the same name, with caching only if there is a writable directory.
 
-    An ``inner`` kernel is one that others call again and again, and that makes no arrays nor views of them. It becomes
-    part of its callers then, and counts no references: handing over the arrays of a few NamedTuples takes sixty words a
-    call, and a reference more and less to each an access that all cores have to agree on. Adding to posting lists takes
-    a third of the time, and a look-up half.
+    An ``inner`` kernel is one that others call very often, and that creates neither arrays nor views. It is inlined,
+    and counts no references: passing the arrays of a few NamedTuples would copy sixty words per call, and each change
+    of a reference count is an atomic operation. Adding to posting lists then takes a third of the time, and a look-up
+    half.
     """
     if inner:
         options |= {"_nrt": False, "forceinline": True}
@@ -170,18 +171,18 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
 
 
 def is_compiling() -> bool:
-    """Return whether kernels are compiled at all, which NUMBA_DISABLE_JIT turns off."""
+    """Return whether kernels are compiled; NUMBA_DISABLE_JIT turns this off."""
     return not config.DISABLE_JIT  # type: ignore[attr-defined]  # set when numba is imported
 
 
-def warn_where_nothing_is_kept() -> None:
-    """Log one line that says so and what to set; not once more in each of the processes that tokenize."""
+def warn_without_cache() -> None:
+    """Log a warning if compiled kernels cannot be cached; once, and not in child processes such as tokenizers."""
     if is_compiling() and not KEEPS and multiprocessing.parent_process() is None:
-        logging.getLogger("hybriddup").warning(NOT_KEPT)
+        logging.getLogger("hybriddup").warning(NO_CACHE)
 
 
 def forget_other_versions() -> None:
-    """Empty the cache where it was filled by kernels of another version; do nothing where it cannot be written to."""
+    """Empty the cache if it is from another version of the kernels; do nothing if there is no cache."""
     folder = cache_folder()
     if folder is None:
         return
@@ -199,10 +200,10 @@ def forget_other_versions() -> None:
 
 
 def take_over(other: Path) -> None:
-    """Move what another process has compiled into a cache of its own to this one, kernel by kernel.
+    """Move the kernels from the cache ``other``, which another process filled, into this one.
 
-    Of a kernel that both have compiled this cache keeps what it has: the files of one are numbered by types. numba
-    names the folder of a cache after the folder of the sources, and appends a hash.
+    A kernel that is in both caches is not moved, because its files are numbered by signature. numba names the directory
+    of a cache after the folder of the sources, and appends a hash.
     """
     with LOCK:
         for name, folder in cache_folders().items():
@@ -210,12 +211,12 @@ def take_over(other: Path) -> None:
                 if not (folder / index.name).exists():
                     files = [file for file in index.parent.iterdir() if file.name.startswith(f"{index.stem}.")]
                     folder.mkdir(parents=True, exist_ok=True)
-                    for file in sorted(files, key=lambda file: file == index):  # last of all what names the others
+                    for file in sorted(files, key=lambda file: file == index):  # the index last: it names the others
                         shutil.move(file, folder / file.name)
 
 
 def version_of_sources() -> str:
-    """Return 16 hexadecimal digits that differ where any of the kernels differs."""
+    """Return a hash of all kernels, as 16 hexadecimal digits."""
     digest = xxhash.xxh3_64()
     for file in sorted(KERNELS.rglob("*.py")):
         digest.update(file.relative_to(KERNELS).as_posix().encode() + b"\0" + file.read_bytes())

@@ -33,16 +33,16 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class AccountPair:
-    """Two accounts that posted the same within the time."""
+    """Two accounts that posted the same texts within a time."""
 
     account_a: Any
     account_b: Any
     n_pairs: int
-    """Pairs of posts, one of each account, that repeat each other and are close enough in time."""
+    """Number of pairs of posts, one of each account, that repeat each other and are close enough in time."""
     n_texts: int
-    """Different texts among them; copies of one post count as one text."""
+    """Number of different texts in these pairs; copies of one post count as one text."""
     first_seen: str
-    """Time of the first of these posts, in UTC."""
+    """Time of the first post in these pairs, in UTC."""
     last_seen: str
 
 

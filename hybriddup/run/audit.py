@@ -34,11 +34,11 @@ AUDITED_SHARE = 3 / 8
 """Share of the bits in which audited pairs may differ; if the limit of the run is wider, `WIDER_BY` more than that."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
-"""Approximate number of pairs that are verified, at most; with more pairs, the sample is smaller."""
+"""Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
 """A pair of longer texts counts as several pairs, because verifying takes longer."""
 FIRST_LOOK = 64
-"""Posts from which the number of pairs is estimated."""
+"""Number of posts from which the number of pairs is estimated."""
 COMMON_IN = 128
 """A key is common if this many texts have it: half of the default of `max_bucket_size`."""
 LEAST_COMMON = 8
@@ -108,7 +108,7 @@ def estimate_recall(
 
 
 def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
-    """Return how many posts of a part have about ``most_pairs`` pairs, at least one."""
+    """Return the number of posts of a part that have about ``most_pairs`` pairs together, at least 1."""
     pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
     n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
     n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())

@@ -38,7 +38,7 @@ class JudgePlan:
     """The judges of a run, one per length band, and their verifiers, one per choice of options."""
 
     judges: tuple[Judge | None, ...]
-    """By length band; None = only exact repeats are removed."""
+    """The judge of each length band; None = only exact repeats are removed."""
     names: tuple[str, ...]
     """The registered name of each verifier; with two sets of options, a name occurs twice."""
     verifiers: tuple[Verifier, ...]
@@ -131,7 +131,7 @@ class Bands:
     ends: Int32s
     """int32[n_bands - 1], rising; the last band is open."""
     max_hamming_distances: Int32s
-    """int32[n_bands]."""
+    """int32[n_bands]: Hamming limit of each band, `EXACT_ONLY` if it has none."""
     names: tuple[str, ...]
     plan: JudgePlan
     guards: GuardPlan

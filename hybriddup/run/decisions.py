@@ -18,11 +18,10 @@ from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
 TEXTS_PER_BATCH = 2**13
-"""Few enough for a batch to fit into the cache, and for copies to be removed by the index before they meet many others.
-With twice as many, a run takes ten megabytes more and hardly less time."""
+"""Size of a batch: it fits into the CPU cache, and the index removes copies before they are compared with many others.
+With twice the size, a run takes ten megabytes more and hardly less time."""
 TEXTS_AT_FIRST = 2**10
-"""Size of the first batch. Batches grow while their texts do not crowd one another: pairs that a crowded batch finds
-before it is refused take memory."""
+"""Size of the first batch. Batches grow while they contain few pairs, because the pairs of a batch take memory."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class RunDecisions:
     """The decisions about the posts of a run, by position."""
 
     kept: Bools
-    """bool[n]."""
+    """bool[n]: whether each post is kept."""
     exact: Int64s
     """int64[n]: the position of the equal kept text, -1 if the post was not removed as an exact repeat."""
     deciding: VerifiedPairs
@@ -50,8 +49,7 @@ class BatchesAhead:
     def of(self, positions: Int64s, following: Int64s) -> WithinBatch:
         """Return the texts at some rising positions, at least one.
 
-        The texts at the positions ``following`` are prepared in the background; the next call should ask for most of
-        them.
+        The texts at the positions ``following`` are prepared in the background; the next call should need most of them.
         """
         batch = self._made(positions)
         if len(following):
@@ -84,7 +82,7 @@ class DecidedSoFar:
         return first + np.flatnonzero(self._is_near[self._equal.text_numbers[first:last]])
 
     def undecided(self, near: Int64s) -> Int64s:
-        """Return the positions, among those of near texts, of texts that equal no kept text yet."""
+        """Return the positions in ``near`` of texts that equal no kept text yet."""
         undecided: Int64s = near[self._kept_at[self._equal.text_numbers[near]] == NONE]
         return undecided
 

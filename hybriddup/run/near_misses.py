@@ -13,9 +13,9 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
 WITHIN = 0.1
-"""A score that is at most this much below the threshold is a near miss."""
+"""Largest distance of the score of a near miss below the threshold."""
 MOST_POSTS = 100_000
-"""Number of kept posts that are compared, the first ones: that takes seconds, and copies mostly follow soon."""
+"""Largest number of kept posts that are compared, from the first; that takes seconds, and copies mostly follow soon."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from hybriddup.run.summary import StepTiming
 
 @dataclass(frozen=True, kw_only=True)
 class FileRun:
-    """What to read and what to write, as the options of `hybriddup dedupe` name it."""
+    """The inputs and outputs of a run, named like the options of `hybriddup dedupe`."""
 
     inputs: Sequence[str]
     output: str | None = None
@@ -78,7 +78,7 @@ class FileRun:
         )
 
     def tallies(self, result: Result, corpus: Corpus) -> Tallies:
-        """Return how often, when and by whom the kept posts of a result were posted."""
+        """Return the number, times and authors of the copies of each kept post."""
         values = corpus.order_values
         authors = None if self.authors is None else values[self.authors]
         return Tallies(cast("RemovedPosts", result.removed), values.get(self.time_field), authors)
@@ -105,7 +105,7 @@ def run_over_files(
     on_outputs: Callable[[Outputs], object] = lambda _: None,
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> FinishedRun:
-    """Read posts, decide them, and write what was asked for.
+    """Read posts, decide them, and write the requested outputs.
 
     ``tell`` gets the files of each directory; ``on_outputs`` is called before anything is written, and ``on_result``
     before the outputs are put in place.

@@ -64,9 +64,9 @@ def run(
     config_name
         For the summary.
     per
-        A field among the `Corpus.order_values`: a post repeats only posts with the same value of it.
+        A field among the `Corpus.order_values`: a post repeats only posts with the same value of this field.
     time_field
-        The field among them with the times, for ``within``.
+        The field among the `Corpus.order_values` with the times, for ``within``.
     while_auditing
         Called with the result as soon as all posts are decided. Its summary lacks the estimated recall, which another
         thread estimates meanwhile. None = all workers estimate it.
@@ -121,14 +121,14 @@ class DistinctTexts:
 
     equal: EqualTexts
     context: VerifierContext
-    """The texts, as verifiers see them."""
+    """The context of the verifiers, with the texts."""
     columns: TextColumns
-    """What stage 1 knows of them."""
+    """Columns of the texts for stage 1."""
     is_near: Bools
-    """bool[n]: which could be near repeats."""
+    """bool[n]: whether each text could be a near repeat."""
     groups: Groups
     has_common_key: Bools
-    """bool[n]: which have a key of `COMMON_IN` or more texts."""
+    """bool[n]: whether each text has a key with at least `COMMON_IN` texts."""
 
 
 @dataclass(frozen=True)
@@ -164,15 +164,15 @@ class PairVerifier:
 
 @dataclass(frozen=True)
 class Audit:
-    """The kept posts of a run and what else it takes to estimate the recall of stage 1."""
+    """The kept posts of a run, and the other data for estimating the recall of stage 1."""
 
     columns: TextColumns
-    """What stage 1 knows of the distinct texts."""
+    """Columns of the distinct texts for stage 1."""
     kept: Int64s
     """int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding."""
     n_removed: int
     n_given: int
-    """The first ``n_given`` of them were kept without being looked at."""
+    """The first ``n_given`` texts in ``kept`` were kept without comparing."""
     has_common_key: Bools
     sample: int
     verify: PairVerifier
@@ -266,7 +266,7 @@ class Run:
         return None if within is None else times_of(corpus, self.time_field, within)
 
     def learn(self, corpus: Corpus) -> LearnedRecipe:
-        """Return what the components learn from a corpus."""
+        """Return the recipe that the components learn from a corpus."""
         normalized = self.normalize(corpus.texts)
         looked_at = self.components.looked_at(normalized)
         raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
@@ -300,12 +300,12 @@ class Run:
         return replace(found, earlier=places[found.earlier], later=places[found.later]), guards
 
     def distinct_texts(self, raw: Sequence[str], scopes: Int64s | None = None) -> DistinctTexts:
-        """Return the distinct texts of posts in the order of deciding, none of them left out."""
+        """Return the distinct texts of all posts in the order of deciding."""
         normalized = self.normalize(raw)
         return self.fingerprint(self.find_equal(normalized, raw), normalized, raw, scopes)
 
     def normalize(self, raw: Sequence[str]) -> Sequence[str]:
-        """Return the texts in the form in which they are compared."""
+        """Return the normalized texts."""
         with self.clock.step("normalize", len(raw)):
             return self.components.normalizer.normalize_batch(raw)
 
@@ -343,7 +343,7 @@ class Run:
     def group(
         self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts with the groups of their keys, and what stage 1 knows of each."""
+        """Return the distinct texts with the groups of their keys and their columns for stage 1."""
         texts = context.texts
         limits, ranks = self.components.bands.limits_by_length(context.lengths)
         is_near = comparable & can_be_near(limits)[ranks]
@@ -388,7 +388,7 @@ class Run:
         )
 
     def audit(self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: PairVerifier) -> Audit:
-        """Return the audit of a run; the first ``n_given`` posts were kept without being looked at."""
+        """Return the audit of a run; the first ``n_given`` posts were kept without comparing."""
         numbers = texts.equal.text_numbers
         kept = np.flatnonzero(decisions.kept & texts.is_near[numbers])
         return Audit(

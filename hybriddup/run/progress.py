@@ -29,7 +29,7 @@ class Progress:
 
 
 class StoppedError(Exception):
-    """The work was stopped. No caller waits for it, so that none sees this error."""
+    """The work was stopped. No caller waits for its result, so no caller sees this error."""
 
 
 class Clock:
@@ -42,7 +42,7 @@ class Clock:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """End the work the next time that it reports progress."""
+        """Make the work end the next time it reports progress."""
         self._is_stopped = True
 
     def advance(self, n: int) -> None:

@@ -35,7 +35,7 @@ COMPARED_BEFORE = "all"
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
 LEARNED_FORMAT = 1
 """Raised when the content of the file changes."""
-RECIPE_IS_GIVEN = "recipe must be left out of a configuration that is learned for: it names what was learned before."
+RECIPE_IS_GIVEN = "recipe must not be in a configuration for learning: it names a recipe that was learned before."
 PARTS = "parts"
 REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
 WEIGHTS, BLOCKS, VERIFIER = "weights", "blocks", "verifier"
@@ -51,9 +51,9 @@ def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str,
     settings
         Resolved settings, with every option filled in.
     components
-        The component of each role in `RECIPE_ROLES`, the weighter fitted; several normalizers in a ``Chain``. What
-        its ``recipe()`` returns, where it has one, is added to its options and takes the place of an option of the same
-        name: so the checksum of a dictionary stands in for its path.
+        The component of each role in `RECIPE_ROLES`, with a fitted weighter; several normalizers are a ``Chain``. If a
+        component has a method ``recipe()``, its items replace the options of the same name or are added to them: for
+        example, the checksum of a dictionary replaces its path.
     """
     parts: dict[str, Any] = {"format": RECIPE_FORMAT}
     for role in RECIPE_ROLES:

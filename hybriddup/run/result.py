@@ -1,4 +1,4 @@
-"""The result of a run, as its caller gets it."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from hybriddup.run.summary import Summary
 Posts = TypeVar("Posts")
 
 TIME_FIELD = "created_at"
-"""The field by which reports count posts by day, where it was read."""
+"""Default field of the times by which reports count posts per day."""
 NO_ORIGIN = (
     "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
 )
 
 
 class Origin(NamedTuple):
-    """What a result was made of, for those who look at it more closely."""
+    """The inputs of a result, for methods that analyse it further."""
 
     corpus: Corpus
     settings: Settings
     judge: Judge
-    """Judges other pairs of them by the recipe of the run."""
+    """Judges candidate pairs of the posts with other settings and the recipe of the run."""
     registry: Registry
     """The components that the settings name."""
     per: str | None
-    """The field within whose values repeats are looked for."""
+    """The field whose values posts must share to repeat each other; None = none."""
     time_field: str = TIME_FIELD
     """The field with the times of posts, for ``within``."""
 
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What a run decided. Rows are zero-based input rows; every removed row names a kept row that it matches.
+    """The decisions of a run. Rows are zero-based input rows; every removed row names a kept row that it matches.
 
     Examples
     --------
@@ -59,25 +59,25 @@ class Result:
     """
 
     kept_rows: Int64s
-    """int64[n_kept]: rows that stay, in input order."""
+    """int64[n_kept]: kept rows, in input order."""
     removed: Sequence[Removed]
-    """Rows that go, in input order; each object is made when it is asked for."""
+    """Removed rows, in input order; each object is created on access."""
     summary: Summary
     n_rows: int
     verified_rows: Int64s
-    """int64[n_pairs, 2]: every near pair that was verified on the way, as rows; for analysis."""
+    """int64[n_pairs, 2]: all verified near pairs, as rows; for analysis."""
     dropped: Sequence[int] = ()
-    """Rows that were left out for having no text, as ``without_text: drop`` asks, in input order."""
+    """Rows left out because they have no text, with ``without_text: drop``, in input order."""
     originals: Sequence[int] = ()
-    """Rows that were removed because posts repeat them, as ``keep: none`` asks, in input order."""
+    """Rows removed because later posts repeat them, with ``keep: none``, in input order."""
     recipe: LearnedRecipe | None = None
-    """What was learned of the posts, or was given; ``recipe.save(path)`` keeps it for other runs and windows."""
+    """The recipe learned from the posts, or given; ``recipe.save(path)`` saves it for other runs and windows."""
     origin: Origin | None = None
-    """The posts and settings; None where the result was not made by a run."""
+    """The posts and settings; None if the result was not made by a run."""
 
     @cached_property
     def kept(self) -> list[int]:
-        """Rows that stay, in input order; a list takes five times as much memory as `kept_rows`."""
+        """Kept rows, in input order; a list takes five times the memory of `kept_rows`."""
         kept: list[int] = self.kept_rows.tolist()
         return kept
 
@@ -95,9 +95,9 @@ class Result:
 
     @cached_property
     def labels(self) -> Int64s:
-        """int64[n_rows]: the row of the keeper of each removed row, and of every other row its own.
+        """int64[n_rows]: the row of the keeper for each removed row, else the row itself.
 
-        It is -1 where the keeper is a post of another corpus (``against``).
+        It is -1 if the keeper is a post of another corpus (``against``).
 
         Examples
         --------
@@ -111,18 +111,18 @@ class Result:
         return labels
 
     def filter(self, posts: Posts) -> Posts:
-        """Return the kept ones of the posts, in the type that was given.
+        """Return the kept posts, in a container of the same type as ``posts``.
 
         Parameters
         ----------
         posts
-            What ``dedupe`` was given, or as many others in the same order: a list, a tuple, an array, a data frame or
-            series of pandas or polars, or a data set of Hugging Face.
+            The posts that ``dedupe`` received, or others of the same number and order: a list, a tuple, an array, a
+            data frame or series of pandas or polars, or a data set of Hugging Face.
 
         Raises
         ------
         InputError
-            These are not as many posts, or are something that has no length, such as a generator.
+            The number of posts differs, or ``posts`` has no length, such as a generator.
 
         Examples
         --------
@@ -135,9 +135,9 @@ class Result:
         return kept
 
     def clusters(self, *, connected: bool = False) -> list[list[int]]:
-        """Return the rows that belong together, keeper first, only where there are two or more.
+        """Return clusters of at least two rows, keeper first.
 
-        Posts that were removed for one of another corpus (``against``) are in no cluster for that.
+        A post with a keeper of another corpus (``against``) is not in a cluster for that reason.
 
         Parameters
         ----------
@@ -150,20 +150,20 @@ class Result:
         return keeper_clusters(self.removed)
 
     def near_misses(self, n: int = 20) -> list[NearMiss]:
-        """Return the pairs of kept posts that came nearest to being repeats, nearest first.
+        """Return the pairs of kept posts that were nearly repeats, nearest first.
 
-        A near miss is a pair that stage 1 finds, and whose score is less than its threshold by 0.1 or less; or reaches
-        it, but a guard of ``must_agree`` keeps the two apart. These come by turns. The kept posts are compared anew
-        when this is first called, which takes about as long as a run over them.
+        A near miss is a pair that stage 1 finds, with a score up to 0.1 below its threshold, or with a sufficient score
+        but refused by a guard of ``must_agree``. The two kinds alternate. The first call compares the kept posts again,
+        which takes about as long as a run over them.
 
         Parameters
         ----------
         n
-            Most pairs to return, 1 or more.
+            Maximum number of pairs, at least 1.
 
         Returns
         -------
-        Fewer where there are not so many. Of more than 100,000 kept posts, the first 100,000 are looked at.
+        Up to ``n`` pairs, from the first 100,000 kept posts.
 
         Raises
         ------
@@ -187,9 +187,9 @@ class Result:
     def rethreshold(self, threshold: float) -> Result:
         """Return the result with a higher threshold, without a new run: from the scores of the removed posts.
 
-        Near duplicates with a lower score are kept; all others stay removed, for the same keepers. Posts that are kept
-        now were not compared with each other, so a new run may remove some of them. Length bands whose threshold is
-        higher keep it.
+        Near duplicates with a lower score are kept; all others stay removed, with the same keepers. The posts that are
+        newly kept were not compared with each other, so a new run may remove some of them. Length bands with a higher
+        threshold keep theirs.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Result:
 
     @cached_property
     def _own_posts(self) -> Corpus:
-        """The posts without those of other corpora."""
+        """The posts of the corpus itself, without other corpora."""
         corpus = self._origin.corpus
         return corpus.take(np.arange(corpus.n_against, len(corpus.texts))) if corpus.n_against else corpus
 
@@ -282,25 +282,25 @@ class Result:
         """Write a report for people: one file of HTML that needs no network.
 
         It shows counts, charts by length, day, score and distance, the most repeated posts, a sample of the removed
-        posts beside their keepers with the differences marked, the nearest misses, and the settings. The same result
-        gives the same bytes. As `near_misses` does, it compares the kept posts anew.
+        posts next to their keepers with the differences marked, the nearest misses, and the settings. The same result
+        gives the same bytes. Like `near_misses`, it compares the kept posts again.
 
         Parameters
         ----------
         target
-            Path of the file, which is replaced where it exists, or an open binary file.
+            Path of the file, which is replaced if it exists, or an open binary file.
         times
-            When each row was made, for the chart by day: dates, seconds or milliseconds since 1970, or text such as
-            ``2026-11-24``. None = there is no such chart, unless a field ``created_at`` was read.
+            Time of each row, for the chart by day: dates, seconds or milliseconds since 1970, or text such as
+            ``2026-11-24``. None = no such chart, unless a field ``created_at`` was read.
         name
-            What was deduplicated, for the head of the page, such as the name of a file.
+            Name of the posts for the head of the page, such as a file name.
 
         Raises
         ------
         HybriddupError
             The extra ``report`` is not installed, or the result was not made by a run.
         InputError
-            These are not as many times as there are rows.
+            The number of times is not the number of rows.
         OutputError
             The file could not be written.
         """
@@ -314,7 +314,7 @@ class Result:
         elif len(times) == self.n_rows:
             times = list(map(list(times).__getitem__, corpus.rows.tolist()))
         else:
-            raise InputError(f"times must be as many as there are rows, {self.n_rows:,}; got {len(times):,}.")
+            raise InputError(f"times must have one entry per row, {self.n_rows:,}; got {len(times):,}.")
         removed = cast("RemovedPosts", self.removed)  # as every run makes them
         contents = Contents(self.summary, settings, corpus, removed, self.dropped, self._all_near_misses, times, name)
         page = render(contents)
@@ -341,9 +341,9 @@ def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
 
 
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
-    """Return each kept row with the rows removed for it: keeper first, then rising; clusters by their keeper's row.
+    """Return a cluster for each keeper: its row, then the rows removed for it, rising; clusters by their first row.
 
-    Every member matches the first. Kept rows for which nothing was removed are left out.
+    Every member matches the first. Kept rows without removed rows are left out.
     """
     members: dict[int, list[int]] = {}
     for row, keeper in np.stack(rows_with_keepers(removed), axis=1).tolist():
@@ -352,10 +352,10 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
 
 
 def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
-    """Return the connected components of all verified pairs and exact repeats, where they have two rows or more.
+    """Return the connected components of all verified pairs and exact repeats that have at least two rows.
 
-    Kept rows first, then removed rows, each rising; clusters by their first row. A component may chain texts that do
-    not match each other, and may hold several kept rows: it is a view of the corpus, not what was decided.
+    Kept rows come first, then removed rows, each rising; clusters are ordered by their first row. A component may chain
+    texts that do not match each other, and may contain several kept rows: it describes the corpus, not the decisions.
 
     ``verified_rows`` is int64[n_pairs, 2].
     """

@@ -16,10 +16,10 @@ class Scopes(NamedTuple):
 
     field: str
     numbers: Int64s
-    """int64[n]: equal for equal values, from 0; posts without a value are one scope."""
+    """int64[n]: scope of each post, from 0; posts without a value form one scope."""
     n_values: int
     n_without: int
-    """Posts without a value."""
+    """Number of posts without a value."""
 
     def note(self) -> str:
         """Return a note for the summary."""

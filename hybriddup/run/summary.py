@@ -16,9 +16,9 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.normalizers.markup import has_tags
 
 FEWEST_TEXTS = 100
-"""With fewer texts there are no notes about them."""
+"""Smallest number of texts with notes about them."""
 SHORT = 10
-"""Length from which a text can be compared by similarity."""
+"""Smallest length of a text that can be compared by similarity."""
 LONG = 1000
 """Length of a long text: more than any post, message or headline."""
 
@@ -63,7 +63,7 @@ class Summary:
     """Share of the posts with an earlier kept match that stage 1 found, estimated by comparing a sample of the kept
     posts with all others; None if the audit is off or there was nothing to sample."""
     estimated_stage1_recall_margin: float | None = None
-    """Half the width of its 95 % interval."""
+    """Half the width of the 95 % interval of the estimated recall."""
     recipe_id: str = ""
     config: str = ""
     """Name or path of the configuration that was used."""
@@ -91,14 +91,15 @@ class Summary:
 
 
 OF_POSTS, MOST_LOOKED_AT = ("posts", "twitter"), 1024
-"""Models for posts; number of texts by which the kind of texts is recognized."""
+"""Models for posts, and the number of texts that are read to recognize the kind of texts."""
 SIGNS = {
     "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),
     "post": re.compile(r"@\w|https?://|\bRT\b|#\w|\[\w+\]|[\U0001f000-\U0001ffff]"),
     "message": re.compile(r"退订|验证码|取件码|verification code|\bOTP\b|reply STOP|STOP to", re.IGNORECASE),
 }
 FROM_TEMPLATES, NOT_A_TITLE, TITLE = 0.1, 0.15, (12, 90)
-"""Smallest share of messages from templates; largest share of texts that are no titles; median length of titles."""
+"""Smallest share of messages from templates; largest share of texts that are not titles; range of the median length of
+titles."""
 
 
 def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
@@ -110,7 +111,7 @@ def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
     band = next(band for _, band in settings.bands() if band.up_to is None or median <= band.up_to)
     if band.exact_only and median >= SHORT and any(not one.exact_only for one in settings.lengths):
         yield (
-            f"half of the texts have at most {median:,} characters, and of these only equal ones are repeats here; "
+            f"half of the texts have at most {median:,} characters, and only equal texts of this length are repeats; "
             f"posts, weibo, twitter, sms and headlines are made for short texts."
         )
     elif median > LONG and isinstance(band.verifier, SingleVerifier) and band.verifier.use == "post":
@@ -132,7 +133,7 @@ def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
     if signs["message"] >= FROM_TEMPLATES:
         yield f"{signs['message']:.0%} of the texts look like text messages from templates; sms is made for these."
     elif TITLE[0] <= median <= TITLE[1] and signs["sentence"] + signs["post"] <= NOT_A_TITLE:
-        yield "hardly a text ends as a sentence does or has a link, as in titles; headlines is made for these."
+        yield "hardly any text ends like a sentence or has a link, as in titles; headlines is made for these."
 
 
 def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
@@ -141,4 +142,4 @@ def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
     n_with_tags = sum("<" in text and has_tags(text) for text in texts) if drops_markup else 0
     if n_with_tags:
         posts = "1 post" if n_with_tags == 1 else f"{n_with_tags:,} posts"
-        yield f"HTML tags were dropped from {posts} for comparing; what is written is as it was read."
+        yield f"HTML tags were dropped from {posts} for comparing; the output has the original text."

@@ -28,9 +28,9 @@ COURSE_OF_A_RUN: Course = (
     ("audit", 0.02),
     ("write", 0.03),
 )
-"""As measured on 300,000 Weibo posts and a million titles, without reading, whose total is unknown."""
+"""Shares measured on 300,000 Weibo posts and a million titles, without reading, whose total is unknown."""
 LEAST_SECONDS = 1.0
-"""Steps that are faster have no line of their own."""
+"""Smallest duration, in seconds, of a step with a line of its own."""
 LEAST_SHARE = 0.03
 """Share of the work after which the remaining time is shown."""
 

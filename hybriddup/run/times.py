@@ -22,7 +22,7 @@ class Times(NamedTuple):
     seconds: Float64s
     """float64[n]: seconds since 1970."""
     within: float
-    """Seconds between two that repeat each other, exclusive, as the horizon of a window."""
+    """Seconds between two posts that may repeat each other, exclusive, as the horizon of a window."""
 
     def take(self, places: Int64s) -> Times:
         """Return the times at these places."""
@@ -56,7 +56,7 @@ def order_by_time(corpus: Corpus, times: Times) -> Int64s:
 
 
 def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> EqualTexts:
-    """Return equal texts, in the order of deciding, parted into groups that begin with a post close to all others."""
+    """Return equal texts, in the order of deciding, split into groups whose first post is close to all others."""
     equal = equal if scopes is None else part_by_scope(equal, scopes)
     first_of, begun = equal.first_of.copy(), dict[int, int]()
     counts = np.bincount(equal.text_numbers)
@@ -70,7 +70,7 @@ def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> Equa
 
 
 def equal_as_exact(decisions: RunDecisions, numbers: Int32s) -> RunDecisions:
-    """Return the decisions with a near repeat that has its keeper's text, int32[n] by position, as an exact one."""
+    """Return the decisions, with near repeats as exact ones if they have the text number, int32[n], of their keeper."""
     pairs, exact = decisions.deciding, decisions.exact.copy()
     is_equal = numbers[pairs.earlier] == numbers[pairs.later]
     exact[pairs.later[is_equal]] = pairs.earlier[is_equal]

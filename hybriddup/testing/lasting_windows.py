@@ -13,11 +13,11 @@ from hybriddup.testing.window_posts import (
     HORIZON,
     Opens,
     Windows,
+    comparable,
     distinct_texts,
     nearly,
     posts_with_repeats,
     right_answers,
-    said,
 )
 from hybriddup.window import Window
 
@@ -43,7 +43,11 @@ def check_second(windows: Windows, *, shared: bool) -> None:
 def _check_reopening(windows: Windows) -> None:
     posts, opened = posts_with_repeats(20), partial(windows, "reopening")
     window = opened()
-    answers, found, recipe_id = said(window.add_many(posts)), window.match(posts[0]["text"]), window.stats().recipe_id
+    answers, found, recipe_id = (
+        comparable(window.add_many(posts)),
+        window.match(posts[0]["text"]),
+        window.stats().recipe_id,
+    )
     window.close()
     window = opened()
     require(window.match(posts[0]["text"]) == found, "a reopened window finds the same matches", found)
@@ -60,13 +64,13 @@ def _check_known(window: Window, posts: list[dict[str, Any]], answers: list[obje
     """Check that a window knows posts of an earlier session, and finds repeats of them."""
     again = window.add_many(posts)
     clause = "a reopened window answers repeated ids with the first decision"
-    require(said(again) == answers and all(each.repeated for each in again), clause, again[:5])
+    require(comparable(again) == answers and all(each.repeated for each in again), clause, again[:5])
     require(not window.add(posts[0]["text"]).kept, "posts still match after a window is reopened", posts[0])
 
 
 def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[object]:
     window = open_window("vanished", config=CONFIG, horizon=HORIZON)
-    answers = said(window.add_many([{"id": GONE, "text": GONE}, *posts]))[1:]
+    answers = comparable(window.add_many([{"id": GONE, "text": GONE}, *posts]))[1:]
     window.delete(GONE)
     return answers
 
@@ -123,9 +127,9 @@ def _check_sharing(windows: Windows) -> None:
     both = [opened(), opened()]
     decided = [both[place % 2].add(post) for place, post in enumerate(posts)]
     clause = "windows that share a store decide like a single one"
-    require(said(decided) == right_answers(posts), clause, said(decided))
+    require(comparable(decided) == right_answers(posts), clause, comparable(decided))
     for window in both:
-        _check_known(window, posts, said(decided))
+        _check_known(window, posts, comparable(decided))
         clause = "windows that share a store find the posts that any of them kept"
         require(window.match(posts[0]["text"]) == both[0].match(posts[0]["text"]), clause, posts[0])
     for window in both:

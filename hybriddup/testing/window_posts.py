@@ -87,6 +87,6 @@ def right_answers(posts: Sequence[dict[str, Any]]) -> list[object]:
     return answers
 
 
-def said(decisions: Iterable[Decision]) -> list[object]:
+def comparable(decisions: Iterable[Decision]) -> list[object]:
     """Return decisions as comparable tuples, without positions and scores."""
     return [(each.id, each.decision, each.evidence and (each.duplicate_of, each.evidence.reason)) for each in decisions]

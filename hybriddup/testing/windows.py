@@ -17,11 +17,11 @@ from hybriddup.testing.window_posts import (
     HORIZON,
     Opens,
     Windows,
+    comparable,
     distinct_texts,
     nearly,
     posts_with_repeats,
     right_answers,
-    said,
 )
 from hybriddup.window.records import Decision, Post
 
@@ -79,8 +79,8 @@ def _check_batches(windows: Windows) -> None:
         decided, stats = list(chain.from_iterable(batches)), window.stats()
         window.close()
         clause = "of matching posts the first is kept and the others name it, whatever the batch size"
-        pairs = zip(said(decided), right_answers(posts), strict=True)
-        require(said(decided) == right_answers(posts), clause, [pair for pair in pairs if pair[0] != pair[1]][:3])
+        pairs = zip(comparable(decided), right_answers(posts), strict=True)
+        require(comparable(decided) == right_answers(posts), clause, [pair for pair in pairs if pair[0] != pair[1]][:3])
         positions = [each.position for each in decided]
         require(positions == sorted(set(positions)), "positions rise in the order of the posts", positions)
         clause = "a duplicate has the position of its keeper, and a score that reaches the threshold"

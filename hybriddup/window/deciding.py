@@ -28,7 +28,7 @@ a run, and in fewer turns. Each turn takes a millisecond, however few its pairs 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What was decided of a batch, by place in it."""
+    """The decisions of a batch, by place in it."""
 
     exact: dict[int, int]
     """The position of the kept post that a duplicate is equal to."""
@@ -68,7 +68,7 @@ class Verdicts:
 class WindowIndex:
     """The kept posts of a window as the rule sees them: those that still match when a post of the batch is decided.
 
-    What is kept of the batch comes into memory later, when it is on disk.
+    The kept posts of the batch are added to memory later, when they are on disk.
     """
 
     held: KeptPostsOfBatch
@@ -108,7 +108,7 @@ def decide_batch(
     verify: Verify,
     report: BlockReport,
 ) -> Verdicts:
-    """Return the verdicts, each post against what was kept before it: an equal one first, then the earliest match.
+    """Return the verdicts, each post against the posts kept before it: an equal one first, then the earliest match.
 
     ``equal`` int64[n] is the position of a kept post of the window with an equal text that still matches, -1 = none.
     """

@@ -61,7 +61,7 @@ class PreparedTexts(NamedTuple):
 
     @property
     def lengths(self) -> Int32s:
-        """int32[n]: lengths of what is compared."""
+        """int32[n]: lengths of the compared texts."""
         return self.batch.columns.lengths
 
     def take(self, rows: Int64s) -> PreparedTexts:

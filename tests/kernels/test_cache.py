@@ -186,14 +186,14 @@ def without_cache(copied: Path) -> dict[str, str]:
 def test_without_a_directory_to_write_to_kernels_are_compiled_in_memory(copied: Path) -> None:
     command = [sys.executable, "-c", WITHOUT_CACHE]
     ran = subprocess.run(command, env=without_cache(copied), cwd=copied, capture_output=True, text=True, check=True)
-    assert (ran.stdout, ran.stderr) == ("None 3 1\n", cache.NOT_KEPT + "\n")
-    assert "NUMBA_CACHE_DIR" in cache.NOT_KEPT
-    assert "\n" not in cache.NOT_KEPT
+    assert (ran.stdout, ran.stderr) == ("None 3 1\n", cache.NO_CACHE + "\n")
+    assert "NUMBA_CACHE_DIR" in cache.NO_CACHE
+    assert "\n" not in cache.NO_CACHE
 
 
 def test_with_a_directory_to_write_to_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        cache.warn_where_nothing_is_kept()
+        cache.warn_without_cache()
     assert caplog.messages == []
 
 

@@ -18,7 +18,7 @@ from hybriddup.shared_windows import Change, Holder, Keyed, State, Taken, state
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.lasting_windows import check_second
-from hybriddup.testing.window_posts import CONFIG, Windows, distinct_texts, nearly, said
+from hybriddup.testing.window_posts import CONFIG, Windows, comparable, distinct_texts, nearly
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
@@ -86,7 +86,7 @@ def test_a_text_that_came_before_is_decided_in_the_order_of_the_batch(is_deleted
                 window.delete(1)
             else:
                 now[0] = 150.0
-            return said(window.add_many(batch))
+            return comparable(window.add_many(batch))
 
     own = answers(Window.open)
     assert own == [("a", "kept", None), ("b", "duplicate", ("a", "near")), ("c", "duplicate", ("a", "exact"))]

@@ -107,7 +107,7 @@ def test_normalizing_again_changes_nothing(a: str, b: str) -> None:
 def test_a_note_counts_the_posts_that_had_tags() -> None:
     posts = ["<p>Snow again</p>", "me <3 snow", "<repost> snow"]
     assert [note for note in hybriddup.dedupe(posts).summary.notes if "HTML" in note] == [
-        "HTML tags were dropped from 1 post for comparing; what is written is as it was read."
+        "HTML tags were dropped from 1 post for comparing; the output has the original text."
     ]
     kept = hybriddup.dedupe(posts, config={"normalizer": {"markup": "keep"}})
     assert not any("HTML" in note for note in kept.summary.notes)

@@ -279,7 +279,7 @@ def test_idf_learned_in_many_batches_is_that_of_all_texts(
     rng = np.random.default_rng(8)
     texts = [" ".join(map(str, rng.integers(0, 60, 6))) for _ in range(40)]
     at_once = score_all(Cosine(Cosine.Options()), texts)
-    monkeypatch.setattr("hybriddup.steps.verifiers.cosine.TEXTS_A_BATCH", 3)
+    monkeypatch.setattr("hybriddup.steps.verifiers.cosine.TEXTS_PER_BATCH", 3)
     assert score_all(Cosine(Cosine.Options()), texts) == at_once
 
 
@@ -300,7 +300,7 @@ def test_score_depends_on_its_pair_alone(name: str, monkeypatch: pytest.MonkeyPa
     texts = [" ".join(map(str, rng.integers(0, 300, rng.integers(1, 20)))) for _ in range(25)]
     verifier = CASES[name][0]()
     together = score_all(verifier, texts, distance=9)
-    monkeypatch.setattr(features, "CODE_POINTS_A_BATCH", 50)
+    monkeypatch.setattr(features, "CODE_POINTS_PER_BATCH", 50)
     pairs = all_pairs(len(texts), 9)
     alone = [verifier.score_pairs(pairs.take(np.array([i])), np.zeros(1)).item() for i in range(len(pairs))]
     assert alone == list(together.values()) == list(score_all(verifier, texts, distance=9).values())
@@ -308,7 +308,7 @@ def test_score_depends_on_its_pair_alone(name: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", CASES)
 def test_scores_do_not_depend_on_the_workers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "CODE_POINTS_A_BATCH", 200)
+    monkeypatch.setattr(features, "CODE_POINTS_PER_BATCH", 200)
     rng = np.random.default_rng(5)
     texts = [" ".join(rng.choice(list("abcdef"), 9)) for _ in range(40)]
     one, two = (score_all(CASES[name][0](), texts, 0.5, distance=3, workers=workers) for workers in (1, 2))

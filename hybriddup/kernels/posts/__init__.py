@@ -1,1 +1,1 @@
-"""Posts read as posts: tokens and structure, what differs between two, features and the curves that weigh them."""
+"""Parsing and comparing posts: tokens, structure, differences, features, and the curves that weigh features."""

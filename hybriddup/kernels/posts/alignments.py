@@ -18,27 +18,27 @@ LONGEST_ALIGNED = 4096
 
 
 class KeyCounts(NamedTuple):
-    """How often keys occur in two sequences: a hash table with linear probing, emptied by using another stamp."""
+    """Occurrences of keys in two sequences: a hash table with linear probing; a new stamp empties it."""
 
     keys: UInt64s
     stamps: UInt64s
     """uint64[n], uint64[n]: n is a power of two, at least twice the number of keys."""
     counts: Int32s
-    """int32[n, 2]: in the first sequence, and in the second."""
+    """int32[n, 2]: occurrences in the first sequence, and in the second."""
 
 
 class Use(NamedTuple):
-    """One use of a table: for two sequences."""
+    """One use of a `KeyCounts` table, for one pair of sequences."""
 
     stamp: np.uint64
-    """Another one for each use, at least 1."""
+    """Number of this use, at least 1; slots with another stamp are empty."""
     n_slots: int
-    """The slots that are used, the first ones of the table: few for short sequences, whatever else it has room for."""
+    """Number of slots in use, from the first; short sequences use few of a large table."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slots_for(n: int) -> int:
-    """Return how many slots a table of ``n`` keys has."""
+    """Return the number of slots of a table for ``n`` keys."""
     size = np.int64(4)
     while size < 2 * n:
         size *= 2
@@ -58,7 +58,7 @@ def count_keys(
 ) -> None:
     """Count ``keys[first:last]`` as sequence ``which``, 0 or 1.
 
-    Writes the slot of each key to ``slots`` int32[n], and how often it occurred before to ``ranks`` int32[n].
+    Writes the slot of each key to ``slots`` int32[n], and the number of its earlier occurrences to ``ranks`` int32[n].
     """
     stamp, mask = use.stamp, np.uint64(use.n_slots - 1)
     for i in range(first, last):
@@ -73,19 +73,19 @@ def count_keys(
 
 
 class Alignment(NamedTuple):
-    """Room for aligning two sequences; the partner of each key of the first, and what the search needs."""
+    """The alignment of two sequences, and work space of the search."""
 
     partners: Int32s
-    """int32[n]: place in the second sequence; -1 = none."""
+    """int32[n]: the place in the second sequence of each key of the first; -1 = no partner."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: where each key of the first sequence occurs, by its slot."""
+    """uint64[n_slots, n_words]: by slot of a key, a bit for each of its places in the first sequence."""
     states: UInt64s
     """uint64[n, n_words]: the state after each key of the second sequence."""
 
 
 @njit(cache=True, nogil=True)
 def make_alignment(n: int) -> Alignment:
-    """Return room for two sequences of up to ``n`` keys."""
+    """Return work space for two sequences of up to ``n`` keys."""
     n_aligned = min(n, LONGEST_ALIGNED)
     n_words, n_slots = (n_aligned + 63) // 64, slots_for(2 * n_aligned)
     masks, states = np.zeros((n_slots, n_words), np.uint64), np.empty((n_aligned, n_words), np.uint64)
@@ -94,7 +94,7 @@ def make_alignment(n: int) -> Alignment:
 
 @njit(cache=True, nogil=True, inner=True)
 def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
-    """Write the partner of each key of a sequence in another one, given the slots of ``n_a`` and ``n_b`` keys."""
+    """Write the partner in sequence b of each key of sequence a, given the slots of their ``n_a`` and ``n_b`` keys."""
     head, tail, is_short = np.int64(0), np.int64(0), max(n_a, n_b) <= LONGEST_ALIGNED
     for i in range(n_a):
         into.partners[i] = -1
@@ -114,7 +114,7 @@ def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s) -> None:
-    """Write where the keys of both middles occur in the first one."""
+    """Write the masks of the keys of both middles: their places in the first middle."""
     for i in range(n_a):
         for word in range(n_words):
             masks[a[head + i], word] = np.uint64(0)

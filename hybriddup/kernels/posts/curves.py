@@ -1,4 +1,4 @@
-"""Sums of curves of straight lines, one curve a feature."""
+"""Sums of piecewise linear curves, one curve per feature."""
 
 from typing import NamedTuple
 
@@ -9,31 +9,31 @@ from hybriddup.kernels.cache import njit
 
 
 class Curves(NamedTuple):
-    """Curves by rising column, each given by its points."""
+    """Piecewise linear curves in the order of their columns, each given by its points."""
 
     columns: Int64s
-    """int64[n_curves]: the feature that each is a curve of."""
+    """int64[n_curves]: the column of each curve's feature."""
     offsets: Int64s
-    """int64[n_curves + 1]: where the points of each begin; it has at least one."""
+    """int64[n_curves + 1]: first point of each curve; a curve has at least one."""
     values: Float64s
-    """float64[n_points]: rising within a curve."""
+    """float64[n_points]: feature value of each point, rising within a curve."""
     added: Float64s
-    """float64[n_points]: what a feature of that value adds."""
+    """float64[n_points]: height of each point, which is added to the sum."""
 
 
 class Bound(NamedTuple):
-    """What a sum of curves can be at most, by some of the features."""
+    """Parameters of an upper bound of a sum of curves, computed from some of the features."""
 
     curves: Curves
     start: float
-    """What the features without a curve here add at most."""
+    """Largest sum of the curves that are left out."""
     least: Float64s
-    """float64[n]: the least sum that counts, of each row; -inf where all features are needed."""
+    """float64[n]: smallest sum that matters for each row; -inf = all features are needed."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def height_at(curves: Curves, first: int, last: int, value: float) -> float:
-    """Return the height of the curve through points ``first`` to ``last``: level beyond them, straight between two."""
+    """Return the height of the curve through points ``first`` to ``last``: linear between points, constant outside."""
     if not value > curves.values[first]:
         return np.float64(curves.added[first])
     place = first + 1
@@ -57,7 +57,7 @@ def sum_curves(curves: Curves, start: float, features: Float64s) -> Float64s:
 
 @njit(cache=True, nogil=True, inner=True)
 def sum_of(curves: Curves, start: float, row: Float64s) -> float:
-    """Return the same of one row, float64[n_features]."""
+    """Return ``start`` plus the heights of all curves at one row of features, float64[n_features]."""
     total = start
     for i in range(len(curves.columns)):
         total += height_at(curves, curves.offsets[i], curves.offsets[i + 1], row[curves.columns[i]])

@@ -1,7 +1,7 @@
-"""Features of pairs of posts: what they share, and what one has and the other lacks, by place.
+"""Features of pairs of posts: shared words, and differences by their place.
 
-Of a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A *difference*
-is what lies between two aligned tokens: some tokens of a, some of b. If it has both, one is replaced by the other.
+In a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A *difference*
+is the tokens of a and of b between two aligned tokens. If both have tokens there, b replaces the tokens of a.
 """
 
 from typing import NamedTuple
@@ -26,29 +26,29 @@ from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOUR
 from hybriddup.kernels.posts.tokens import EXTENDS
 
 FEATURES = tuple(
-    (  # noqa: SIM905  (a name a line takes half a screen)
+    (  # noqa: SIM905  (one name per line would fill half a screen)
         "shared contained covered letters_shared letters_contained replaced largest_replaced moved "
         "added_before added_within added_after numbers_differ numbers_added hashtags_differ hashtags_of_one "
         "comment length lacking adding sources_differ source_of_one emoji_differ names_differ goes_on"
     ).split()
 )
-"""In the order of the columns; `hybriddup.steps.verifiers.post.features` explains them."""
+"""Names of the features in the order of the columns; `hybriddup.steps.verifiers.post.features` explains them."""
 SHARED, CONTAINED, COVERED, LETTERS_SHARED, LETTERS_CONTAINED, REPLACED, LARGEST_REPLACED, MOVED = range(8)
 ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, NUMBERS_DIFFER, NUMBERS_ADDED, HASHTAGS_DIFFER, HASHTAGS_OF_ONE = range(8, 15)
 COMMENT, LENGTH, LACKING, ADDING, SOURCES_DIFFER, SOURCE_OF_ONE, EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 24)
 BY_PLACE = (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, COMMENT)
-"""Those that only an alignment tells; `GOES_ON` is 0 where the shorter post is not cut off."""
+"""Columns of the features that need an alignment. `GOES_ON` is not one: it is 0 if the shorter post is not cut off."""
 REPEATED = 0.7
-"""Share of its weight that a word counts as known if the other post has it, but less often."""
+"""Share of a word's weight that counts as shared if the other post has the word, but fewer times."""
 LIGHT = 0.8
-"""What is aligned between two replacements, and weighs no more, belongs to them."""
+"""Largest weight of aligned tokens between two replacements that are merged into one."""
 NOTHING = 0.05
-"""Less weight is none."""
+"""Largest weight of a difference that is ignored."""
 SAME_SPELLING = 0.72
-"""Letters shared by two spellings of one word, at least."""
+"""Smallest share of letters in common of two spellings of one word."""
 LONGEST_SPELLING = 64
 A_WORD = 3.0
-"""Weight of a word with another vowel, at least."""
+"""Smallest weight of a replacement by a word with another vowel."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 """Tone marks of Thai, which people often leave out."""
 
@@ -58,19 +58,19 @@ class Side(NamedTuple):
 
     first: int
     last: int
-    """Its tokens are ``first`` to before ``last``."""
+    """Its tokens are ``first`` to ``last - 1``."""
     which: int
     """0 for a, 1 for b: the column of its counts."""
     counts: Int32s
-    """int32[n_slots, 2]: how often each key occurs in a and b, by slot."""
+    """int32[n_slots, 2]: occurrences of each key in a and b, by slot."""
     slots: Int32s
-    """int32[n]: the slot of the key of each token."""
+    """int32[n]: slot of each token's key."""
     ranks: Int32s
-    """int32[n]: how often the key of each token occurred before in the post."""
+    """int32[n]: number of earlier tokens of the post with the same key."""
 
 
 class Spelling(NamedTuple):
-    """The places of letters in a word: a hash table with linear probing, all 0 between two uses."""
+    """Places of letters in a word: a hash table with linear probing, all 0 between two uses."""
 
     letters: UInt32s
     masks: UInt64s
@@ -78,26 +78,26 @@ class Spelling(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """What lies between aligned tokens, in order."""
+    """The tokens between aligned tokens, in order."""
 
     bounds: Int64s
-    """int64[n, 4]: from and to in a, from and to in b; counted from the first token of each post."""
+    """int64[n, 4]: first and end in a, first and end in b, counted from the first token of each post."""
     n: Int64s
-    """int64[1]: how many there are."""
+    """int64[1]: number of differences."""
 
 
 @njit(cache=True, nogil=True)
 def compare_posts(
     posts: ParsedPosts, kinds: UInt8s, earlier: Int64s, later: Int64s, common_letters: Int64s, bound: Bound
 ) -> Float64s:
-    """Return float64[n_pairs, n_features]: the features of each pair, as `FEATURES` lists them.
+    """Return float64[n_pairs, n_features]: the features of each pair, in the order of `FEATURES`.
 
-    Those of `BY_PLACE` are 0 where the others say that the pair cannot reach the least sum of the bound.
+    Features of `BY_PLACE` are 0 if the other features prove that the pair cannot reach the least sum of the bound.
 
     Parameters
     ----------
     kinds
-        uint8[0x110000]: the kinds of characters, as `hybriddup.kernels.posts.tokens.Characters` has them.
+        uint8[0x110000]: `hybriddup.kernels.posts.tokens.Characters.kinds`.
     earlier, later
         int64[n_pairs]: posts.
     common_letters
@@ -132,9 +132,9 @@ def compare_posts(
 
 @njit(cache=True, nogil=True)
 def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Bools:
-    """Return bool[n_pairs]: pairs whose posts each have a number that the other lacks, and that no other rule accepts.
+    """Return bool[n_pairs]: pairs whose posts each have a number that the other lacks.
 
-    Posts with the same letters, and one that is cut off, are compared in full.
+    It is False for posts with the same letters and for a post that is cut off: other rules may accept these pairs.
     """
     differ = np.zeros(len(earlier), np.bool_)
     for pair in range(len(earlier)):
@@ -148,7 +148,7 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 
 @njit(cache=True, nogil=True)
 def differences_of(posts: ParsedPosts) -> Int64s:
-    """Return int64[n, 4]: the differences of the only two posts, as `Differences` has them."""
+    """Return int64[n, 4]: `Differences.bounds` of the only two posts."""
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     room, differences = make_alignment(n), make_differences(n)
@@ -163,7 +163,7 @@ def differences_of(posts: ParsedPosts) -> Int64s:
 
 @njit(cache=True, nogil=True, inner=True)
 def longest_post(posts: ParsedPosts) -> int:
-    """Return the tokens of the longest post."""
+    """Return the number of tokens of the longest post."""
     longest = np.int64(0)
     for post in range(len(posts.offsets) - 1):
         longest = max(longest, n_tokens(posts, post))
@@ -172,32 +172,32 @@ def longest_post(posts: ParsedPosts) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def n_tokens(posts: ParsedPosts, post: int) -> int:
-    """Return how many tokens a post has."""
+    """Return the number of tokens of a post."""
     return np.int64(posts.offsets[post + 1] - posts.offsets[post])
 
 
 @njit(cache=True, nogil=True)
 def make_differences(n: int) -> Differences:
-    """Return room for the differences of posts of up to ``n`` tokens."""
+    """Return work space for the differences of posts of up to ``n`` tokens."""
     return Differences(np.empty((n + 1, 4), np.int64), np.zeros(1, np.int64))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def count_in(of_one: Side, of_other: Side, token: int) -> int:
-    """Return how often the key of a token of one post, counted from its first, occurs in the other."""
+    """Return how often the key of token ``token`` of one post occurs in the other post."""
     return np.int64(of_other.counts[of_one.slots[token], of_other.which])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post has fewer letters than another one, or as many and earlier ones, or other words of them."""
+    """Return whether a post sorts before another one: by number of letters, then by letters, then by words."""
     order = order_of_letters(posts, one, other)
     return order < 0 or (order == 0 and has_earlier_words(posts, one, other))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
-    """Return -1 if a post has fewer letters than another one, or as many and earlier ones; 0 if the same; else 1."""
+    """Compare two posts by the number of their letters, then by the letters: -1, 0 or 1."""
     start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
     other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
     if end - start != other_end - other_start:
@@ -210,7 +210,7 @@ def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post comes before another one with the same letters, in an order of what they hold alone."""
+    """Return whether a post sorts before another one with the same letters, by the words that only one of them has."""
     first, second = posts.offsets[one], posts.offsets[other]
     n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
     if n != n_other:
@@ -234,7 +234,7 @@ def weigh(posts: ParsedPosts, first: int, last: int) -> float:
 
 @njit(cache=True, nogil=True, inner=True)
 def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
-    """Align two posts, and write what lies between aligned tokens."""
+    """Align two posts, and write the differences between aligned tokens."""
     align(a.slots, a.last - a.first, b.slots, b.last - b.first, room)
     n_a, n_b, n = a.last - a.first, b.last - b.first, np.int64(0)
     at_a, at_b = np.int64(0), np.int64(0)
@@ -267,7 +267,7 @@ def put_difference(
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
-    """Write how much of each post the other has, whatever the order of words, and how long they are."""
+    """Write the features of the shared words, in any order, and of the lengths."""
     row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
     row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
     n_a = posts.starts[of_a.last] - posts.starts[of_a.first]
@@ -278,7 +278,7 @@ def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: 
 
 @njit(cache=True, nogil=True, inner=True)
 def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
-    """Return the share of a post's weight that another one has, and log(1 + weight) of what it lacks and of all."""
+    """Return the share of a post's weight that another post has, and log(1 + weight) of the rest and of the post."""
     known, lacking, total = 0.0, 0.0, 0.0
     for token in range(of_one.first, of_one.last):
         weight, n = np.float64(posts.weights[token]), count_in(of_one, of_other, token - of_one.first)
@@ -299,7 +299,7 @@ def measure_differences(
     differences: Differences,
     row: Float64s,
 ) -> None:
-    """Write what is replaced, moved, and added before, within and after what both have."""
+    """Write the features of the words that are replaced, moved, or added before, within and after the shared words."""
     head, tail, shared = aligned_ends(posts, a, partners)
     row[SHARED] = np.log1p(shared)
     for i in range(differences.n[0]):
@@ -323,7 +323,7 @@ def measure_differences(
 
 @njit(cache=True, nogil=True, inner=True)
 def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, int, float]:
-    """Return the first and last aligned token of a that weighs something, and the weight of all aligned ones."""
+    """Return the first and last aligned token of a with a weight above 0, and the weight of all aligned tokens."""
     n = a.last - a.first
     head, tail, shared = n, np.int64(n), 0.0
     for token in range(n):
@@ -335,7 +335,7 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
 
 @njit(cache=True, nogil=True, inner=True)
 def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
-    """Return the weight of some unaligned tokens that the other post has in another place, and that of the rest."""
+    """Return the weight of unaligned tokens that are elsewhere in the other post, and the weight of the others."""
     moved, only = 0.0, 0.0
     for token in range(first, last):
         if count_in(one, other, token) >= count_in(one, one, token):
@@ -347,9 +347,9 @@ def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: in
 
 @njit(cache=True, nogil=True, inner=True)
 def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether two words differ in combining marks alone, other than tone marks: another vowel, another word.
+    """Return whether two words differ only in combining marks other than tone marks: another vowel is another word.
 
-    Points and marks that spell one word in two ways are folded by then.
+    Folding has already removed the points and marks that spell one word in two ways.
     """
     at, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
@@ -370,13 +370,13 @@ def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], o
 
 @njit(cache=True, nogil=True, inner=True)
 def is_mark(kinds: UInt8s, point: np.uint32) -> bool:
-    """Return whether this is a combining mark."""
+    """Return whether a code point is a combining mark."""
     return bool(kinds[point] & EXTENDS)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_respelled(posts: ParsedPosts, spelling: Spelling, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether what is replaced has nearly the letters of its replacement."""
+    """Return whether the replaced words and their replacement have nearly the same letters."""
     start, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other_start, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
     n, n_other = end - start, other_end - other_start
@@ -433,9 +433,9 @@ def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float,
 
 @njit(cache=True, nogil=True, inner=True)
 def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
-    """Return log(1 + weight) of the longer comment beside a quote that the other post lacks.
+    """Return log(1 + weight) of the longer comment on a quote that the other post lacks.
 
-    Only if what the posts share is mostly the quote: a post may hold quotation marks for other reasons.
+    It is 0 unless the posts share mostly the quote: a post may contain quotation marks for other reasons.
     """
     own_a, own_b, quoted, shared = 0.0, 0.0, 0.0, 0.0
     for token in range(a.first, a.last):
@@ -457,7 +457,7 @@ def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
 
 @njit(cache=True, nogil=True, inner=True)
 def begins_with(posts: ParsedPosts, a: Side, b: Side) -> bool:
-    """Return whether the letters of b begin with those of a."""
+    """Return whether the letters of a are the beginning of the letters of b."""
     start, end, other = posts.starts[a.first], posts.starts[a.last], posts.starts[b.first]
     for i in range(end - start):  # noqa: SIM110  (numba has no all)
         if posts.letters[start + i] != posts.letters[other + i]:

@@ -1,4 +1,4 @@
-"""How much of two texts differs, between what is equal at their beginnings and ends."""
+"""The amount by which two texts differ, between their equal beginnings and ends."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ AT, LEFT, H, T, P = (np.uint32(ord(character)) for character in "@<htp")
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_blanked(text: UInt32s) -> bool:
-    """Return whether a text may have links, mentions or masked parts, which are blank when guards read it."""
+    """Return whether a text may have links, mentions or masked parts, which guards replace by spaces."""
     for at in range(len(text)):
         if text[at] == AT or text[at] == LEFT:
             return True
@@ -25,9 +25,9 @@ def may_be_blanked(text: UInt32s) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, reached: Int64s) -> bool:
-    """Return whether few characters differ, as `hybriddup.steps.guards.reading.Difference.is_small` does.
+    """Return whether few characters differ, by the rule of `hybriddup.steps.guards.reading.Difference.is_small`.
 
-    The shortest edit script is that of E. W. Myers (An O(ND) difference algorithm and its variations, 1986).
+    Finds the shortest edit script (E. W. Myers, An O(ND) difference algorithm and its variations, 1986).
     """
     end_a, end_b = len(a) - n_after, len(b) - n_after
     most = MOST_ALONE if _has_han(a, n_before, end_a) or _has_han(b, n_before, end_b) else MOST_LETTERS
@@ -50,7 +50,7 @@ def is_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, reached: Int64
 
 @njit(cache=True, nogil=True, inner=True)
 def _has_han(text: UInt32s, first: int, end: int) -> bool:
-    """Return whether Han characters or kana are in a part of a text."""
+    """Return whether a part of a text contains Han characters or kana."""
     for at in range(first, end):  # noqa: SIM110  (numba has no any)
         if 0x3040 <= text[at] <= 0x30FF or 0x3400 <= text[at] <= 0x9FFF:
             return True
@@ -59,7 +59,7 @@ def _has_han(text: UInt32s, first: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) -> bool:
-    """Return whether marks that are no part of a number or word, or nothing, are all between two equal ends."""
+    """Return whether only marks outside numbers and words, or nothing, are between the equal ends of a text."""
     for at in range(n_before, len(text) - n_after):
         if text[at] not in MARKS:
             return False
@@ -72,9 +72,9 @@ def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) ->
 def count_others(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s
 ) -> tuple[int, bool]:
-    """Return how many characters differ in what is between equal ends, in any order, and whether some are alone.
+    """Return the number of characters that differ between equal ends, in any order, and whether some are `ALONE`.
 
-    ``counts`` int32[`N_CLASSES`] are zeros, also after it.
+    ``counts`` int32[`N_CLASSES`] are zeros before and after the call.
     """
     is_alone = False
     for at in range(n_before, len(a) - n_after):

@@ -1,7 +1,7 @@
-"""What is in the place of what: where the words of two texts differ in one run, most names and denials are ruled out.
+"""Rules out names and denials by the run of words in which two texts differ.
 
-Words are those of `hybriddup.steps.guards.reading`; what must be read is decided as it decides. A *middle* is what is
-between the equal beginnings and ends of two texts.
+Words and runs follow the rules of `hybriddup.steps.guards.reading`. The *middle* of a text is the part between its
+beginning and its end that the other text shares.
 """
 
 from typing import NamedTuple
@@ -29,45 +29,45 @@ from hybriddup.kernels.posts.guard_kinds import (
 
 MOST_WORDS = 512
 AROUND = 2
-"""Han characters around a run that may be of the same name."""
+"""Number of Han characters on each side of a run that may belong to the same name."""
 LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
-"""Words of a run that may be in a name; how much they are, half of it for a Han character."""
+"""Largest number of words of a run that may be in a name, and their largest amount; a Han character counts 0.5."""
 LONGEST_EXCHANGE = 16
-"""Words from the first to the last of two names that have changed places."""
+"""Largest number of words from the first to the last of two names that have changed places."""
 FEW_OTHERS = 4
-"""Han characters that may be replaced or added next to a denial."""
+"""Largest number of Han characters that may be replaced or added next to a denial."""
 FIRST_MARK = 0x300
-"""Letters before it are no marks, which may belong to a character before them."""
+"""First code point of combining marks, which may belong to the character before them."""
 
 
 class Words(NamedTuple):
-    """The words of the parts in which two texts differ, and room for a name."""
+    """The words of the parts in which two texts differ, and work space for a name."""
 
     keys: UInt64s
     starts: Int64s
-    """uint64[2, `MOST_WORDS`] and int64[2, `MOST_WORDS`]: their hashes, and where they begin in their text."""
+    """uint64[2, `MOST_WORDS`] and int64[2, `MOST_WORDS`]: hash of each word, and its first place in its text."""
     ends: Int64s
-    """int64[2, `MOST_WORDS`]."""
+    """int64[2, `MOST_WORDS`]: end of each word in its text."""
     name: UInt32s
-    """uint32[`LONGEST_RUN` + 2 * `AROUND`]."""
+    """uint32[`LONGEST_RUN` + 2 * `AROUND`]: code points of a possible name."""
 
 
 @njit(cache=True, nogil=True)
 def make_words() -> Words:
-    """Return room for a pair."""
+    """Return work space for one pair."""
     starts, ends = np.empty((2, MOST_WORDS), np.int64), np.empty((2, MOST_WORDS), np.int64)
     return Words(np.empty((2, MOST_WORDS), np.uint64), starts, ends, np.empty(LONGEST_RUN + 2 * AROUND, np.uint32))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_han(point: np.uint32) -> bool:
-    """Return whether this is a Han character, as guards see them: no kana."""
+    """Return whether a code point is a Han character; kana are not."""
     return bool(0x3400 <= point <= 0x9FFF)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_word(text: UInt32s, at: int, end: int, kinds: UInt8s) -> int:
-    """Return where a word of letters or digits ends."""
+    """Return the end of a word of letters or digits."""
     run, place = kinds[text[at]] & (LETTER | DIGIT), at + 1
     while place < end:
         is_link = run == LETTER and text[place] in (APOSTROPHE, TYPOGRAPHIC)
@@ -80,7 +80,7 @@ def end_of_word(text: UInt32s, at: int, end: int, kinds: UInt8s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, words: Words) -> int:
-    """Write the words of a part of a text as those of one side; return how many there are, -1 if that is not known."""
+    """Write the words of a part of a text as one side; return their number, or -1 if it is not known."""
     n, at = np.int64(0), first
     while at < end:
         kind, place = kinds[text[at]] & IN_WORDS, at + 1
@@ -104,9 +104,9 @@ def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, wo
 def without_ruled_out(
     found: np.uint8, a: UInt32s, b: UInt32s, first: int, n_left: int, signs: Signs, words: Words
 ) -> np.uint8:
-    """Return what two texts must be read for, without what their words rule out.
+    """Return the flags ``found`` of a pair, without names and denials that its words rule out.
 
-    They differ between ``first`` and the last ``n_left`` characters; no word goes beyond these.
+    The texts differ between ``first`` and the last ``n_left`` characters; no word crosses these limits.
     """
     n_a = read_words(a, first, len(a) - n_left, signs.kinds, 0, words)
     n_b = read_words(b, first, len(b) - n_left, signs.kinds, 1, words)
@@ -135,7 +135,7 @@ def without_ruled_out(
 
 @njit(cache=True, nogil=True, inner=True)
 def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: int, words: Words) -> bool:
-    """Return whether two differing parts begin and end with other words, no particles: in one long run, or in two."""
+    """Return whether two differing parts begin and end with different words other than particles: one run, or two."""
     head_a, head_b = a[words.starts[0, start]], b[words.starts[1, start]]
     tail_a, tail_b = a[words.starts[0, last_a]], b[words.starts[1, last_b]]
     if head_a in PARTICLES or head_b in PARTICLES or tail_a in PARTICLES or tail_b in PARTICLES:
@@ -145,7 +145,7 @@ def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words: Words) -> bool:
-    """Return whether two differing parts have no word in common, and no particles."""
+    """Return whether two differing parts have no particles and no word in common."""
     for i in range(start, end_a):
         if a[words.starts[0, i]] in PARTICLES:
             return False
@@ -160,7 +160,7 @@ def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words
 
 @njit(cache=True, nogil=True, inner=True)
 def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> int:
-    """Return how many of some words are Han characters."""
+    """Return the number of Han characters among the words from ``start`` to ``end``."""
     n = np.int64(0)
     for i in range(start, end):
         n += is_han(text[words.starts[side, i]])
@@ -171,7 +171,7 @@ def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> i
 def may_be_names(
     a: UInt32s, b: UInt32s, start: int, ends: tuple[int, int], han: tuple[int, int], signs: Signs, words: Words
 ) -> bool:
-    """Return whether a run and the one in its place may be names; with Han characters, known ones."""
+    """Return whether both sides of a run may be names; names with Han characters must be known."""
     for side in range(2):
         if ends[side] - start - 0.5 * han[side] > LONGEST_AMOUNT:
             return False
@@ -188,7 +188,7 @@ def may_be_names(
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_name(text: UInt32s, first: int, end: int, signs: Signs, name: UInt32s) -> bool:
-    """Return whether a known name covers the Han characters of a run, or it begins with a surname."""
+    """Return whether a known name covers the Han characters of a run, or the run begins with a surname."""
     n_before, n_inner, n, at = np.int64(0), np.int64(0), np.int64(0), first - 1
     while at >= 0 and n_before < AROUND and (is_han(text[at]) or not signs.kinds[text[at]] & IN_WORDS):
         if is_han(text[at]):
@@ -212,7 +212,7 @@ def may_be_name(text: UInt32s, first: int, end: int, signs: Signs, name: UInt32s
 
 @njit(cache=True, nogil=True, inner=True)
 def is_known(name: UInt32s, first: int, end: int, names: UInt64s) -> bool:
-    """Return whether some characters are a known name."""
+    """Return whether ``name[first:end]`` is a known name."""
     key = OFFSET_BASIS
     for at in range(first, end):
         key = (key ^ np.uint64(name[at])) * PRIME
@@ -224,10 +224,10 @@ def is_known(name: UInt32s, first: int, end: int, names: UInt64s) -> bool:
 def has_much_else(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, n_denials: tuple[int, int], kinds: UInt8s, counts: Int32s
 ) -> bool:
-    """Return whether one middle without denials has more Han characters that the other lacks than go with a denial.
+    """Return whether more differs than a sentence and its denial do, so that the denials do not matter.
 
-    A denial is in the place of one character, and `FEW_OTHERS` more may differ. ``counts`` int32[`N_CLASSES`] are
-    zeros, also after it.
+    That is the case if one middle has no denial and too many Han characters that the other lacks. A denial replaces
+    one character, and `FEW_OTHERS` more may differ. ``counts`` int32[`N_CLASSES`] are zeros before and after the call.
     """
     only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
     for at in range(n_before, len(a) - n_after):
@@ -248,7 +248,7 @@ def has_much_else(
 
 @njit(cache=True, nogil=True)
 def hash_texts(points: UInt32s, offsets: Int64s) -> UInt64s:
-    """Return uint64[n_texts]: the hashes of texts, as `is_known` has them."""
+    """Return uint64[n_texts]: the hashes of texts that `is_known` looks up."""
     keys = np.full(len(offsets) - 1, OFFSET_BASIS, np.uint64)
     for text in range(len(keys)):
         for at in range(offsets[text], offsets[text + 1]):

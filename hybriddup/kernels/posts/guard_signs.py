@@ -1,6 +1,6 @@
-"""Which pairs of posts a guard must read: where the two differ, one has a sign, such as a digit, that the other lacks.
+"""Selects the pairs of posts that a guard must read: one post has a sign, such as a digit, that the other lacks.
 
-Most pairs have none, and are done with here: reading one takes some fifty times as long.
+Most pairs have no such sign. Reading a pair takes about fifty times as long as this check.
 """
 
 import numpy as np
@@ -36,12 +36,12 @@ LONGEST_AFFIX, SHORTEST_WITH_AFFIX = 6, 4
 LONGEST_CHANGE = 64
 MANY_SIGNS = 64
 LONGEST_PART = 40
-"""Words and Han characters from the first difference of a sentence to the last that a negation or an opposite makes."""
+"""Largest number of differing words and Han characters in which negations and opposites are looked for."""
 
 
 @njit(cache=True, nogil=True)
 def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s, signs: Signs) -> UInt8s:
-    """Return uint8[n_pairs]: what the guards must read of each pair of texts, any of `NUMBER` to `NAME`."""
+    """Return uint8[n_pairs]: the flags of the guards that must read each pair of texts, `NUMBER` to `NAME`."""
     found, room, words = np.zeros(len(earlier), np.uint8), make_room(), make_words()
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
@@ -52,7 +52,7 @@ def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s,
 
 @njit(cache=True, nogil=True, inner=True)
 def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Words) -> np.uint8:
-    """Return what must be read of two texts."""
+    """Return the flags of the guards that must read two texts."""
     shorter = min(len(a), len(b))
     n_before = 0
     while n_before < shorter and a[n_before] == b[n_before]:
@@ -86,32 +86,32 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
 def _concerned(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, of_a: Side, of_b: Side, signs: Signs, room: Room
 ) -> np.uint8:
-    """Return what the signs that were read concern."""
+    """Return the flags of the guards that the signs and words of two parts concern."""
     if of_a.n_signs == MOST_SIGNS or of_b.n_signs == MOST_SIGNS:
         return ALL
     middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
     if max(of_a.n_signs, of_b.n_signs) > MANY_SIGNS:
         return _concerned_of_many(of_a.n_signs, of_b.n_signs, room)
-    n_said, has_affix = max(of_a.n_said, of_b.n_said), max(middle_a, middle_b) <= LONGEST_AFFIX
-    has_affix &= of_a.n_said == of_b.n_said == 1 and max(of_a.n_letters, of_b.n_letters) >= SHORTEST_WITH_AFFIX
+    n_words, has_affix = max(of_a.n_words, of_b.n_words), max(middle_a, middle_b) <= LONGEST_AFFIX
+    has_affix &= of_a.n_words == of_b.n_words == 1 and max(of_a.n_letters, of_b.n_letters) >= SHORTEST_WITH_AFFIX
     result, is_large = np.uint8(0), max(middle_a, middle_b) > LONGEST_CHANGE
     for kind in (NUMBER, OPPOSITE):
-        if (kind == NUMBER or n_said <= LONGEST_PART) and _both_have_more(
+        if (kind == NUMBER or n_words <= LONGEST_PART) and _both_have_more(
             of_a.n_signs, of_b.n_signs, room, kind, is_large
         ):
             result |= kind
-    if n_said <= LONGEST_PART and (
+    if n_words <= LONGEST_PART and (
         has_affix
         or _has_more(of_a.n_signs, of_b.n_signs, room, 0, NEGATION)
         or _has_more(of_b.n_signs, of_a.n_signs, room, 1, NEGATION)
     ):
         result |= NEGATION
-    if of_a.n_said == of_a.n_roman == 1 and of_b.n_said == of_b.n_roman == 1:
+    if of_a.n_words == of_a.n_roman == 1 and of_b.n_words == of_b.n_roman == 1:
         result |= NUMBER
-    has_names = 0 < of_a.n_said <= LONGEST_NAME and 0 < of_b.n_said <= LONGEST_NAME
-    if has_names and not share_words(room.inner, of_a.n_said, of_b.n_said):
+    has_names = 0 < of_a.n_words <= LONGEST_NAME and 0 < of_b.n_words <= LONGEST_NAME
+    if has_names and not share_words(room.inner, of_a.n_words, of_b.n_words):
         result |= NAME
-    may_be_exchanged = of_a.n_said > 0 and middle_a == middle_b and not result & NAME
+    may_be_exchanged = of_a.n_words > 0 and middle_a == middle_b and not result & NAME
     if result & (NEGATION | NAME) or may_be_exchanged:
         n_other, is_alone = count_others(a, b, n_before, n_after, signs.kinds, room.counts)
         if may_be_exchanged and n_other == 0:
@@ -123,7 +123,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return what many signs concern: what is in the place of what is not seen here."""
+    """Return the flags of the guards that many signs concern; which sign replaces which is not checked."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
@@ -135,9 +135,9 @@ def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
 
 @njit(cache=True, nogil=True, inner=True)
 def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
-    """Return whether each text may have a number in digits that the other lacks, all that counts where much differs.
+    """Return whether each text may have a number in digits that the other lacks; large differences need one.
 
-    万 is a part of 3万, so that equal digits may be other numbers.
+    A numeral may belong to a number in digits, such as 3万, so equal digits may be different numbers.
     """
     if max(n_a, n_b) == MOST_SIGNS:
         return True
@@ -150,7 +150,7 @@ def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _count_kind(n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Return how many signs of one side are of a kind."""
+    """Return the number of signs of a kind on one side."""
     count = np.int64(0)
     for at in range(n):
         count += room.kinds[side, at] & kind != 0
@@ -159,7 +159,7 @@ def _count_kind(n: int, room: Room, side: int, kind: np.uint8) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Return how often a sign of a kind is among those of a side."""
+    """Return the number of occurrences on one side of a sign, given its hash and kind."""
     count = 0
     for at in range(n):
         count += room.hashes[side, at] == hashed and room.kinds[side, at] & kind != 0
@@ -168,7 +168,7 @@ def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether a sign of one side is of a kind, and is there more often than on the other side."""
+    """Return whether sign ``at`` of one side has the kind, and occurs more often than on the other side."""
     if not room.kinds[side, at] & kind:
         return False
     hashed = room.hashes[side, at]
@@ -177,7 +177,7 @@ def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uin
 
 @njit(cache=True, nogil=True, inner=True)
 def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether some sign of a kind is more often on one side than on the other."""
+    """Return whether any sign of a kind occurs more often on one side than on the other."""
     for at in range(n):  # noqa: SIM110  (numba has no any)
         if _is_more(at, n, n_others, room, side, kind):
             return True
@@ -186,9 +186,9 @@ def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> b
 
 @njit(cache=True, nogil=True, inner=True)
 def _both_have_more(n_a: int, n_b: int, room: Room, kind: np.uint8, is_large: bool) -> bool:
-    """Return whether each text has a sign more often than the other.
+    """Return whether each text has a sign of a kind more often than the other.
 
-    Two signs that are no words count only next to the same characters, and on both sides where much differs.
+    Signs other than words count only if the characters before or after them are equal; in a large difference, both.
     """
     sides = room.sides
     for at_a in range(n_a):

@@ -1,4 +1,4 @@
-"""The part of a text in which it differs from another one: its signs, such as digits, and its words."""
+"""Reads the part in which a text differs from another one: its signs, such as digits, and its words."""
 
 from typing import NamedTuple
 
@@ -29,43 +29,43 @@ LONGEST_WORD = 24
 LONGEST_NAME = 8
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
 BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
-"""What is before the words of links, mentions and masked parts, which names are not looked for in."""
+"""Characters before the words of links, mentions and masked parts, in which no names are looked for."""
 PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
-"""In the place of a hash: a particle or a part of a link; a word that a differing part only touches."""
+"""Replacements of a hash: for a particle or a part of a link; for a word that only touches the differing part."""
 TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
 
 
 class Side(NamedTuple):
-    """Counts of what was read of one text."""
+    """Counts of the signs and words of one text."""
 
     n_signs: int
-    n_said: int
-    """Words that differ, or that the difference touches."""
+    n_words: int
+    """Number of words that overlap or touch the differing part."""
     n_roman: int
-    """Roman numerals among these; a single letter is taken for one."""
+    """Number of these words that are Roman numerals; a single letter counts as one."""
     n_letters: int
-    """Letters of the longest of these."""
+    """Number of letters of the longest of these words."""
 
 
 class Room(NamedTuple):
-    """What is read of the two texts of a pair, and room for comparing them."""
+    """Signs and words of the two texts of a pair, and work space for comparing them."""
 
     hashes: UInt64s
     kinds: UInt8s
-    """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: the signs of each text."""
+    """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: hashes and flags of the signs of each text."""
     sides: UInt64s
     """uint64[2, 2, `MOST_SIGNS`]: the characters before and after each sign, 0 for words."""
     inner: UInt64s
-    """uint64[2, `LONGEST_NAME`]: the words that differ, as `share_words` reads them."""
+    """uint64[2, `LONGEST_NAME`]: hashes of the differing words, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s
-    """int32[`N_CLASSES`]: zeros."""
+    """int32[`N_CLASSES`]: counts by class of character, zeros between two uses."""
     reached: Int64s
-    """int64[2 * `MOST_LETTERS` + 3]."""
+    """int64[2 * `MOST_LETTERS` + 3]: work space of `is_small`."""
 
 
 @njit(cache=True, nogil=True)
 def make_room() -> Room:
-    """Return room for a pair."""
+    """Return work space for one pair."""
     return Room(
         np.empty((2, MOST_SIGNS), np.uint64),
         np.empty((2, MOST_SIGNS), np.uint8),
@@ -78,7 +78,7 @@ def make_room() -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
-    """Return a place moved by two characters, and to the end of a word or number that is there."""
+    """Return ``place`` moved by two characters in direction ``step``, then on to the end of a word or number."""
     at = place
     for moved in range(LONGEST_WORD):
         following = at - 1 if step < 0 else at
@@ -99,9 +99,9 @@ def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
 def read_part(
     text: UInt32s, first: int, end: int, inner_first: int, inner_end: int, signs: Signs, room: Room, side: int
 ) -> Side:
-    """Write the signs and the differing words of a part of a text as those of one side; return how many there are."""
+    """Write the signs and the differing words of a part of a text as one side; return their counts."""
     hashes, kinds, inner = room.hashes, room.kinds, room.inner
-    n, n_said, n_roman, n_letters, at = np.int64(0), np.int64(0), np.int64(0), np.int64(0), first
+    n, n_words, n_roman, n_letters, at = np.int64(0), np.int64(0), np.int64(0), np.int64(0), first
     while at < end and n < MOST_SIGNS:
         kind = signs.kinds[text[at]]
         run = kind & (DIGIT | NUMERAL | LETTER)
@@ -112,17 +112,17 @@ def read_part(
             of_sign |= signs.kinds[text[at]] & ALL
             at += 1
         is_within = start < inner_end and at > inner_first
-        if run & (DIGIT | LETTER):  # a word that only touches the difference goes on in the other text
+        if run & (DIGIT | LETTER):  # a word that only touches the difference is longer in the other text
             is_inner = start <= inner_end and at >= inner_first
             n_roman += is_inner and (at - start == 1 or _is_roman(text[start:at]))
             n_letters = max(n_letters, at - start if is_inner and run & LETTER else 0)
         else:
             is_inner = kind & (ALONE | NUMERAL) != 0 and is_within
         if is_inner:
-            if n_said < LONGEST_NAME:
+            if n_words < LONGEST_NAME:
                 is_particle = text[start] in PARTICLES or (start > 0 and text[start - 1] in BEFORE_NAMES)
-                inner[side, n_said] = PARTICLE if is_particle else hashed if is_within else TOUCHED
-            n_said += 1
+                inner[side, n_words] = PARTICLE if is_particle else hashed if is_within else TOUCHED
+            n_words += 1
         if run & (DIGIT | NUMERAL):
             is_after_digit = start > 0 and signs.kinds[text[start - 1]] & DIGIT != 0
             of_sign |= NUMBER | (run & DIGIT) | (run & NUMERAL if is_after_digit else np.uint8(0))
@@ -134,7 +134,7 @@ def read_part(
             room.sides[side, 0, n] = np.uint64(0) if is_word else _pair_at(text, start - 2)
             room.sides[side, 1, n] = np.uint64(0) if is_word else _pair_at(text, at)
             n += 1
-    return Side(n, n_said, n_roman, n_letters)
+    return Side(n, n_words, n_roman, n_letters)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -147,7 +147,7 @@ def _is_roman(word: UInt32s) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Signs) -> np.uint8:
-    """Return what a word concerns: a known one, the end of ``can't``, or a long hashtag, which may hold a day."""
+    """Return the flags of a word: of a known word, the end of ``can't``, or a long hashtag, which may contain a day."""
     place = np.searchsorted(signs.words, hashed)
     if place < len(signs.words) and signs.words[place] == hashed:
         return np.uint8(signs.of_words[place])
@@ -159,7 +159,7 @@ def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Sign
 
 @njit(cache=True, nogil=True, inner=True)
 def _pair_at(text: UInt32s, place: int) -> np.uint64:
-    """Return two characters as one number, 0 in the place of those before or after the text."""
+    """Return the characters at ``place`` and ``place + 1`` as one number; outside the text, a character is 0."""
     value = np.uint64(0)
     for at in (place, place + 1):
         value = (value << np.uint64(32)) | np.uint64(text[at] if 0 <= at < len(text) else 0)
@@ -168,9 +168,9 @@ def _pair_at(text: UInt32s, place: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def share_words(inner: UInt64s, n_a: int, n_b: int) -> bool:
-    """Return whether two differing parts have a word in common, so that more than one run differs; no particles.
+    """Return whether two differing parts have a word in common and no particles, so that more than one run differs.
 
-    ``inner`` uint64[2, `LONGEST_NAME`] has the hashes of their words, or `PARTICLE`, or `TOUCHED`.
+    ``inner`` is `Room.inner`.
     """
     first, has_particle, is_shared = np.int64(0), False, False
     while first < min(n_a, n_b) and inner[0, first] == inner[1, first]:

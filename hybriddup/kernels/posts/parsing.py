@@ -1,4 +1,4 @@
-"""Posts as they are compared: the tokens that count, their letters, and what is around them, for many posts at once."""
+"""Posts in the form in which they are compared: the tokens of their content, the letters, and sets of other tokens."""
 
 from typing import NamedTuple
 
@@ -30,38 +30,38 @@ from hybriddup.kernels.text.words import mark_words
 
 NUMBERS, TAGS, EMOJIS, NAMES, SOURCES = range(5)
 N_SETS = 5
-"""What is around the words of a post, each a set of keys."""
+"""Number of sets of keys of a post: its numbers, hashtags, emoji, names and sources."""
 KINDS_OF_SETS = np.array([NUMBER, TAG, EMOJI, NAME, SOURCE], np.uint8)
 
 
 class ParsedPosts(NamedTuple):
-    """Some posts, one after another."""
+    """Parsed posts, concatenated."""
 
     offsets: Int64s
-    """int64[n_posts + 1]: where the tokens of each begin."""
+    """int64[n_posts + 1]: first token of each post."""
     keys: UInt64s
     kinds: UInt8s
     weights: Float32s
-    """uint64[n], uint8[n], float32[n]: the tokens that count, as `hybriddup.kernels.posts.tokens` has them."""
+    """uint64[n], uint8[n], float32[n]: the content tokens; see `hybriddup.kernels.posts.tokens`."""
     is_own: Bools
-    """bool[n]: own words of a post that quotes another one."""
+    """bool[n]: whether a token is one of the post's own words in a post that quotes another one."""
     bounds: Int32s
-    """int32[n, 2]: code points of the texts."""
+    """int32[n, 2]: first code point and end of each token in the texts."""
     starts: Int32s
-    """int32[n + 1]: where the letters of each token begin."""
+    """int32[n + 1]: first letter of each token."""
     letters: UInt32s
-    """uint32[n_letters]: code points of the spelling of the tokens, without spaces."""
+    """uint32[n_letters]: spelling of the tokens as code points, without spaces."""
     set_offsets: Int64s
     """int64[N_SETS * n_posts + 1]: the sets of post ``p`` begin at ``N_SETS * p``."""
     set_keys: UInt64s
-    """uint64[n]: rising within a set."""
+    """uint64[n]: keys of the tokens in each set, rising within a set."""
     is_cut: Bools
     """bool[n_posts]: whether a post ends in ``...`` or the like."""
 
 
 @njit(cache=True, nogil=True)
 def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPosts:
-    """Return posts as they are compared; ``points`` and ``offsets`` as `hybriddup.data.records.EncodedTexts`."""
+    """Return the parsed posts; ``points`` and ``offsets`` are `hybriddup.data.records.EncodedTexts`."""
     n_posts, n_points, longest = len(offsets) - 1, len(points), np.int64(0)
     for post in range(n_posts):
         longest = max(longest, offsets[post + 1] - offsets[post])
@@ -88,7 +88,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
             bounds[n, 0], bounds[n, 1] = first, last
             if has_quote > 0:
                 is_own[n] = tokens.parts[token] == 0
-            if kind == CHARACTER and last - first == 1:  # most are
+            if kind == CHARACTER and last - first == 1:  # the usual case
                 letters[n_letters] = points[first]
                 n_letters += 1
             else:
@@ -114,7 +114,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
 
 @njit(cache=True, nogil=True, inner=True)
 def begin_quote(tokens: Tokens, n: int) -> int:
-    """Return 1 if a post has words of its own beside a quote, -1 if it only quotes, 0 if it has no quote."""
+    """Return 1 if a post has a quote and words of its own, -1 if it only quotes, 0 if it has no quote."""
     own, quoted = np.float32(0.0), np.float32(0.0)
     for token in range(n if n > 0 and tokens.parts[n - 1] > 0 else 0):
         if WORD <= tokens.kinds[token] <= NAME:
@@ -129,10 +129,10 @@ def begin_quote(tokens: Tokens, n: int) -> int:
 def copy_letters(
     points: UInt32s, first: int, last: int, kind: np.uint8, known: Characters, letters: UInt32s, n: int
 ) -> int:
-    """Write the spelling of a token from place ``n`` on; return where it ends."""
+    """Write the spelling of a token from place ``n`` on; return its end."""
     for at in range(first, last):
         if kind == CHARACTER and at > first and points[at] == points[first]:
-            return n  # a character that is drawn out
+            return n  # a character repeated for emphasis
         if kind != WORD or is_spelling(points, first, at, last, known):
             letters[n] = points[at]
             n += 1
@@ -141,9 +141,9 @@ def copy_letters(
 
 @njit(cache=True, nogil=True, inner=True)
 def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
-    """Write the numbers, hashtags, emoji, names and words of sources of a post; numbers as often as they occur.
+    """Write the sets of keys of a post: numbers, hashtags, emoji, names and words of sources.
 
-    ``present`` has a bit for each kind of its tokens.
+    Numbers are a multiset. ``present`` has a bit for each kind of the post's tokens.
     """
     for which in range(N_SETS):
         start = set_offsets[first + which]
@@ -160,7 +160,7 @@ def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, se
 
 @njit(cache=True, nogil=True, inner=True)
 def without_repeats(values: UInt64s, start: int, end: int) -> int:
-    """Keep each of some rising numbers once; return where they end."""
+    """Remove repeats from sorted values in place; return the new end."""
     n = start
     for i in range(start, end):
         if i == start or values[i] != values[i - 1]:
@@ -173,7 +173,7 @@ def without_repeats(values: UInt64s, start: int, end: int) -> int:
 def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s, Float64s]:
     """Return the tokens of posts as texts: code points uint32[n], bounds int64[n_posts + 1], weights float64[n_posts].
 
-    There is a space after each word, and between characters of scripts with spaces if there was something between them.
+    A space follows each word, and each character of a script with spaces that is not adjacent to the next token.
     """
     n_posts = len(posts.offsets) - 1
     joined, bounds = np.empty(len(posts.letters) + len(posts.keys), np.uint32), np.zeros(n_posts + 1, np.int64)

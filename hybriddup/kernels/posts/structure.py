@@ -1,8 +1,8 @@
-"""What a post consists of: its own words, what it quotes, and the decoration around both.
+"""The structure of a post: its own words, quoted words, and decoration.
 
-Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), and the name of a source
-before a colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the head (``[Daily
-goal] ...``). A hashtag within a sentence is a word of it.
+Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), the name of a source before a
+colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the beginning (``[Daily goal]
+...``). A hashtag within a sentence is an ordinary word.
 """
 
 import numpy as np
@@ -29,22 +29,22 @@ from hybriddup.kernels.posts.tokens import (
 DROPPED = np.uint8(0)
 QUOTES = np.array([[ord(one), ord(other)] for one, other in ("“”", '""', "「」", "『』", "«»")], np.uint32)
 QUOTED = np.float32(5.0)
-"""Weight of what a quote within quotation marks holds, at least."""
+"""Smallest weight of the words of a quote."""
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
 DASHES = (ord("-"), ord("–"), ord("—"))
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
-"""A name of a source weighs no more: three or four words. The rest of the post weighs twice as much and 2 at least."""
+"""Largest weight of a source after a bar: three or four words. The rest must weigh at least 2 more than twice that."""
 LABEL_IS_SHORT = np.float32(3.5)
-"""So does one before a colon, where longer ones name a subject: ``Leeds weather today: ...``."""
+"""Largest weight of a source before a colon; longer ones name a subject: ``Leeds weather today: ...``."""
 BRACKETED = np.float32(10.0)
-"""A label in brackets weighs no more, and the rest half as much at least."""
+"""Largest weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
-"""Weight of what is before a serial number; next to less the number is content, as in ``Episode #12``."""
+"""Smallest weight of the words before a serial number; after less, the number is content, as in ``Episode #12``."""
 OWN_WORDS = np.float32(1.0)
-"""Own words of less weight beside a quote say nothing."""
+"""Smallest weight of own words in a post with a quote; with less, the post is only its quote."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -55,7 +55,7 @@ def is_content(kind: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def ends_of_content(tokens: Tokens, n: int) -> tuple[int, int]:
-    """Return the first and the last token that is content; ``n`` and -1 if there is none."""
+    """Return the first and the last content token; ``n`` and -1 if there is none."""
     head, tail = np.int64(0), np.int64(n - 1)
     while head < n and not is_content(tokens.kinds[head]):
         head += 1
@@ -66,7 +66,7 @@ def ends_of_content(tokens: Tokens, n: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True, inner=True)
 def weigh(tokens: Tokens, first: int, last: int) -> np.float32:
-    """Return the weight of some tokens."""
+    """Return the total weight of tokens ``first`` to ``last - 1``."""
     weight = np.float32(0.0)
     for token in range(first, last):
         weight += tokens.weights[token]
@@ -75,7 +75,7 @@ def weigh(tokens: Tokens, first: int, last: int) -> np.float32:
 
 @njit(cache=True, nogil=True, inner=True)
 def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bool:
-    """Settle the parts and kinds of a post's tokens; return whether the post is cut off, as by ``...``."""
+    """Determine the parts and final kinds of a post's tokens; return whether the post is cut off, as by ``...``."""
     head, tail = ends_of_content(tokens, n)
     if tail < 0:
         return False
@@ -96,7 +96,7 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
 
 @njit(cache=True, nogil=True, inner=True)
 def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
-    """Return whether a post ends in three points or the sign for them, or with the end of a headline: 【headline】."""
+    """Return whether a post ends with three dots, an ellipsis, or the end of a headline: 【headline】."""
     while end > first and points[end - 1] == SPACE:
         end -= 1
     if end > first and points[end - 1] in (ELLIPSIS, HEADLINE_END):
@@ -106,7 +106,7 @@ def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
-    """Return whether a mark is among some code points."""
+    """Return whether ``points[start:end]`` contains a mark."""
     for at in range(start, end):  # noqa: SIM110  (numba has no any)
         if points[at] == mark:
             return True
@@ -115,9 +115,9 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
-    """Make what stands in quotation marks up to the end of the post, after own words, a part of its own.
+    """Mark a quotation at the end of the post as a part of its own.
 
-    The same goes for what follows ``//``.
+    A quotation follows own words and is in quotation marks or follows ``//``.
     """
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
     mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
@@ -129,7 +129,7 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
         if stop > start and has_two_slashes(points, start, stop):
             quote = token
         elif stop > start and mark != 0 and has_between(points, start, stop, mark):
-            quote, mark = token, np.uint32(0)  # the nearest one: others open other quotations
+            quote, mark = token, np.uint32(0)  # the last one: earlier ones open other quotations
     if quote < n and weigh(tokens, quote, n) >= QUOTED:
         for token in range(quote, n):
             tokens.parts[token] = np.int32(1)
@@ -137,7 +137,7 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
 
 @njit(cache=True, nogil=True, inner=True)
 def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
-    """Return the mark that opens the quotation which a mark among some code points closes; 0 if there is none."""
+    """Return the opening mark for the first closing quotation mark in ``points[start:end]``; 0 if there is none."""
     for at in range(start, end):
         for kind in range(len(QUOTES)):
             if points[at] == QUOTES[kind, 1]:
@@ -147,7 +147,7 @@ def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
-    """Return whether ``//`` is among some code points."""
+    """Return whether ``points[start:end]`` contains ``//``."""
     for at in range(start, end - 1):  # noqa: SIM110  (numba has no any)
         if points[at] == SLASH and points[at + 1] == SLASH:
             return True
@@ -156,7 +156,7 @@ def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
-    """Return whether the last word is a number that only counts posts: after a mark, a hashtag or an emoji."""
+    """Return whether the last word is a serial number of the post: a number after a mark, a hashtag or an emoji."""
     if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
         return False
     for token in range(tail + 1, n):
@@ -172,7 +172,7 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
-    """Make the words before the first colon or bar a source, if they are one or two, and so a label in brackets."""
+    """Mark one or two words before the first colon or bar as a source, and a label in brackets too."""
     weight, start = np.float32(0.0), tokens.bounds[head, 0]
     is_label = start > first and points[start - 1] == OPEN
     for token in range(head, n - 1):
@@ -187,7 +187,7 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
-    """Make the words after the last bar, or a dash between spaces, a source, if they are few."""
+    """Mark a few words after the last bar, or after a dash between spaces, as a source."""
     weight = np.float32(0.0)
     for token in range(n - 1, 0, -1):
         if tokens.kinds[token] == NUMBER:
@@ -206,7 +206,7 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
-    """Make some content a source, if the rest of the post is long enough."""
+    """Mark content tokens ``first`` to ``last - 1`` as a source, if the rest of the post is long enough."""
     least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
     if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:
         return

@@ -1,7 +1,7 @@
 """Tokens of normalized posts: words, characters of scripts without spaces, numbers, names, hashtags and emoji.
 
-Words end where `hybriddup.kernels.text.words` says. Scripts that are written without spaces (Han, kana, Thai, Lao,
-Khmer, Myanmar), and Hangul, whose endings differ more than its words, are split by grapheme cluster.
+Words end at the boundaries of `hybriddup.kernels.text.words`. Scripts that are written without spaces (Han, kana, Thai,
+Lao, Khmer, Myanmar) are split by grapheme cluster, and so is Hangul, whose endings differ more than its words.
 """
 
 from typing import NamedTuple
@@ -13,14 +13,14 @@ from hybriddup.kernels.cache import njit
 
 LETTER, DIGIT, HAN, KANA, CLUSTER, HANGUL, PICTURE = (np.uint8(number) for number in range(1, 8))
 """Kinds of characters, in the bits of `KIND`; 0 = none of these. `CLUSTER`: Thai, Lao, Khmer, Myanmar."""
-KIND, IN_NAME, EXTENDS, SAYS_LITTLE = np.uint8(7), np.uint8(8), np.uint8(16), np.uint8(32)
-"""Further bits: ``\\w``, what names and hashtags are made of; a combining mark or joiner; a particle."""
+KIND, IN_NAME, EXTENDS, IS_PARTICLE = np.uint8(7), np.uint8(8), np.uint8(16), np.uint8(32)
+"""Mask of the kind, and flags: a character of names and hashtags (``\\w``); a combining mark or joiner; a particle."""
 
 WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number in range(1, 8))
-"""Kinds of tokens. `NAME`: a mention or link that is content, or a flag; `SOURCE`: part of a name of the source."""
+"""Kinds of tokens. `NAME`: a mention, link or flag; `SOURCE`: a word of the name of the post's source."""
 
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
-"""What one character of each kind says, in Han characters; a word counts up to `LONGEST` letters."""
+"""Weight of one character of a token, by kind of token, in Han characters; a word counts up to `LONGEST` letters."""
 LONGEST = 8
 FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
@@ -30,35 +30,35 @@ REPOST = np.array([ord(letter) for letter in "<repost>"], np.uint32)
 HTTP = np.array([ord(letter) for letter in "http"], np.uint32)
 LONGEST_TAG, LONGEST_EMOTICON, LONGEST_NAME = 60, 10, 30
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-"""Of the hash FNV-1a of 64 bits (Fowler, Noll, Vo 1991), here over code points."""
+"""Constants of the 64-bit hash FNV-1a (Fowler, Noll, Vo 1991), here over code points."""
 
 
 class Characters(NamedTuple):
-    """What is known of characters and words before any post is read."""
+    """Properties of characters and words, which do not depend on the posts."""
 
     kinds: UInt8s
-    """uint8[0x110000]: the kind of each code point, with the bits above."""
+    """uint8[0x110000]: kind and flags of each code point."""
     word_classes: UInt8s
-    """uint8[0x110000]: for `hybriddup.kernels.text.words.mark_words`."""
+    """uint8[0x110000]: Word_Break class of each code point, for `hybriddup.kernels.text.words.mark_words`."""
     fillers: UInt64s
-    """uint64[n], rising: the hashes of words that say nothing, such as interjections."""
+    """uint64[n], rising: hashes of words without content, such as interjections."""
 
 
 class Tokens(NamedTuple):
-    """The tokens of one post; each array has room for one a code point."""
+    """The tokens of one post; each array has as many entries as the longest post has code points."""
 
     keys: UInt64s
     kinds: UInt8s
     weights: Float32s
     bounds: Int32s
-    """int32[n, 2]: code points of the posts."""
+    """int32[n, 2]: first code point and end of each token."""
     parts: Int32s
-    """int32[n]: 0 = own words, then the number of the quote."""
+    """int32[n]: 0 for the post's own words, else the number of the quote."""
 
 
 @njit(cache=True, nogil=True)
 def make_tokens(n: int) -> Tokens:
-    """Return room for the tokens of a post of ``n`` code points."""
+    """Return work space for the tokens of a post of up to ``n`` code points."""
     return Tokens(
         np.empty(n, np.uint64),
         np.empty(n, np.uint8),
@@ -70,13 +70,13 @@ def make_tokens(n: int) -> Tokens:
 
 @njit(cache=True, nogil=True, inner=True)
 def hashed(value: np.uint64, code_point: int) -> np.uint64:
-    """Return a hash after one more code point."""
+    """Return the hash ``value`` updated by one code point."""
     return (value ^ np.uint64(code_point)) * PRIME
 
 
 @njit(cache=True, nogil=True, inner=True)
 def begins_with(points: UInt32s, place: int, end: int, literal: UInt32s) -> bool:
-    """Return whether a literal begins here."""
+    """Return whether a literal is at ``place``."""
     if end - place < len(literal):
         return False
     for i in range(len(literal)):  # noqa: SIM110  (numba has no all)
@@ -87,14 +87,14 @@ def begins_with(points: UInt32s, place: int, end: int, literal: UInt32s) -> bool
 
 @njit(cache=True, nogil=True, inner=True)
 def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Characters, tokens: Tokens) -> int:
-    """Write the tokens of the post ``points[first:end]``; return how many there are.
+    """Write the tokens of the post ``points[first:end]``; return their number.
 
-    ``begins`` bool[n_points] marks where words begin, as `mark_words` does.
+    ``begins`` bool[n_points] is the result of `mark_words`: it marks the beginnings of words.
     """
     n, part, place = np.int64(0), np.int32(0), first
     while place < end:
         point = points[place]
-        if is_lone_han(points, place, end, known):  # most are
+        if is_lone_han(points, place, end, known):  # the usual case
             n += put_han(point, place, part, known, tokens, n)
             place += 1
             continue
@@ -132,7 +132,7 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
 
 @njit(cache=True, nogil=True, inner=True)
 def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> bool:
-    """Return whether this is a Han character without marks."""
+    """Return whether a Han character without combining marks is at ``place``."""
     if known.kinds[points[place]] & KIND != HAN:
         return False
     return place + 1 == end or known.kinds[points[place + 1]] & EXTENDS == 0
@@ -140,14 +140,14 @@ def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> boo
 
 @njit(cache=True, nogil=True, inner=True)
 def put_han(point: np.uint32, place: int, part: np.int32, known: Characters, tokens: Tokens, n: int) -> int:
-    """Write a Han character as token ``n``, as `put_token` does."""
+    """Write a Han character as token ``n``, unless it repeats the two tokens before it; return the number written."""
     key = hashed(OFFSET_BASIS, point)
     if n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.parts[n - 2] == part:
         if tokens.bounds[n - 1, 1] == place:
             tokens.bounds[n - 1, 1] = place + 1
         return np.int64(0)
     tokens.keys[n], tokens.kinds[n], tokens.parts[n] = key, CHARACTER, part
-    tokens.weights[n] = np.float32(0.0) if known.kinds[point] & SAYS_LITTLE else WEIGHTS[HAN]
+    tokens.weights[n] = np.float32(0.0) if known.kinds[point] & IS_PARTICLE else WEIGHTS[HAN]
     tokens.bounds[n, 0], tokens.bounds[n, 1] = place, place + 1
     return np.int64(1)
 
@@ -164,7 +164,7 @@ def put_token(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Write token ``n``, unless it is what the two before it are; return how many were written."""
+    """Write token ``n``, unless it repeats the two tokens before it; return the number written."""
     key, weight = OFFSET_BASIS, np.float32(1.0)
     if of_token == NUMBER:
         key = key_of_number(points, place, end)
@@ -179,7 +179,7 @@ def put_token(
         for at in range(place, end):
             key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
         if of_token == CHARACTER:
-            weight = np.float32(0.0) if known.kinds[points[place]] & SAYS_LITTLE else WEIGHTS[kind]
+            weight = np.float32(0.0) if known.kinds[points[place]] & IS_PARTICLE else WEIGHTS[kind]
     is_said_again = n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key
     if of_token in (WORD, CHARACTER) and is_said_again and tokens.parts[n - 2] == part:
         if tokens.bounds[n - 1, 1] == place:
@@ -192,7 +192,7 @@ def put_token(
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_word(points: UInt32s, place: int, end: int, begins: Bools, known: Characters) -> int:
-    """Return where a word ends: at the next boundary, or at the first character of another kind of script."""
+    """Return the end of a word: the next boundary, or the first character of another kind of script."""
     at = place + 1
     while at < end and not begins[at] and not HAN <= known.kinds[points[at]] & KIND <= HANGUL:
         at += 1
@@ -201,7 +201,7 @@ def end_of_word(points: UInt32s, place: int, end: int, begins: Bools, known: Cha
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_cluster(points: UInt32s, place: int, end: int, known: Characters) -> int:
-    """Return where a character ends, with the combining marks after it."""
+    """Return the end of a character and the combining marks after it."""
     at = place + 1
     while at < end and known.kinds[points[at]] & EXTENDS:
         at += 1
@@ -210,7 +210,7 @@ def end_of_cluster(points: UInt32s, place: int, end: int, known: Characters) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_number(points: UInt32s, place: int, end: int, known: Characters) -> int:
-    """Return where a number ends: digits, with points and commas between them."""
+    """Return the end of a number: digits, with points and commas between them."""
     at = place + 1
     while at < end:
         is_inner = at + 1 < end and points[at] in (COMMA, POINT) and known.kinds[points[at + 1]] & KIND == DIGIT
@@ -222,7 +222,7 @@ def end_of_number(points: UInt32s, place: int, end: int, known: Characters) -> i
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_link(points: UInt32s, place: int, end: int) -> int:
-    """Return where an address ends that begins with ``http``; ``place`` if none does."""
+    """Return the end of a link that begins with ``http``; ``place`` if there is none."""
     at = place + len(HTTP)
     at += at < end and points[at] == ord("s")
     if end - at < 3 or points[at] != ord(":") or points[at + 1] != ord("/"):
@@ -234,7 +234,7 @@ def end_of_link(points: UInt32s, place: int, end: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_mask(points: UInt32s, place: int, end: int) -> int:
-    """Return where a mask such as ``<url>`` ends; ``place`` if there is none."""
+    """Return the end of a mask such as ``<url>``; ``place`` if there is none."""
     at = place + 1
     while at < end and 97 <= points[at] <= 122:
         at += 1
@@ -243,7 +243,7 @@ def end_of_mask(points: UInt32s, place: int, end: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_name(points: UInt32s, place: int, end: int, known: Characters) -> int:
-    """Return where a mention ends that begins with ``@``."""
+    """Return the end of a mention that begins with ``@``."""
     at = place + 1
     while at < end and at - place <= LONGEST_NAME:
         if not known.kinds[points[at]] & IN_NAME and points[at] not in (MIDDLE_DOT, HYPHEN):
@@ -254,7 +254,7 @@ def end_of_name(points: UInt32s, place: int, end: int, known: Characters) -> int
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> int:
-    """Return where a hashtag ends, ``#two words#`` or ``#word``; ``place`` if there is none."""
+    """Return the end of a hashtag, ``#two words#`` or ``#word``; ``place`` if there is none."""
     at = place + 1
     while at < end and at - place <= LONGEST_TAG and points[at] != HASH and points[at] != LEFT:
         at += 1
@@ -270,7 +270,7 @@ def end_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Characters) -> int:
-    """Return where an emoji or an emoticon such as ``[doge]`` ends; ``place`` if there is none."""
+    """Return the end of an emoji or an emoticon such as ``[doge]``; ``place`` if there is none."""
     at = place + 1
     if points[place] != OPEN:
         while at < end and not begins[at]:
@@ -285,7 +285,7 @@ def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Ch
 
 @njit(cache=True, nogil=True, inner=True)
 def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
-    """Return whether a letter of a word belongs to a run of three or more and is not its first: soooo is so."""
+    """Return whether a letter is in a run of three or more equal letters and is not the first: soooo is read as so."""
     if at == first or points[at - 1] != points[at]:
         return False
     is_third = at - 1 > first and points[at - 2] == points[at]
@@ -294,14 +294,14 @@ def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_spelling(points: UInt32s, first: int, at: int, end: int, known: Characters) -> bool:
-    """Return whether a character belongs to the spelling of its word; apostrophes and drawn-out letters do not."""
+    """Return whether a character belongs to the spelling of its word; apostrophes and lengthened letters do not."""
     is_part = known.kinds[points[at]] & (IN_NAME | EXTENDS) != 0 and points[at] != JOINER
     return bool(is_part and not is_drawn_out(points, first, at, end))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def key_of_word(points: UInt32s, place: int, end: int, known: Characters) -> tuple[np.uint64, int]:
-    """Return the hash of a word's spelling, and its letters without marks."""
+    """Return the hash of a word's spelling, and the number of its letters without marks."""
     key, n = OFFSET_BASIS, np.int64(0)
     for at in range(place, end):
         if is_spelling(points, place, at, end, known):
@@ -348,7 +348,7 @@ def is_fraction_of_zeros(points: UInt32s, place: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_of_thousands(points: UInt32s, place: int, end: int) -> bool:
-    """Return whether three digits follow, and no more of the same group."""
+    """Return whether exactly three digits follow."""
     stop = place + 1
     while stop < end and points[stop] not in (COMMA, POINT):
         stop += 1
@@ -357,7 +357,7 @@ def is_of_thousands(points: UInt32s, place: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_filler(fillers: UInt64s, key: np.uint64) -> bool:
-    """Return whether a word says nothing."""
+    """Return whether a word has no content."""
     place = np.searchsorted(fillers, key)
     return bool(place < len(fillers) and fillers[place] == key)
 

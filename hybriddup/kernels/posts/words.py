@@ -26,7 +26,7 @@ from hybriddup.kernels.text.words import mark_words
 def may_have_more_than_words(points: UInt32s, offsets: Int64s, kinds: UInt8s) -> Bools:
     """Return bool[n_posts]: False for posts that certainly have no emoji, link or mention.
 
-    ``points`` and ``offsets`` are those of `hybriddup.data.records.EncodedTexts`, ``kinds`` those of `Characters`.
+    ``points`` and ``offsets`` are `hybriddup.data.records.EncodedTexts`, ``kinds`` is `Characters.kinds`.
     """
     may_have = np.zeros(len(offsets) - 1, np.bool_)
     for post in range(len(may_have)):
@@ -41,7 +41,7 @@ def may_have_more_than_words(points: UInt32s, offsets: Int64s, kinds: UInt8s) ->
 
 @njit(cache=True, nogil=True)
 def words_of_posts(points: UInt32s, offsets: Int64s, known: Characters) -> tuple[UInt32s, Int64s]:
-    """Return the posts without emoji, links and mentions, in the same form; a post of nothing else stays as it is."""
+    """Return the posts without emoji, links and mentions, in the same form; posts with nothing else are unchanged."""
     n_posts, longest = len(offsets) - 1, np.int64(0)
     for post in range(n_posts):
         longest = max(longest, offsets[post + 1] - offsets[post])
@@ -69,7 +69,7 @@ def has_words(tokens: Tokens, n: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def copy_words(points: UInt32s, first: int, end: int, tokens: Tokens, n_tokens: int, words: UInt32s, n: int) -> int:
-    """Write what is left of a post from place ``n`` on, one space for several; return where it ends."""
+    """Write the words of a post from place ``n`` on, with repeated spaces merged; return their end."""
     start, at = n, first
     for token in range(n_tokens + 1):
         is_last = token == n_tokens

@@ -1,4 +1,4 @@
-"""The characters of texts: renumbered so that tables by character are small, and sketched so that pairs are bounded."""
+"""Renumbers the characters of texts, for small tables by character, and sketches them, to bound the scores of pairs."""
 
 import numpy as np
 
@@ -7,20 +7,20 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 
 SPREAD = np.uint32(2654435761)
-"""Odd, and near 2**32 divided by the golden ratio: neighbours among the code points get classes far apart."""
-OF_OCCURRENCE = np.uint32(2246822519)
-"""Odd: the occurrences of one class get bits far apart."""
+"""Odd multiplier near 2**32 divided by the golden ratio: neighbouring code points get distant classes."""
+OCCURRENCE_SPREAD = np.uint32(2246822519)
+"""Odd multiplier: the occurrences of one class get distant bits."""
 N_CLASSES, CLASS_SHIFT = 1024, np.uint32(22)
-"""Characters of one class count as one character."""
+"""Number of classes of characters, and the shift from a 32-bit hash to a class."""
 BIT_SHIFT = np.uint32(24)
-"""Leaves the number of one of the 256 bits of a sketch."""
+"""Shift from a 32-bit hash to one of the 256 bits of a sketch."""
 
 
 @njit(cache=True, nogil=True)
 def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
-    """Return the symbol of each code point, int32[n], and how many symbols there are.
+    """Return the symbol of each code point, int32[n], and the number of symbols.
 
-    ``symbol_of`` int32[highest code point + 1] is -1 everywhere; it is filled in place.
+    ``symbol_of`` int32[highest code point + 1] is filled with -1; it is changed in place.
     """
     symbols, n_symbols = np.empty(len(code_points), np.int32), 0
     for i in range(len(code_points)):
@@ -34,20 +34,20 @@ def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
 
 @njit(cache=True, nogil=True)
 def sketch_characters(code_points: UInt32s, offsets: Int64s, sketches: UInt64s) -> None:
-    """Write a bit for each character of each text: one for the first a, another one for the second a, and so on.
+    """Set a bit for each character of each text: one for the first a, another one for the second a, and so on.
 
     Parameters
     ----------
     code_points, offsets
         As in `hybriddup.data.records.EncodedTexts`.
     sketches
-        uint64[n_texts, SKETCH_WORDS], zeros; filled in place. Which bit it is a hash tells.
+        uint64[n_texts, SKETCH_WORDS], zeros; changed in place. A hash selects the bit.
     """
     n_before = np.zeros(N_CLASSES, np.uint32)
     for text in range(len(offsets) - 1):
         for i in range(offsets[text], offsets[text + 1]):
             of_point = np.uint32(code_points[i] * SPREAD) >> CLASS_SHIFT
-            hashed = np.uint32(of_point * SPREAD + n_before[of_point] * OF_OCCURRENCE) >> BIT_SHIFT
+            hashed = np.uint32(of_point * SPREAD + n_before[of_point] * OCCURRENCE_SPREAD) >> BIT_SHIFT
             sketches[text, np.uint64(hashed >> np.uint32(6))] |= ONE << np.uint64(hashed & np.uint32(63))
             n_before[of_point] += np.uint32(1)
         for i in range(offsets[text], offsets[text + 1]):

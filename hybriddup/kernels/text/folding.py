@@ -1,4 +1,4 @@
-"""Folding texts character by character through a table, leaving out repeats, and noticing literals on the way."""
+"""Folds texts character by character through a table, collapses repeated characters, and finds literals."""
 
 from typing import NamedTuple
 
@@ -8,21 +8,21 @@ from hybriddup.data.records import Bools, Int64s, UInt8s, UInt32s
 from hybriddup.kernels.cache import njit
 
 POINT = np.uint32(0x1FFFFF)
-"""The bits of an entry that hold a code point."""
-STANDS_ONCE = np.uint32(1 << 21)
-"""Set where a character is left out after itself; set for the space, a text has none at its ends either."""
-STANDS_ONCE_SHIFT = np.uint32(21)
+"""Mask of an entry's code point."""
+COLLAPSES = np.uint32(1 << 21)
+"""Flag: repeats of the character collapse into one. On the space, it also strips the ends of a text."""
+COLLAPSES_SHIFT = np.uint32(21)
 SPECIAL = np.uint32(1 << 22)
-"""Set where a character cannot be folded without its text; the entry's point is the character itself."""
+"""Flag: folding the character depends on the text around it; the entry's point is the character itself."""
 SEVERAL = np.uint32(1 << 23)
-"""Set where a character becomes none or several: the entry's point is then a place in `FoldingTable.several`."""
+"""Flag: the character becomes no characters or several; the entry's point is an index into `FoldingTable.several`."""
 ENDS_LITERAL = np.uint32(1 << 24)
-"""Set where a character is the last one of a literal; never together with `SEVERAL`."""
+"""Flag: the character is the last one of a literal; never set together with `SEVERAL`."""
 NUMBER_SHIFT = np.uint32(25)
-"""From here up, an entry holds how many entries of `FoldingTable.several` stand for the character, or which is the
-first literal that ends with it."""
+"""Shift of an entry's number: with `SEVERAL`, the number of replacements; with `ENDS_LITERAL`, the first literal that
+ends with the character."""
 MAX_SEVERAL = 4
-"""Characters that one character may become at most, so that callers know how much room to give."""
+"""Largest number of characters that one character becomes; callers size the output by it."""
 
 TEXT_IS_SPECIAL = np.uint8(1)
 TEXT_HAS_LITERAL = np.uint8(2)
@@ -33,23 +33,23 @@ DOT, ELLIPSIS, IDEOGRAPHIC_STOP = np.uint32(0x2E), np.uint32(0x2026), np.uint32(
 
 
 class FoldingTable(NamedTuple):
-    """What becomes of each character, as arrays for `fold_texts`."""
+    """The replacement of each character, as arrays for `fold_texts`."""
 
     entries: UInt32s
-    """uint32[0x110000]: by code point, the point that it becomes, with flags."""
+    """uint32[0x110000]: by code point, its replacement and flags."""
     several: UInt32s
-    """uint32[n]: entries that stand for one character together, one after another; none has `SEVERAL`."""
+    """uint32[n]: entries of the characters that replace one character, concatenated; none has `SEVERAL`."""
     literals: UInt32s
-    """uint32[n]: the code points of all literals, one after another; those with the same end stand together."""
+    """uint32[n]: code points of all literals, concatenated; literals with the same last character are consecutive."""
     literal_bounds: Int64s
     """int64[n_literals + 1]: literal ``i`` is ``literals[literal_bounds[i]:literal_bounds[i + 1]]``; none is empty."""
     literal_states: UInt8s
-    """uint8[n_literals]: the state of a text that holds the literal."""
+    """uint8[n_literals]: state of a text that contains the literal."""
     drops_questions: bool
-    """Whether question marks between two spaces, or a space and the end, are left out; the space then stands once, and
-    ends a literal."""
+    """Whether question marks between two spaces, or between a space and the end, are removed. The space then has
+    `COLLAPSES` and `ENDS_LITERAL`."""
     joins_dots: bool
-    """Whether two dots or more become an ellipsis; dots then stand once, and end a literal."""
+    """Whether two or more dots become an ellipsis. Dots then have `COLLAPSES` and `ENDS_LITERAL`."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -60,13 +60,13 @@ def is_dot(point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def put(entry: np.uint32, folded: UInt32s, end: int, before: np.uint32) -> int:
-    """Put the character of an entry at ``folded[end]``; return the new end, or the old one where it repeats ``before``.
+    """Put the character of an entry at ``folded[end]``; return the new end, or the old one if it repeats ``before``.
 
-    Whether a character repeats is hard to foretell, so this is arithmetic and not a branch.
+    Repeats are hard to predict, so this is arithmetic and not a branch.
     """
     point = entry & POINT
     folded[end] = point
-    return end + 1 - np.int64((entry >> STANDS_ONCE_SHIFT) & np.uint32(point == before))
+    return end + 1 - np.int64((entry >> COLLAPSES_SHIFT) & np.uint32(point == before))
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +81,7 @@ def ends_with(folded: UInt32s, start: int, end: int, literals: UInt32s, first: i
 
 @njit(cache=True, nogil=True, inner=True)
 def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
-    """Return where ``folded[start:end]`` ends without question marks that stand alone, or ``end`` where none do."""
+    """Return the end of ``folded[start:end]`` without question marks that follow a space at its end."""
     before = end
     while before > start and folded[before - 1] == QUESTION:
         before -= 1
@@ -92,7 +92,7 @@ def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
 def state_at_end(
     entry: np.uint32, folded: UInt32s, start: int, end: int, table: FoldingTable, found: Bools
 ) -> np.uint8:
-    """Return the states of the literals at the end of ``folded[start:end]``, whose last character is of ``entry``.
+    """Return the states of the literals at the end of ``folded[start:end]``, given the entry of its last character.
 
     ``found`` bool[n_literals] is set for each of them.
     """
@@ -126,7 +126,7 @@ def fold_texts(
 
     Notes
     -----
-    The other states of a text are those of the literals in the folded text.
+    The other states of a text come from the literals in the folded text.
     """
     entries, several, drops_questions, joins_dots = (
         table.entries,
@@ -136,11 +136,11 @@ def fold_texts(
     )
     bounds = np.zeros(len(offsets), np.int64)
     states = np.zeros(len(offsets) - 1, np.uint8)
-    strip = entries[SPACE] & STANDS_ONCE != 0
+    strip = entries[SPACE] & COLLAPSES != 0
     end = np.int64(0)
     for text in range(len(offsets) - 1):
         start = end
-        before = SPACE  # so that none is put at the beginning where repeated spaces go
+        before = SPACE  # so that collapsing spaces also strips the beginning
         for place in range(offsets[text], offsets[text + 1]):
             entry = entries[points[place]]
             if entry < SPECIAL:

@@ -3,8 +3,8 @@
 After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are arrays of symbols, which
 `hybriddup.steps.verifiers.characters` explains.
 
-The places of a text's symbols are words of 64 bits: word ``w * n_symbols + s`` has bit ``i`` set where symbol ``s``
-stands at place ``64 * w + i``. What short texts read is then together, however long the longest text is.
+The places of a text's symbols are bit masks of 64 bits: word ``w * n_symbols + s`` has bit ``i`` set if symbol ``s`` is
+at place ``64 * w + i``. The words of short texts are then adjacent in memory, however long the longest text is.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from hybriddup.kernels.popcount import ONE, popcount
 
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW_SIX_BITS = np.uint64(63)
-WORDS_A_STRIP = 4
+WORDS_PER_STRIP = 4
 
 
 @njit(cache=True, nogil=True)
@@ -62,10 +62,10 @@ def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, 
 def lcs_strip(
     places: UInt64s, n_symbols: int, first_word: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return how much of the LCS lies in `WORDS_A_STRIP` words of a marked text, from ``first_word`` on.
+    """Return the part of the LCS length in `WORDS_PER_STRIP` words of a marked text, from ``first_word`` on.
 
-    ``carries`` uint8[end - start] is what the strip before carries into this one at each symbol, 0 for the first; it
-    is replaced by what this one carries into the next.
+    ``carries`` uint8[end - start] contains the carry of the previous strip at each symbol, 0 for the first strip; it is
+    replaced by the carry of this strip.
     """
     a, b, c, d = ALL_ONES, ALL_ONES, ALL_ONES, ALL_ONES
     of_word = np.uint64(n_symbols)
@@ -82,7 +82,7 @@ def lcs_strip(
 
 @njit(cache=True, nogil=True)
 def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return a word of the state after one more symbol, and what it carries into the next word."""
+    """Return a word of the state after one more symbol, and its carry into the next word."""
     common = state & marked
     total = state + common
     with_carry = total + carry
@@ -97,14 +97,14 @@ def lcs_many_words(
     for i in range(end - start):
         carries[i] = np.uint8(0)
     length = np.int64(0)
-    for first_word in range(0, n_words, WORDS_A_STRIP):
+    for first_word in range(0, n_words, WORDS_PER_STRIP):
         length += lcs_strip(places, n_symbols, first_word, symbols, start, end, carries)
     return length
 
 
 @njit(cache=True, nogil=True)
 def longest_of(offsets: Int64s, texts: Int64s) -> int:
-    """Return the symbols of the longest of these texts; 0 where there are none."""
+    """Return the number of symbols of the longest of these texts; 0 without texts."""
     longest = np.int64(0)
     for text in texts:
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -120,11 +120,11 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
     symbols, offsets
         The texts: int32[n] symbols below ``n_symbols``, int64[n_texts + 1].
     earlier, later
-        int64[n_pairs]: text numbers. Pairs of one later text should stand together: its table is then made once.
+        int64[n_pairs]: text numbers. Pairs of one later text should be consecutive, so that its table is made once.
     """
     lengths = np.zeros(len(earlier), np.int64)
-    n_strips = longest_of(offsets, later) // (64 * WORDS_A_STRIP) + 1
-    places = np.zeros(n_strips * WORDS_A_STRIP * n_symbols, np.uint64)
+    n_strips = longest_of(offsets, later) // (64 * WORDS_PER_STRIP) + 1
+    places = np.zeros(n_strips * WORDS_PER_STRIP * n_symbols, np.uint64)
     carries = np.empty(longest_of(offsets, earlier), np.uint8)
     marked, n_words = np.int64(-1), np.int64(0)
     for pair in range(len(earlier)):
@@ -149,10 +149,10 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
 def symbols_in_common(
     symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64s, later: Int64s, needed: Int64s
 ) -> Int64s:
-    """Return int64[n_pairs]: how many symbols each pair has in common, whatever their order; the LCS is no longer.
+    """Return int64[n_pairs]: the number of common symbols of each pair in any order, an upper bound of the LCS length.
 
-    Where that is less than ``needed`` int64[n_pairs], it is any number below it. The other parameters are those of
-    `lcs_lengths`, which takes ten times as long.
+    A result below ``needed`` int64[n_pairs] may be any number below it. The other parameters are as for `lcs_lengths`,
+    which takes ten times as long.
     """
     in_common = np.zeros(len(earlier), np.int64)
     left, counted = np.zeros(n_symbols, np.int32), np.int64(-1)
@@ -177,6 +177,6 @@ def symbols_in_common(
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_counts(counts: Int32s, symbols: Int32s, start: int, end: int, number: np.int32) -> None:
-    """Add a number to the count of each of ``symbols[start:end]``, as often as it stands there."""
+    """Add a number to the count of each symbol in ``symbols[start:end]``, once per occurrence."""
     for i in range(start, end):
         counts[np.uint64(symbols[np.uint64(i)])] += number

@@ -1,4 +1,4 @@
-"""Character n-grams whose size goes by script, as slices of the text's code points."""
+"""Character n-grams whose size depends on the script, as slices of the text's code points."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ DENSE_RANGES = (
     (0xFF00, 0xFFEF),  # full-width and half-width forms
 )
 FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
-"""From here on: emoji, and Han of the supplementary planes."""
+"""First code point of emoji and of Han characters in the supplementary planes."""
 
 
 def mark_sixteens() -> Bools:
-    """Return bool[4096]: which groups of sixteen code points below 0x10000 are dense; ranges begin and end with one."""
+    """Return bool[4096]: whether each group of sixteen code points below 0x10000 is dense; ranges are whole groups."""
     dense = np.zeros(0x1000, np.bool_)
     for first, last in DENSE_RANGES:
         dense[first >> 4 : (last >> 4) + 1] = True
@@ -33,8 +33,8 @@ IS_DENSE = mark_sixteens()
 def is_dense_script(code_point: np.uint32) -> bool:
     """Return whether one character carries about as much as a word: Han, kana, hangul, emoji and their punctuation.
 
-    Full-width forms and CJK punctuation count with the characters they stand among; so does the general punctuation
-    block, whose quotation marks and dashes are Chinese ones in Chinese text.
+    Full-width forms and CJK punctuation count as dense, and so does the general punctuation block, whose quotation
+    marks and dashes are Chinese ones in Chinese text.
     """
     group = np.uint64(min(code_point, np.uint32(0xFFFF))) >> np.uint64(4)
     return code_point >= FIRST_DENSE_OF_HIGHER_PLANES or (code_point < 0x10000 and IS_DENSE[group])
@@ -42,7 +42,7 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Return the end of the run of one kind of script that begins at ``start``, and whether the script is dense."""
+    """Return the end of the run of dense or other scripts that begins at ``start``, and whether it is dense."""
     dense = is_dense_script(code_points[start])
     position = start + 1
     while position < end and is_dense_script(code_points[position]) == dense:
@@ -63,8 +63,8 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
 
     Notes
     -----
-    N-grams never cross from one kind of script into the other, so a word of Latin in a Chinese post keeps its tokens
-    whatever stands beside it. Within a run they are in order of size, then of place.
+    N-grams never cross from one kind of script into the other, so a Latin word in a Chinese post has the same tokens in
+    any context. Within a run they are ordered by size, then by place.
     """
     most = len(code_points) * np.int64(max(dense[1] - dense[0], other[1] - other[0]) + 1)
     starts, lengths = np.empty(most, np.int64), np.empty(most, np.int32)
@@ -81,7 +81,7 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
 
 @njit(cache=True, nogil=True, inner=True)
 def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: Int32s, n: np.uint64) -> np.uint64:
-    """Write the n-grams of a run after the first ``n``; return how many there are now.
+    """Append the n-grams of a run to the first ``n``; return the new number.
 
     A run shorter than the smallest size is one n-gram by itself.
     """

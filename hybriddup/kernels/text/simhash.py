@@ -9,8 +9,8 @@ from hybriddup.kernels.vectors import add_where
 
 WEIGHT_UNIT = 256
 """Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""
-MOST_OF_A_BLOCK = 32767
-"""Sums of some tokens are kept in 16 bits, as many of them as fit, because a register then holds twice as many."""
+MAX_BLOCK_WEIGHT = 32767
+"""Largest total weight of a block of tokens: its sums have 16 bits, because a register then holds twice as many."""
 
 
 @njit(cache=True, nogil=True)
@@ -25,7 +25,7 @@ def count_weights(weights: Float32s) -> Int32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def move_block(block: Int16s, sums: Int64s) -> None:
-    """Add the sums of a block int16[64 * words] to the text's, int64[64 * words], and begin the next; both in place."""
+    """Add the sums of a block, int16[64 * words], to the text's, int64[64 * words], and reset the block."""
     for bit in range(len(sums)):
         sums[bit] += block[bit]
         block[bit] = 0
@@ -42,20 +42,20 @@ def add_heavy_token(sums: Int64s, hashes: UInt64s, token: int, weight: int) -> N
 def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
     """Fill ``sums`` int64[64 * words] with the weight of the 1-votes of each bit; return the total weight.
 
-    ``block`` int16[64 * words] is room to work in, all 0 before and after.
+    ``block`` int16[64 * words] is work space, all 0 before and after the call.
     """
     for bit in range(len(sums)):
         sums[bit] = 0
-    total, room = np.int64(0), np.int64(MOST_OF_A_BLOCK)
+    total, room = np.int64(0), np.int64(MAX_BLOCK_WEIGHT)
     for token in range(first, last):
         weight = np.int64(weights[token])
         total += weight
-        if weight > MOST_OF_A_BLOCK:
+        if weight > MAX_BLOCK_WEIGHT:
             add_heavy_token(sums, hashes, token, weight)
             continue
         if weight > room:
             move_block(block, sums)
-            room = np.int64(MOST_OF_A_BLOCK)
+            room = np.int64(MAX_BLOCK_WEIGHT)
         room -= weight
         for word in range(hashes.shape[1]):
             add_where(block, np.uint64(64 * word), hashes[token, word], np.int16(weight))
@@ -87,7 +87,7 @@ def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
     weights
         int32[n_tokens], in units of 1 / `WEIGHT_UNIT`, 1 to 256,000.
     offsets
-        int64[n_texts + 1]: where each text's tokens begin. A text without tokens gets fingerprint 0.
+        int64[n_texts + 1]: first token of each text. A text without tokens gets fingerprint 0.
     """
     n_texts = len(offsets) - 1
     words = hashes.shape[1]

@@ -11,13 +11,13 @@ from hybriddup.kernels.vectors import equal_of_four
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
 BUCKET = 4
-"""Slots of a bucket, which are filled in order: as many as `equal_of_four` compares."""
+"""Slots per bucket, filled in order; `equal_of_four` compares all of them."""
 LAST_SLOT = np.uint64(BUCKET - 1)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
-    """Return the slot that holds the key, or the empty slot where it would go. ``len(keys)`` is a power of 2."""
+    """Return the slot of the key, or the empty slot for inserting it; ``len(keys)`` is a power of 2."""
     mask = np.uint64(len(keys) - 1)
     slot = (key ^ (key >> HALF)) & mask
     while keys[slot] != EMPTY and keys[slot] != key:
@@ -27,17 +27,17 @@ def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
-    """Return the distinct tokens uint64[n] (by hash, sorted by first use) and how many texts hold each, int32[n].
+    """Return the hashes of the distinct tokens by first use, uint64[n], and the number of texts with each, int32[n].
 
     Parameters
     ----------
     hashes
         uint64[n_tokens].
     offsets
-        int64[n_texts + 1]: where each text's tokens begin.
+        int64[n_texts + 1]: first token of each text.
     """
     distinct, n_distinct = np.empty(len(hashes), np.uint64), 0
-    # a note: the last text that holds the key, counted from 1, in the upper half, and how many texts do in the lower
+    # a note: upper half, the last text with the key, counted from 1; lower half, the number of texts with the key
     keys, notes = np.zeros(slots_for(0), np.uint64), np.zeros(slots_for(0), np.uint64)
     for text in range(len(offsets) - 1):
         first, last = offsets[text], offsets[text + 1]
@@ -61,9 +61,9 @@ def note_tokens(
     distinct: UInt64s,
     n_distinct: int,
 ) -> int:
-    """Note the tokens of a text in tables with room; write new ones after the distinct ones, return how many these are.
+    """Count the tokens of a text in tables with enough room; append new tokens to ``distinct``, return their number.
 
-    The table is handed over once a text: a loop that may put another in its place counts references all the time.
+    The table is a parameter, passed once per text: in a loop that may replace it, numba counts references at each turn.
     """
     for token in range(first, last):
         key = max(hashes[token], ONE)
@@ -78,7 +78,7 @@ def note_tokens(
 
 @njit(cache=True, nogil=True)
 def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
-    """Return the same keys and notes in four times as many slots: a table stays in the cache while it is small."""
+    """Return the keys and notes in a table of four times the size; it grows on demand, to fit the CPU cache."""
     more_keys, more_notes = np.zeros(4 * len(keys), np.uint64), np.zeros(4 * len(keys), np.uint64)
     for old in range(len(keys)):
         if keys[old] != EMPTY:
@@ -89,14 +89,14 @@ def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
 
 @njit(cache=True, nogil=True)
 def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
-    """Return int32[n_tokens]: how often the token stands in its text; parameters as for `count_documents`."""
+    """Return int32[n_tokens]: occurrences of each token in its text; the parameters are as for `count_documents`."""
     longest = np.int64(0)
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
     n_slots = slots_for(longest)
     keys = np.empty(n_slots, np.uint64)
     counts = np.empty(n_slots, np.int32)
-    text_of_slot = np.full(n_slots, -1, np.int64)  # a slot that another text used is empty for this one
+    text_of_slot = np.full(n_slots, -1, np.int64)  # slots of other texts count as empty
     slots = np.empty(longest, np.uint64)
     occurrences = np.empty(len(hashes), np.int32)
     for text in range(len(offsets) - 1):
@@ -118,7 +118,7 @@ def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
 
 @njit(cache=True, nogil=True)
 def slots_for(n_keys: int) -> int:
-    """Return a power of 2, at least 16 and twice the keys: half of the slots stay empty."""
+    """Return the number of slots for ``n_keys`` keys: a power of 2, at least 16 and twice the keys."""
     return power_of_two(max(2 * n_keys, 16))
 
 
@@ -132,7 +132,7 @@ def first_bucket(key: np.uint64, n_buckets: int) -> np.uint64:
 def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
     """Return a table (keys uint64[n_buckets, BUCKET], values float32[n_buckets, BUCKET]); keys are distinct.
 
-    An eighth full at most, so that hardly any bucket is: what does not fit goes to the next one.
+    At most an eighth of the slots are used, so that full buckets are rare; their keys overflow into the next bucket.
     """
     n_buckets = power_of_two(max(8 * len(keys) // BUCKET, 4))
     table_keys = np.zeros((n_buckets, BUCKET), np.uint64)
@@ -151,9 +151,9 @@ def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
 
 @njit(cache=True, nogil=True)
 def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
-    """Return float32[n_tokens]: the value of each token, ``absent`` where the table does not hold it.
+    """Return float32[n_tokens]: the value of each token, ``absent`` if the table does not contain it.
 
-    ``hashes`` is uint64[n_tokens, words], of which the first word is the key.
+    ``hashes`` is uint64[n_tokens, words]; the first word is the key.
     """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
@@ -171,9 +171,9 @@ def look_up_dense(
     starts: Int64s,
     other: np.float32,
 ) -> Float32s:
-    """Return the same, but ``other`` for tokens that begin with a character of no dense script.
+    """Return float32[n_tokens]: as `look_up`, but ``other`` for tokens that do not begin in a dense script.
 
-    ``starts`` int64[n_tokens] says where each token begins in ``code_points``.
+    ``starts`` int64[n_tokens] contains the first place of each token in ``code_points``.
     """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
@@ -184,10 +184,10 @@ def look_up_dense(
 
 @njit(cache=True, nogil=True, inner=True)
 def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, absent: np.float32) -> np.float32:
-    """Return the value of a token, ``absent`` where the table does not hold it.
+    """Return the value of a token, ``absent`` if the table does not contain it.
 
-    All keys of a bucket are compared, whether or not one was found: half of the tokens of a post are in the table and
-    half are not, which no branch can foresee.
+    All keys of a bucket are compared, without branches: about half of the tokens of a post are in the table, which
+    would make a branch unpredictable.
     """
     n_buckets, key, value = len(table_keys), max(hashed, ONE), absent
     bucket = first_bucket(key, n_buckets)

@@ -1,4 +1,4 @@
-"""Word boundaries of Unicode Standard Annex 29: where words begin, and which of them say something."""
+"""Word boundaries of Unicode Standard Annex 29: the beginnings of words, and the words with letters or the like."""
 
 import numpy as np
 
@@ -12,12 +12,12 @@ FLAG_HALF, EXTENDER, JOINER, SPACE, PICTURE, RETURN, LINE_FEED, NEWLINE = (np.ui
 ExtendNumLet; MidLetter; MidNum; MidNumLet; Single_Quote; Double_Quote; Regional_Indicator; Extend and Format; ZWJ;
 WSegSpace; CR; LF; Newline. `PICTURE` is Other with the property Extended_Pictographic."""
 LETTER_OR_NUMBER = NUMBER
-"""Values from `LETTER` to this one are letters and digits."""
+"""Largest value of letters and digits; the smallest is `LETTER`."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_letter(value: np.uint8) -> bool:
-    """Return whether this is ALetter or Hebrew_Letter."""
+    """Return whether a value is ALetter or Hebrew_Letter."""
     return bool(value in (LETTER, HEBREW))
 
 
@@ -31,15 +31,15 @@ def links(sides: np.uint8, middle: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def are_alike(one: np.uint8, other: np.uint8) -> bool:
-    """Return whether both are letters, or both are digits."""
+    """Return whether both values are letters, or both are digits."""
     return bool((is_letter(one) and is_letter(other)) or (one == NUMBER and other == NUMBER))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8) -> bool:
-    """Return whether a word continues from ``before`` to ``here`` (WB5 to WB13b); extenders are left out of all four.
+    """Return whether a word continues from ``before`` to ``here`` (WB5 to WB13b).
 
-    ``earlier`` and ``after`` are the characters around the two.
+    ``earlier`` and ``after`` are the classes of the characters around these two. All four skip extenders.
     """
     if before == OTHER or here == OTHER:
         return False
@@ -60,14 +60,14 @@ def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8
 
 @njit(cache=True, nogil=True)
 def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools) -> None:
-    """Set ``begins`` where a word, or a part between words, begins.
+    """Set ``begins`` at the first code point of each word and of each part between words.
 
     Parameters
     ----------
     points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     classes
-        uint8[0x110000]: the value of Word_Break of each code point, as above.
+        uint8[0x110000]: the Word_Break value of each code point, one of the constants of this module.
     begins
         bool[n_points], all False: changed in place.
     """
@@ -94,7 +94,7 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
 
 @njit(cache=True, nogil=True, inner=True)
 def next_class(points: UInt32s, place: int, end: int, classes: UInt8s) -> np.uint8:
-    """Return the class of the next character that is no extender; `OTHER` at the end of the text."""
+    """Return the class of the next character that is not an extender; `OTHER` at the end of the text."""
     place += 1
     while place < end and classes[points[place]] in (EXTENDER, JOINER):
         place += 1
@@ -103,7 +103,7 @@ def next_class(points: UInt32s, place: int, end: int, classes: UInt8s) -> np.uin
 
 @njit(cache=True, nogil=True, inner=True)
 def stays_together(raw: np.uint8, here: np.uint8, n_flags: int) -> bool:
-    """Return whether two characters that make no word stay together (WB3, WB3c, WB3d, WB15, WB16).
+    """Return whether no boundary is between two characters outside words (WB3, WB3c, WB3d, WB15, WB16).
 
     ``raw`` is the character directly before, ``n_flags`` the number of flag halves before this one.
     """
@@ -118,14 +118,14 @@ def stays_together(raw: np.uint8, here: np.uint8, n_flags: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: Bools) -> tuple[Int64s, Int32s, Int64s]:
-    """Return starts int64[n_tokens], lengths int32[n_tokens] and offsets int64[n_texts + 1] of parts that are words.
+    """Return starts int64[n_tokens], lengths int32[n_tokens] and offsets int64[n_texts + 1] of the words.
 
     Parameters
     ----------
     begins
-        bool[n_points]: where a part begins; each text begins with one.
+        bool[n_points]: beginnings of words and of parts between words; the first code point of each text is one.
     says_something
-        bool[0x110000]: the characters of which a part must have one to be a word.
+        bool[0x110000]: whether a part that contains the character is a word.
     """
     starts = np.empty(len(points), np.int64)
     lengths = np.empty(len(points), np.int32)
@@ -145,7 +145,7 @@ def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: 
 
 @njit(cache=True, nogil=True, inner=True)
 def put_word(starts: Int64s, lengths: Int32s, token: int, start: int, end: int, is_word: bool) -> int:
-    """Put a part at place ``token`` if it is a word; return how many were put."""
+    """Write a part as token ``token`` if it is a word; return the number written."""
     if is_word:
         starts[token] = start
         lengths[token] = end - start

@@ -1,7 +1,7 @@
-"""XXH3, 64 bits, of tokens of one to 32 code points: n-grams and nearly all words.
+"""64-bit XXH3 of tokens of one to 32 code points: n-grams and nearly all words.
 
-The bytes hashed are the token's UTF-32-LE code units, so 4 to 128 of them; values equal those of the xxhash library on
-the same bytes. Longer tokens are left to that library.
+The hashed bytes are the token in UTF-32-LE, 4 to 128 bytes. The xxhash library gives the same results, and is used for
+longer tokens.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from hybriddup.kernels.popcount import LOW_HALF, ONE
 LONGEST_TOKEN = 32
 """Code points of the longest token that `hash_short_tokens` hashes."""
 LONGEST_NGRAM = 4
-"""Up to here the bytes fit into two words of 64 bits."""
+"""Largest number of code points that fit into two words of 64 bits."""
 
 SECRET = np.array(
     [
@@ -38,7 +38,7 @@ SECRET = np.array(
 )
 """The first 128 bytes of the default secret of XXH3 (xxHash 0.8 specification, section "XXH3 algorithm")."""
 SECRET_8, SECRET_16, SECRET_24, SECRET_32, SECRET_40, SECRET_48 = (np.uint64(word) for word in SECRET[1:7])
-"""Words of it, at the offsets in bytes."""
+"""Words of `SECRET` at these offsets in bytes."""
 PRIME_1 = np.uint64(0x9E3779B185EBCA87)
 PRIME_MX1 = np.uint64(0x165667919E3779F9)
 PRIME_MX2 = np.uint64(0x9FB21C651E98DF25)
@@ -80,9 +80,9 @@ def fold_product(a: np.uint64, b: np.uint64) -> np.uint64:
 def hash_pairs(
     code_points: UInt32s, starts: Int64s, lengths: Int32s, first: int, last: int, seed: np.uint64, hashes: UInt64s
 ) -> None:
-    """Write the hashes of the tokens from ``first`` on, before ``last``, which have one code point or two.
+    """Write the hashes of tokens ``first`` to ``last - 1``, which have one or two code points.
 
-    ``hashes`` is uint64[n_tokens]. Nothing branches, so that several tokens are hashed at once.
+    ``hashes`` is uint64[n_tokens]. The loop has no branches, so that several tokens are hashed at once.
     """
     low_seed = swap_bytes(seed & LOW_HALF) >> np.uint64(32)
     flip = (SECRET_8 ^ SECRET_16) - (seed ^ (low_seed << np.uint64(32)))
@@ -101,9 +101,9 @@ def hash_pairs(
 def hash_fours(
     code_points: UInt32s, starts: Int64s, lengths: Int32s, first: int, last: int, seed: np.uint64, hashes: UInt64s
 ) -> None:
-    """Write the hashes of the tokens from ``first`` on, before ``last``, which have three code points or four.
+    """Write the hashes of tokens ``first`` to ``last - 1``, which have three or four code points.
 
-    The first eight bytes and the last eight are mixed; of three code points they overlap. See `hash_pairs`.
+    The first and the last eight bytes are mixed; for three code points they overlap. See `hash_pairs`.
     """
     low_flip, high_flip = (SECRET_24 ^ SECRET_32) + seed, (SECRET_40 ^ SECRET_48) - seed
     for token in range(np.uint64(first), np.uint64(last)):
@@ -120,7 +120,7 @@ def hash_fours(
 
 @njit(cache=True, nogil=True)
 def mix_four(code_points: UInt32s, start: int, secret: int, seed: np.uint64) -> np.uint64:
-    """Return the mix of four code points, from ``start`` on, with two words of the secret, from ``secret`` on."""
+    """Return the mix of four code points, from ``start`` on, with two words of `SECRET`, from ``secret`` on."""
     place = np.uint64(start)
     low = np.uint64(code_points[place]) | (np.uint64(code_points[place + np.uint64(1)]) << np.uint64(32))
     place += np.uint64(2)
@@ -175,7 +175,7 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
-    """Return where the tokens end that are hashed as the first is, and the most code points of their kind."""
+    """Return the end of the tokens that are hashed like token ``first``, and their largest number of code points."""
     length = lengths[first]
     least = np.int32(0 if length <= 2 else 2 if length <= LONGEST_NGRAM else LONGEST_NGRAM)
     most = np.int32(2 if length <= 2 else LONGEST_NGRAM if length <= LONGEST_NGRAM else 2**31 - 1)

@@ -1,4 +1,4 @@
-"""What a report shows of a run: counts, what charts draw, and samples that are the same every time."""
+"""The contents of a report: counts, data of charts, and reproducible samples."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from hybriddup.run.summary import Summary
 
 NEAR_SHOWN, EXACT_SHOWN, MISSES_SHOWN = 200, 20, 30
 SCORE_BINS = 20
-"""Parts of the scores, of which about as many pairs each are shown."""
+"""Number of ranges of scores from which samples of about equal size are shown."""
 CLUSTERS_SHOWN, MEMBERS_SHOWN = 10, 6
 MOST_MEMBERS = 2000
-"""Members of a cluster that are looked at, to show those of its texts that are most frequent."""
+"""Largest number of members of a cluster that are read to find its most frequent texts."""
 MOST_BARS = 62
 LENGTH_BINS = 10
 CODES = {"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}
 
 
 class ShownPair(NamedTuple):
-    """Two posts beside each other, with their differences marked."""
+    """Two posts next to each other, with their differences marked."""
 
     post: Removed | NearMiss
     earlier: MarkedText
@@ -46,7 +46,7 @@ class ShownPair(NamedTuple):
 
 
 class ShownMember(NamedTuple):
-    """A text of a cluster, and how many of its posts have it."""
+    """A text of a cluster, and the number of its posts with this text."""
 
     text: MarkedText
     post: Removed
@@ -54,7 +54,7 @@ class ShownMember(NamedTuple):
 
 
 class ShownCluster(NamedTuple):
-    """A kept post, and the texts of those that were removed for it."""
+    """A kept post, and the texts of the posts that were removed for it."""
 
     keeper_row: int
     keeper_id: Any
@@ -62,38 +62,38 @@ class ShownCluster(NamedTuple):
     n_removed: int
     members: list[ShownMember]
     n_more: int
-    """Posts whose texts are not shown; those with the keeper's own text are counted here."""
+    """Number of posts whose texts are not shown, including posts with the text of the keeper."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """A run as its report shows it."""
+    """The contents of the report about a run."""
 
     summary: Summary
     settings: Settings
     corpus: Corpus
     removed: RemovedPosts
     dropped: Sequence[int]
-    """The rows that were left out for having no text."""
+    """Rows left out because they have no text."""
     misses: NearMisses
     times: Sequence[Any] | None
-    """When each post of the corpus was made; None where nobody knows."""
+    """Time of each post of the corpus; None = unknown."""
     name: str = ""
-    """What was deduplicated, such as the files; empty = posts in memory."""
+    """Name of the posts, such as their files; empty = posts in memory."""
 
     @cached_property
     def near(self) -> Int64s:
-        """int64[n_near]: which of the removed posts are near repeats."""
+        """int64[n_near]: places of the near repeats in `removed`."""
         return np.flatnonzero(~self.removed.columns.is_exact)
 
     @cached_property
     def near_scores(self) -> Float64s:
-        """float64[n_near]: their scores."""
+        """float64[n_near]: scores of the near repeats."""
         return self.removed.columns.scores[self.near]
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """What became of the posts; the first is how many there were."""
+        """The number of posts, then the number of posts with each outcome."""
         of = self.summary
         n_left_out = of.n_read - of.n_kept - of.n_exact - of.n_near - of.n_originals
         more = {"left out, without text": n_left_out, "removed with their copies": of.n_originals}
@@ -103,7 +103,7 @@ class Contents:
 
     @property
     def head(self) -> list[str]:
-        """What the report is about: the posts, their dates, the configuration, and the estimated recall."""
+        """Lines at the head of the report: the posts, their dates, the configuration, and the estimated recall."""
         seconds = seconds_of(self.times or [])
         known, recall = seconds[~np.isnan(seconds)], self.summary.estimated_stage1_recall
         first, last = (iso_time(float(end))[:10] for end in (known.min(), known.max())) if len(known) else ("", "")
@@ -116,12 +116,12 @@ class Contents:
 
     @property
     def limits(self) -> list[tuple[str, int]]:
-        """How often each limit was hit, of those that were."""
+        """Number of hits of each limit that was hit."""
         return [(name, n) for name, n in self.summary.blocks.limits_hit.items() if n]
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What else there is to say of the run; nothing that differs from one time to the next."""
+        """Other facts about the run, without those that vary between equal runs."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
         interval = f" ± {margin:.4f}" if margin else ""
@@ -135,7 +135,7 @@ class Contents:
         ]
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten ranges of length that hold about as many removed posts each, and the posts in each."""
+        """Return up to ten ranges of length with about equal numbers of removed posts, and these numbers."""
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
         lengths = np.fromiter(
@@ -151,7 +151,7 @@ class Contents:
         return names, counts
 
     def by_day(self) -> Days | None:
-        """Return what became of the posts of each day; None where posts have no times."""
+        """Return the outcomes of the posts by day; None if posts have no times."""
         if self.times is None:
             return None
         rows, names = self.corpus.rows, ("kept", "exact repeats", "near repeats", "left out")
@@ -169,11 +169,11 @@ class Contents:
 
     @property
     def distance_limits(self) -> list[int]:
-        """The limits of the length bands in which near repeats are looked for, rising."""
+        """The Hamming limits of the length bands with near repeats, rising."""
         return sorted({band.max_hamming_distance for band in self.settings.lengths if band.max_hamming_distance})
 
     def pairs(self) -> list[ShownPair]:
-        """Return removed posts beside their keepers: near repeats from all scores, the lowest first, then exact."""
+        """Return removed posts with their keepers: near repeats of all scores, the lowest first, then exact repeats."""
         exact = np.flatnonzero(self.removed.columns.is_exact)
         near = self.near[evenly_by_score(self.near_scores, NEAR_SHOWN)]
         chosen = np.concatenate([near, exact[spread_rows(len(exact), EXACT_SHOWN)]])
@@ -181,11 +181,11 @@ class Contents:
         return [shown_pair(post, post.keeper_text, self.summary.config) for post in posts]
 
     def nearest_misses(self) -> list[ShownPair]:
-        """Return the near misses that came nearest to their thresholds."""
+        """Return the near misses that are nearest to their thresholds."""
         return [shown_pair(miss, miss.earlier_text, self.summary.config) for miss in self.misses.first(MISSES_SHOWN)]
 
     def clusters(self) -> list[ShownCluster]:
-        """Return the kept posts for which most posts were removed."""
+        """Return the kept posts with the most removed posts."""
         keepers = self.removed.columns.keepers
         sizes = np.bincount(keepers)
         largest = np.argsort(-sizes, kind="stable")[:CLUSTERS_SHOWN]
@@ -205,13 +205,13 @@ class Contents:
 
 
 def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair:
-    """Return a post beside the one that it repeats, or came near to repeat."""
+    """Return a post next to the post that it repeats or nearly repeats."""
     words = ["hybriddup", "explain", "--config", config, "--", earlier, post.text]
     return ShownPair(post, *marked_texts(earlier, post.text), shlex.join(words))
 
 
 def evenly_by_score(scores: Float64s, n: int) -> Int64s:
-    """Return int64: the places of at most ``n`` scores, from all parts of their range, by rising score."""
+    """Return int64: places of up to ``n`` scores from all parts of their range, by rising score."""
     order = np.argsort(scores, kind="stable")
     if len(scores) <= n:
         return order
@@ -230,15 +230,15 @@ class Days(NamedTuple):
     """``day``, ``month`` or ``year``."""
     names: list[str]
     counts: dict[str, list[int]]
-    """By outcome."""
+    """Number of posts by outcome, one entry per day, month or year."""
     n_without: int
-    """Posts whose time is missing, or is none."""
+    """Number of posts with a missing or invalid time."""
 
 
 def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Days | None:
-    """Return how many posts of each outcome there are by day; None where no post has a time.
+    """Return the number of posts of each outcome by day; None if no post has a time.
 
-    ``outcomes`` are int64[n]: what became of each post, as an index into ``names``.
+    ``outcomes`` int64[n] is the outcome of each post, as an index into ``names``.
     """
     days = np.array([day_of(time) for time in times], "datetime64[D]")
     is_known = ~np.isnat(days)
@@ -261,9 +261,9 @@ def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Day
 
 
 def day_of(time: Any) -> date | None:
-    """Return the day of a time; None where it is none.
+    """Return the day of a time; None if it is invalid.
 
-    That is a date, or what `hybriddup.data.times.parse_time` takes: text has its day in its own zone, numbers in UTC.
+    A time is a date, or a value for `hybriddup.data.times.parse_time`. The day is in the zone of a text, else in UTC.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where two texts differ, in words and the marks between them."""
+"""Marks the differences of two texts, in words and the marks between them."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from rapidfuzz.distance import Indel
 from hybriddup.steps.tokenizers.words import split_at_words
 
 MOST_SHOWN = 600
-"""Characters of a text that are shown."""
+"""Largest number of characters of a text that are shown."""
 
 
 class MarkedText(NamedTuple):
-    """A text with what another one does not have marked."""
+    """A text with its differences from another text marked."""
 
     pieces: list[str]
     is_common: list[bool]
 
     def marked(self, begin: str, end: str, shown: Callable[[str], str]) -> str:
-        """Return the text with what is marked between two strings; ``shown`` makes of a part what people see of it."""
+        """Return the text with each marked part between two strings; ``shown`` converts each part for display."""
         runs = groupby(zip(self.pieces, self.is_common, strict=True), key=lambda piece: piece[1])
         texts = ((is_common, shown("".join(piece for piece, _ in run))) for is_common, run in runs)
         return "".join(text if is_common else f"{begin}{text}{end}" for is_common, text in texts)
 
     def __html__(self) -> str:
-        """Return the text as HTML, escaped; templates with autoescape take it as it is."""
+        """Return the text as escaped HTML, which templates with autoescape insert unchanged."""
         return self.marked("<mark>", "</mark>", escape)
 
 
 def marked_texts(a: str, b: str, most: int = MOST_SHOWN) -> tuple[MarkedText, MarkedText]:
-    """Return both texts, with what only one of them has marked; of a longest part in common, in order, nothing is.
+    """Return both texts, with everything marked that is not in their longest common subsequence.
 
-    Of a text, ``most`` characters are shown.
+    Texts are cut after ``most`` characters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What notebooks show of a result and of an explanation: plain HTML, without styles of its own."""
+"""Results and explanations in notebooks, as plain HTML without styles."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.run.report.differences import marked_texts
 
 PAIRS_SHOWN = 5
-"""Removed posts that are shown."""
+"""Largest number of removed posts that are shown."""
 
 
 def removed_html(title: str, removed: Sequence[Removed]) -> str:
-    """Return a title, and some removed posts beside their keepers; near repeats before exact ones."""
+    """Return a title, and some removed posts next to their keepers; near repeats before exact ones."""
     some = [removed[place] for place in spread_rows(len(removed), 20 * PAIRS_SHOWN).tolist()]
     some = [post for post in some if post.reason == "near"] or some
     shown = [some[place] for place in spread_rows(len(some), PAIRS_SHOWN).tolist()]
@@ -24,7 +24,7 @@ def removed_html(title: str, removed: Sequence[Removed]) -> str:
 
 
 def pair_html(verdict: str, texts: tuple[str, str], facts: Iterable[tuple[str, str]]) -> str:
-    """Return a verdict on two texts, both with their differences marked, and what was found out about them."""
+    """Return a verdict on two texts, the texts with their differences marked, and facts about them."""
     pair = zip("AB", marked_pair(*texts), strict=True)
     return (
         f"<p>{escape(verdict)}</p>{table_html(['', 'text'], pair)}"
@@ -33,13 +33,13 @@ def pair_html(verdict: str, texts: tuple[str, str], facts: Iterable[tuple[str, s
 
 
 def marked_pair(a: str, b: str) -> tuple[str, str]:
-    """Return both texts as HTML, with what only one of them has marked."""
+    """Return both texts as HTML, with their differences marked."""
     of_a, of_b = marked_texts(a, b)
     return of_a.__html__(), of_b.__html__()
 
 
 def table_html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table whose cells are HTML already."""
+    """Return a table, given its cells as HTML."""
 
     def row(tag: str, cells: Sequence[str]) -> str:
         inner = "".join(f'<{tag} dir="auto" style="text-align: start">{cell}</{tag}>' for cell in cells)

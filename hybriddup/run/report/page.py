@@ -1,4 +1,4 @@
-"""The report as a page: one file of HTML that asks for nothing else, the same bytes for the same run."""
+"""The report as one self-contained HTML file, with the same bytes for the same run."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def render(contents: Contents) -> bytes:
         script=script,
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
-    return page.encode("utf-8", "xmlcharrefreplace")  # lone surrogates, which browsers show as unknown characters
+    return page.encode("utf-8", "xmlcharrefreplace")  # for lone surrogates, which browsers show as unknown characters
 
 
 def place(row: int, own_id: Any) -> str:
-    """Return where a post stands, and its id where that is another."""
+    """Return the row of a post, and its id if that differs."""
     return f"row {row}" if str(own_id) == str(row) else f"row {row}, id {shortened(str(own_id))}"
 
 
 def shown_score(score: float) -> str:
-    """Return a score with four decimals, rounded down, so that one under a threshold is seen to be.
+    """Return a score with four decimals, rounded down, so that a score below a threshold never looks equal to it.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def shown_score(score: float) -> str:
 
 
 def charts_of(contents: Contents) -> Iterator[tuple[str, str, Chart]]:
-    """Yield the charts that have something to show, each with its title and a sentence about it."""
+    """Yield the charts with data, each with its title and a sentence about it."""
     if len(contents.removed):
-        hint = "Characters of the removed posts; each bar stands for about a tenth of them."
+        hint = "Characters of the removed posts; each bar is about a tenth of them."
         yield "Removed posts by length", hint, stacked_bars(*contents.by_length())
     if (days := contents.by_day()) is not None:
         without = f" Posts without a time: {days.n_without:,}." if days.n_without else ""

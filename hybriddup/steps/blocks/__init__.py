@@ -1,9 +1,9 @@
-"""Block index: texts -> block keys. The start of stage 1: two texts without a key in common are never compared.
+"""Block index: texts -> block keys. Stage 1 begins here: two texts without a common key are never compared.
 
 **Two texts are a candidate pair when they share a key and their fingerprints are within the Hamming limit of the
 shorter one's length.** A block index computes the keys of a text; an index of `hybriddup.steps.candidates` stores them.
-Only the newest `BlockIndex.max_bucket_size` kept texts of a crowded key are read, so that the result depends on the
-order of the texts alone.
+Only the newest `BlockIndex.max_bucket_size` kept texts of a key are read, so that the result depends on the order of
+the texts alone.
 """
 
 from abc import ABC, abstractmethod
@@ -19,9 +19,9 @@ from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 
 
 class BlockIndex(ABC):
-    """Makes the block keys of texts. A plugin derives from it, or gives a plain function ``(text: str) -> list[int]``.
+    """Computes the block keys of texts; a subclass must define only `keys`.
 
-    Only `keys` has to be written.
+    Instead of a subclass, a plugin may provide a function ``(text: str) -> list[int]``.
     """
 
     max_bucket_size: int = 0
@@ -31,16 +31,16 @@ class BlockIndex(ABC):
     is_complete: bool = False
     """Whether every two texts within the Hamming limits share a key."""
     probes_others: bool = False
-    """Whether texts are looked up by other keys than their own, which `probes` returns."""
+    """Whether texts are looked up by the keys of `probes` instead of their own."""
 
     reads_texts: bool = True
-    """Whether keys depend on the text; False = on the fingerprint alone."""
+    """Whether keys depend on the text; if False, they depend on the fingerprint alone."""
     reads_words: bool = False
-    """Whether emoji, links and mentions are left out of texts that have words; set by the caller."""
+    """Whether emoji, links and mentions are ignored in texts with words; set by the caller."""
     learns: bool = False
     """Whether `learn` does anything."""
     n_keys: int | None = None
-    """Largest number of keys of a text; None = it differs from batch to batch."""
+    """Largest number of keys of a text; None = it varies between batches."""
     key_bits: int = 64
     """All keys but `NO_KEY` are below ``2**key_bits``; 32 saves memory."""
 
@@ -51,11 +51,11 @@ class BlockIndex(ABC):
         """
 
     def use_segments(self) -> Sequence[int]:
-        """Make keys that contain their bits, if possible; return the number of bits for each key, nothing if not.
+        """Switch to keys that contain their fingerprint bits, if possible; return the number of bits of each key.
 
-        Call it after `prepare`. From then on, the lowest byte of a key is its number among the keys of a text, and the
-        bits above are its *segment*: the bits of the fingerprint that it is made of, at most 32. Without this call,
-        keys may be hashes.
+        The result is empty if it is not possible. Call it after `prepare`. From then on, the lowest byte of a key is
+        its number among the keys of a text, and the bits above are its *segment*: up to 32 bits of the fingerprint.
+        Without this call, keys may be hashes.
         """
         return ()
 
@@ -100,28 +100,27 @@ class BlockIndex(ABC):
 def bucket_limit(default: int) -> Any:
     """Return the option ``max_bucket_size`` of a block index, with this default."""
     description = (
-        "Of the texts with a key, so many of the newest kept ones are looked at; how often there were more is counted; "
-        "0 = all."
+        "Number of the newest kept texts of a key that are read; the report counts how often a key had more; 0 = all."
     )
     return Field(default, ge=0, description=description)
 
 
 @dataclass
 class BlockReport:
-    """Counts of stage 1, for the summary: they show every limit that applied."""
+    """Counts of stage 1 for the summary, including every limit that was reached."""
 
     shape: str = ""
     """Description of the block index, in one line."""
     exact: bool = False
     """Whether every pair within its Hamming limit is found."""
     n_look_ups: int = 0
-    """Keys that were looked up."""
+    """Number of keys looked up."""
     n_comparisons: int = 0
-    """Pairs of fingerprints whose Hamming distance was computed."""
+    """Number of pairs of fingerprints whose Hamming distance was computed."""
     largest_bucket: int = 0
     """Largest number of kept texts with one key."""
     limits_hit: dict[str, int] = field(default_factory=dict)
-    """How often each limit cut a search short, by the name of its option."""
+    """Number of searches that each limit cut short, by name of the option."""
 
     def add(self, n_comparisons: int, n_look_ups: int, largest_bucket: int) -> None:
         """Add the counts of a look-up."""
@@ -130,12 +129,12 @@ class BlockReport:
         self.largest_bucket = max(self.largest_bucket, largest_bucket)
 
     def hit(self, limit: str, n_times: int) -> None:
-        """Count that a limit cut a search short."""
+        """Count ``n_times`` searches that a limit cut short."""
         if n_times:
             self.limits_hit[limit] = self.limits_hit.get(limit, 0) + int(n_times)
 
 
 def count_shared(earlier: UInt64s, later: UInt64s) -> int:
-    """Return how many keys two texts share: keys of the earlier one and probes of the later one."""
+    """Return the number of keys that two texts share, given the keys of the earlier and the probes of the later one."""
     shared = np.intersect1d(earlier, later)
     return int((shared != np.uint64(NO_KEY)).sum())

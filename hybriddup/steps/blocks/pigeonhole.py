@@ -1,4 +1,4 @@
-"""`blocks` and `probing`: keys of bits, exact for small distances; and `scan`, the oracle of all block indexes."""
+"""`blocks` and `probing`: keys of fingerprint bits, exact for small distances; `scan`, which compares all texts."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -14,18 +14,18 @@ from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
 
 LARGEST_SEGMENT = 32
-"""Bits of the largest segment of a key; see `BlockIndex.use_segments`."""
+"""Largest number of bits of a segment; see `BlockIndex.use_segments`."""
 MAX_KEYS = 1000
-"""Every text is looked up by every key, so that with more keys, comparing all texts is cheaper."""
+"""Largest number of keys of a text. Each key costs a look-up, so with more keys comparing all texts is cheaper."""
 
 
 class KeyBits(NamedTuple):
-    """Which bits make the keys of a text."""
+    """The fingerprint bits of each key of a text."""
 
     masks: UInt64s
-    """uint64[n_masks, words]: the bits of each key."""
+    """uint64[n_masks, words]: bit masks of keys."""
     flips: UInt64s
-    """uint64[n_keys, words]: the bits that are flipped before."""
+    """uint64[n_keys, words]: the bits that are flipped before masking."""
     mask_of: Int64s
     """int64[n_keys]: the mask of each key."""
 
@@ -38,8 +38,8 @@ class KeyBits(NamedTuple):
 class Blocks(BlockIndex):
     """One key for each choice of blocks; exact for distances up to ``n_blocks - n_key_blocks``.
 
-    ``d`` differing bits touch at most ``d`` blocks. So if ``d <= n_blocks - n_key_blocks``, at least ``n_key_blocks``
-    blocks are equal, and two texts share the key of these (Manku, Jain and Das Sarma 2007).
+    ``d`` differing bits are in at most ``d`` blocks. So if ``d <= n_blocks - n_key_blocks``, at least ``n_key_blocks``
+    blocks are equal, and two texts share the key of these blocks (Manku, Jain and Das Sarma 2007).
     """
 
     reads_texts = False
@@ -63,7 +63,7 @@ class Blocks(BlockIndex):
         return Blocks(options).faults(settings.max_hamming_distance)
 
     def faults(self, max_hamming_distance: int) -> list[str]:
-        """Return what keeps the index from finding every pair within this distance."""
+        """Return the reasons why the index cannot find every pair within this distance."""
         m, r = self.options.n_blocks, self.options.n_key_blocks
         if max_hamming_distance > m - r:
             message = (
@@ -74,7 +74,7 @@ class Blocks(BlockIndex):
             return [message]
         if (n_keys := comb(m, r)) > MAX_KEYS:
             message = (
-                f"blocks.n_key_blocks must be smaller: {m} blocks of which {r} form a key make {n_keys:,} keys; "
+                f"blocks.n_key_blocks must be smaller: {m} blocks with {r} in each key make {n_keys:,} keys; "
                 f"at most {MAX_KEYS:,} are allowed."
             )
             return [message]
@@ -103,7 +103,7 @@ class Blocks(BlockIndex):
         return segment_keys(bits[:, 0], self.chosen) if self._has_segments else self._key_bits.hash(bits)
 
     def describe(self) -> str:
-        """Return how many keys there are."""
+        """Return a description with the number of keys."""
         m, r = self.options.n_blocks, self.options.n_key_blocks
         return f"blocks: {m} choose {r}, {comb(m, r)} keys"
 
@@ -111,9 +111,9 @@ class Blocks(BlockIndex):
 class Probing(BlockIndex):
     """Multi-index hashing: one key per block, looked up with its neighbors (Norouzi, Punjani and Fleet 2012).
 
-    Of ``d`` differing bits, some block has few. Looking up all keys within a radius of the text's own key makes the
-    index exact at distances where plain blocks would need keys of a few bits. `block_radii` returns the radii; wider
-    blocks, whose buckets hold fewer texts, have larger radii.
+    If ``d`` bits differ, some block has only a few of them. Looking up all keys within a radius of the text's own key
+    makes the index exact at distances where plain blocks would need keys of a few bits. `block_radii` returns the
+    radii; wider blocks, whose buckets are smaller, have larger radii.
     """
 
     is_complete = True
@@ -125,7 +125,7 @@ class Probing(BlockIndex):
 
         n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into, one key each.")
         max_probes: int = Field(
-            100_000, ge=1, description="Most look-ups a text and block; needing more is an error, not a loss."
+            100_000, ge=1, description="Largest number of look-ups per text and block; needing more is an error."
         )
         max_bucket_size: int = bucket_limit(0)
 
@@ -140,7 +140,7 @@ class Probing(BlockIndex):
         return Probing(options).faults(settings.max_hamming_distance, settings.fingerprint.bits)
 
     def faults(self, max_hamming_distance: int, bits: int) -> list[str]:
-        """Return why too many keys would be probed to find every pair within this distance."""
+        """Return the reason why finding every pair within this distance needs too many probes, if it does."""
         options = self.options
         block_bits = -(-bits // options.n_blocks)
         n_probes = count_neighbours(block_bits, block_radii(options.n_blocks, max_hamming_distance)[0])
@@ -148,7 +148,7 @@ class Probing(BlockIndex):
             return []
         message = (
             f"blocks.n_blocks must be larger: with {options.n_blocks} blocks of {block_bits} bits and "
-            f"max_hamming_distance {max_hamming_distance}, each text would probe {n_probes} keys a block, more than "
+            f"max_hamming_distance {max_hamming_distance}, each text would probe {n_probes} keys per block, more than "
             f"max_probes {options.max_probes}. For distances this large use `blocks: {{use: shingles}}`."
         )
         return [message]
@@ -166,7 +166,7 @@ class Probing(BlockIndex):
         )
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
-        """Return one key a block."""
+        """Return one key per block."""
         return self._own.hash(bits)
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
@@ -174,7 +174,7 @@ class Probing(BlockIndex):
         return self._probed.hash(bits)
 
     def describe(self) -> str:
-        """Return how many keys there are, and how many are looked up."""
+        """Return a description with the numbers of keys and of look-ups."""
         return self._description
 
 
@@ -200,19 +200,19 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return the keys of these bit positions, without flips."""
+    """Return keys of these bit positions, without flips."""
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return the keys of the blocks with up to ``radius`` bits of each flipped, including the text's own keys."""
+    """Return keys of the blocks with up to ``radius`` bits of each flipped, including the text's own keys."""
     flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
 
 def flips_of_block(block: Int64s, radius: int, words: int) -> UInt64s:
-    """Return uint64[n, words]: each choice of up to ``radius`` bits of a block, fewest bits first."""
+    """Return uint64[n, words]: a mask for each choice of up to ``radius`` bits of a block, fewest bits first."""
     n_flipped = range(min(radius, len(block)) + 1)
     choices = [np.array(list(combinations(block.tolist(), n)), np.int64) for n in n_flipped]
     return np.concatenate([masks_of_bits(positions, words) for positions in choices])
@@ -226,16 +226,16 @@ def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
 
 
 def count_neighbours(n_bits: int, radius: int) -> int:
-    """Return how many words of ``n_bits`` differ from a given one in at most ``radius`` bits, itself included."""
+    """Return the number of words of ``n_bits`` within ``radius`` bits of a given word, itself included."""
     return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
 
 
 def block_radii(n_blocks: int, distance: int) -> list[int]:
-    """Return the radius within which each block is probed, so that every pair within ``distance`` bits is found.
+    """Return the probing radius of each block with which every pair within ``distance`` bits is found.
 
-    A pair is missed when every block differs in more bits than its radius, so in ``sum(radius + 1)`` bits at least.
-    For that to be ``distance + 1``, and no more, the first blocks are probed one bit farther than the others (Norouzi,
-    Punjani and Fleet 2012). No more than ``distance + 1`` blocks are needed.
+    A pair is missed if every block differs in more bits than its radius, so in at least ``sum(radius + 1)`` bits. To
+    make this exactly ``distance + 1``, the first blocks are probed one bit farther than the others (Norouzi, Punjani
+    and Fleet 2012). At most ``distance + 1`` blocks are needed.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def show_range(least: int, most: int) -> str:
 
 
 class Scan(BlockIndex):
-    """Gives every text the same key, so that all are compared: exact, in time that grows with the square of them."""
+    """One key for all texts, so that all pairs are compared: exact, in quadratic time."""
 
     is_complete = True
     reads_texts = False

@@ -1,8 +1,8 @@
 """`shingles`: the keys of a text are its shingles (character n-grams) with the smallest hashes.
 
 The fingerprints of copies of a short text differ in too many bits for exact keys of bits. But copies share most of
-their shingles, and so most shingles with the smallest hashes (see `hybriddup.kernels.search.shingles`). Common shingles
-come last; they are learned from a sample of the texts.
+their shingles, and so most shingles with the smallest hashes (see `hybriddup.kernels.search.shingles`). Common
+shingles, which are learned from a sample of the texts, are used last.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.posts.parts import words_of
 
 UNITS = 5
-"""Weight of a shingle: three characters of a dense script such as Han, or five letters."""
-LEARNED_FROM = 2048
-"""Characters of a text that are learned from, so that a few huge texts take neither memory nor time."""
+"""Length of a shingle in units: three characters of a dense script such as Han, or five letters."""
+MAX_LEARNED_CHARACTERS = 2048
+"""Number of characters of a text used for learning, so that huge texts do not take much memory and time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
-"""A window of 300,000 Weibo posts, with limits that are as large in proportion as this one and its double for 5
-million, finds 98.9 % and 99.5 % of the repeats that it finds without limit."""
+"""Default limit. A window of 300,000 Weibo posts, with limits in proportion to this one and twice this one for 5
+million posts, finds 98.9 % and 99.5 % of the repeats that it finds without a limit."""
 
 
 class Shingles(BlockIndex):
@@ -77,7 +77,7 @@ class Shingles(BlockIndex):
         self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
-        """Return the first shingles of each text."""
+        """Return the keys of the first shingles of each text."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
         shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
         keys: UInt64s = keys_of_shingles(shingles)
@@ -97,11 +97,11 @@ class Shingles(BlockIndex):
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
         """Learn which shingles are common within a scope, because texts are compared only within their scope."""
         order = np.argsort(scopes, kind="stable")
-        encoded = encode_texts(self._read([texts[place][:LEARNED_FROM] for place in order.tolist()]))
+        encoded = encode_texts(self._read([texts[place][:MAX_LEARNED_CHARACTERS] for place in order.tolist()]))
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return which shingles are common."""
+        """Return the common shingles."""
         return {COMMON: self._common}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
@@ -115,7 +115,7 @@ class Shingles(BlockIndex):
         common = learned.get(COMMON)
         if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:
             raise ConfigError(
-                "the common shingles of the recipe are of another version of hybriddup. Learn the recipe anew. "
+                "the common shingles of the recipe are from another version of hybriddup. Learn the recipe anew. "
                 "If a window learned them, begin a new one."
             )
         self._common = np.ascontiguousarray(common)

@@ -1,4 +1,4 @@
-"""Guards: what must agree in two posts, whatever the verifier's score. They see only pairs that it accepted."""
+"""Guards: rules that refuse pairs which the verifier accepted, because the posts differ in something important."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from hybriddup.data.records import Bools, Int64s
 
 @runtime_checkable
 class Guard(Protocol):
-    """Keeps two posts apart that differ in something that counts; symmetric in the two, and the same each time.
+    """Refuses pairs of posts with an important difference; symmetric in the two posts, and deterministic.
 
-    Two equal posts are never kept apart. Posts are normalized, with all their parts.
+    Equal posts are never refused. Posts are normalized, with all their parts.
     """
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
-        """Return bool[n_pairs]: which pairs of posts, int64[n_pairs] places of each side, are kept apart."""
+        """Return bool[n_pairs]: the refused pairs; ``earlier`` and ``later`` int64[n_pairs] are places in ``posts``."""
         ...
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return what differs in two posts, such as ``numbers 2 / 9``; None where nothing keeps them apart."""
+        """Return the difference for which two posts are refused, such as ``numbers 2 / 9``; None if they are not."""
         ...
 
 
 class PairGuard(ABC):
-    """A guard that reads one pair after another; a subclass has `reason`."""
+    """Base class of guards that read one pair after another; a subclass defines `reason`."""
 
     sign: np.uint8 | None = None
-    """What it must find in a pair to read it, one of `kernels.posts.guard_kinds`; None = it reads every pair."""
+    """Kind of sign that a pair must have to be read, one of `kernels.posts.guard_kinds`; None = every pair is read."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
-        """Return bool[n_pairs]: which pairs are kept apart."""
+        """Return bool[n_pairs]: the refused pairs."""
         pairs = zip(earlier.tolist(), later.tolist(), strict=True)
         return np.fromiter((self.reason(posts[a], posts[b]) is not None for a, b in pairs), np.bool_, len(earlier))
 
     @abstractmethod
     def reason(self, a: str, b: str) -> str | None:
-        """Return what differs in two posts; None where nothing keeps them apart."""
+        """Return the difference for which two posts are refused; None if they are not."""

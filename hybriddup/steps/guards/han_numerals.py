@@ -1,4 +1,4 @@
-"""Numerals of Chinese and Japanese where they count something: 两人, 三十二度, 第三, 四比零. Not 一起, 万一, 十分."""
+"""Chinese and Japanese numerals that count something: 两人, 三十二度, 第三, 四比零; not 一起, 万一, 十分."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ HAN_NUMERAL = re.compile(rf"[{NUMERAL}]")
 
 
 class Tables(NamedTuple):
-    """What `numbers.yaml` has of Han numerals."""
+    """Patterns and phrases of Han numerals in `numbers.yaml`."""
 
     counted: re.Pattern[str]
-    """A numeral after 第, before a unit, or on a side of 比."""
+    """Pattern of a numeral after 第, before a unit, or next to 比."""
     phrases: frozenset[str]
-    """Numerals with a unit that are as good as an article, or a phrase."""
+    """Numerals with a unit that serve as an article or are a set phrase."""
 
 
 @cache
 def tables() -> Tables:
-    """Return what `numbers.yaml` has."""
+    """Load the Han numerals of `numbers.yaml`."""
     read = read_table("numbers")
     units = "".join(read["han_units"].split())
     one, any_number = f"([{NUMERAL}]+)", rf"[{NUMERAL}\d]"
@@ -59,7 +59,7 @@ def han_value(numeral: str) -> int:
 
 
 def han_values(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield the numerals that count something: place, value, numeral, and whether it is as good as an article."""
+    """Yield the numerals that count something: place, value, numeral, and whether it is one of `Tables.phrases`."""
     known = tables()
     for match in known.counted.finditer(text):
         ordinal, counting, unit, score = match.groups()

@@ -1,4 +1,4 @@
-"""Guards `links`, `mentions` and `emoji`: what stands for words in many posts, and must then agree."""
+"""Guards `links`, `mentions` and `emoji`: in many posts these carry the content, and must then agree."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ EMOJI = regex.compile(
     r"|[#*0-9]\uFE0F?\u20E3"
     r"|\[[\p{L}\p{N}]{1,8}\]"
 )
-"""A flag, a picture with its tones and joined ones, a keycap, or an emoticon of Weibo such as ``[doge]``."""
+"""Pattern of a flag, an emoji with its modifiers and joined emoji, a keycap, or a Weibo emoticon such as ``[doge]``."""
 AFTER_LINK = '.,;:!?)»”’"\uff0c\u3002\uff01\uff1f\uff09\uff1b\uff1a'
 SKIN_AND_STYLE = regex.compile(r"[\U0001F3FB-\U0001F3FF\uFE0F]")
 
 
 class _Marks(PairGuard):
-    """What two posts have of one kind must agree."""
+    """Marks of one kind must agree in two posts."""
 
     class Options(ComponentOptions):
         """Options of the guard."""
@@ -41,7 +41,7 @@ class _Marks(PairGuard):
         self.strict = options.strict
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return what only one of two posts has; None where these are no reason."""
+        """Return the marks that only one of two posts has; None if they are not a reason to refuse the pair."""
         if a == b:
             return None
         of_a, of_b = self.found(a), self.found(b)
@@ -55,7 +55,7 @@ class _Marks(PairGuard):
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
-        """Return a mark as it is compared."""
+        """Return the form of a mark that is compared."""
         return mark
 
 
@@ -69,21 +69,21 @@ class Links(_Marks):
     name, pattern = "links", LINK
 
     def folded(self, mark: str) -> str:
-        """Return a link without scheme, the mark after it, and a slash at its end."""
+        """Return a link without scheme, final slash, and the punctuation after it."""
         return mark.split("://", 1)[-1].removeprefix("www.").rstrip(AFTER_LINK).rstrip("/")
 
 
 class Mentions(_Marks):
-    """Who is mentioned in two posts must agree."""
+    """The mentioned accounts of two posts must agree."""
 
     name, pattern = "mentions", MENTION
 
 
 class Emoji(_Marks):
-    """The emoji of two posts must agree, whatever their number and their skin."""
+    """The emoji of two posts must agree, apart from their number and skin tone."""
 
     name, pattern = "emoji", EMOJI
 
     def folded(self, mark: str) -> str:
-        """Return an emoji without the tone of its skin."""
+        """Return an emoji without its skin tone."""
         return SKIN_AND_STYLE.sub("", mark)

@@ -1,7 +1,7 @@
-"""Guard `names`: a name in the place of another, or two that have changed places, in an otherwise equal sentence.
+"""Guard `names`: one name is replaced by another, or two have changed places, in an otherwise equal sentence.
 
-Normalized posts have no capitals. So a name is known by what is around it (a title, a preposition of place, quotation
-marks), and a Chinese one by the dictionary.
+Normalized posts have no capitals. So a name is recognized by its context (a title, a preposition of place, quotation
+marks), and a Chinese name by the dictionary.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, d
 from hybriddup.steps.guards.tables import read_table
 
 ALIKE = 0.6
-"""Words of this similarity or more may be spellings or forms of one."""
+"""Smallest similarity of two spellings or forms of one name."""
 LONGEST = 4
-"""Words of a name, of Chinese one characters six."""
+"""Largest amount of words of a name, in the unit of `amount`."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 SHORT, FEWEST_LETTERS = 12, 4
-"""Words of a sentence that says little beside a name, and letters of the name."""
+"""Largest number of words of a short sentence around a name, and smallest number of letters of the name."""
 NAME_LINE = re.compile(r"^(\S{2,}+) \d++ n[rstz]", re.MULTILINE)
-"""A line of jieba's dictionary with a name: of a person, a place, an organization, or another one."""
+"""Pattern of a line of jieba's dictionary with a name, of a person, a place, an organization or another kind."""
 
 
 class Tables(NamedTuple):
-    """What `names.yaml` has."""
+    """The word lists of `names.yaml`."""
 
     before: frozenset[str]
     common: frozenset[str]
@@ -43,7 +43,7 @@ class Tables(NamedTuple):
 
 @cache
 def tables() -> Tables:
-    """Return what `names.yaml` has."""
+    """Load the word lists of `names.yaml`."""
     read = read_table("names")
     titles = sorted(read["after_han"].split(), key=len, reverse=True)
     return Tables(
@@ -57,7 +57,7 @@ def tables() -> Tables:
 
 @cache
 def han_names() -> frozenset[str]:
-    """Return the names of two characters and more in jieba's dictionary."""
+    """Return the names of at least two characters in jieba's dictionary."""
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
         return frozenset()
@@ -65,12 +65,12 @@ def han_names() -> frozenset[str]:
 
 
 class Names(PairGuard):
-    """A name may not stand in the place of another."""
+    """A name must not replace another."""
 
     sign = NAME
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the names in the place of each other, or those that changed places; None where there are none."""
+        """Return the names that replace each other or changed places; None if there are none."""
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only:
             return None
@@ -81,7 +81,7 @@ class Names(PairGuard):
 
 
 def _exchanged(difference: Difference) -> tuple[str, str] | None:
-    """Return what two posts say of the same two names in the other order: Bath to Bristol, Bristol to Bath."""
+    """Return phrases with the same two names in opposite order, such as Bath to Bristol, Bristol to Bath."""
     runs = difference.runs
     if not runs:
         return None
@@ -100,13 +100,13 @@ def _exchanged(difference: Difference) -> tuple[str, str] | None:
 
 
 def _ordered(between: list[str]) -> bool:
-    """Return whether the order of two names counts, by the words between them."""
+    """Return whether the order of two names matters, given the words between them."""
     return amount(between) <= 3 and not tables().unordered.intersection(between)
 
 
 def _replaced(difference: Difference) -> tuple[str, str] | None:
-    """Return the one run of words in the place of another one that must be a name."""
-    runs = [run for run in difference.runs if any(_said(words) for words in difference.sides(run))]
+    """Return the two sides of the only run of differing words, if they must be names."""
+    runs = [run for run in difference.runs if any(_has_content(words) for words in difference.sides(run))]
     if len(runs) != 1 or (difference.is_head(runs[0]) and difference.is_tail(runs[0])):
         return None
     a, b = difference.sides(runs[0])
@@ -120,8 +120,8 @@ def _replaced(difference: Difference) -> tuple[str, str] | None:
     return (name_a, name_b) if _is_slot(difference, runs[0]) or _is_short_slot(difference, runs[0]) else None
 
 
-def _said(words: list[str]) -> bool:
-    """Return whether words are more than particles."""
+def _has_content(words: list[str]) -> bool:
+    """Return whether any word is not a particle."""
     return any(word not in PARTICLES for word in words)
 
 
@@ -129,7 +129,7 @@ PARTICLES = frozenset(map(chr, PARTICLE_POINTS))
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Return whether two names may be two spellings of one, or one a part or the initials of the other."""
+    """Return whether two names may be spellings of one name, or one may be a part or the initials of the other."""
     if Indel.normalized_similarity(a, b) >= ALIKE or a in b or b in a or a[:4] == b[:4]:
         return True
     initials = ["".join(word[0] for word in name.split()) for name in (a, b)]
@@ -137,7 +137,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether what is around a run says that a name is in it; two hashtags are rather labels of the posts."""
+    """Return whether the words around a run show that it is a name; two hashtags are labels of the posts instead."""
     sides = [
         (difference.a, difference.spans_a, run.a),
         (difference.b, difference.spans_b, run.b),
@@ -151,7 +151,7 @@ def _is_slot(difference: Difference, run: Run) -> bool:
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:
-    """Return whether a run is inside a short sentence, which says little else: Just installed X on my phone."""
+    """Return whether a run is inside a short sentence with little other content: Just installed X on my phone."""
     if difference.is_head(run) or difference.is_tail(run):
         return False
     n_letters = [sum(map(len, words)) for words in difference.sides(run)]
@@ -168,7 +168,7 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 
 
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
-    """Return the names that a run is in, one of the dictionary or with a title in each post."""
+    """Return the names that contain the two sides of a run: known names, or surnames with a title."""
     found_a = _han_name(difference.words_a, run.a)
     found_b = None if found_a is None else _han_name(difference.words_b, run.b)
     if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:
@@ -177,7 +177,7 @@ def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
 
 
 def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
-    """Return the shortest name of the dictionary that covers a run, or a surname with a title."""
+    """Return the shortest name of the dictionary that contains a run, or a surname with a title."""
     first, last = span
     if last - first > 6:
         return None

@@ -1,4 +1,4 @@
-"""Guard `negation`: two posts with the same words, of which one denies what the other says."""
+"""Guard `negation`: two posts have the same words, but one negates the other."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, differe
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
-"""Words of a run that can be a change of the sentence, and of all other runs together; more is other content."""
+"""Largest amount of differing words outside the negations; with more, the posts have different content anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
-"""The first letter of the scripts after Latin, Greek and Cyrillic."""
+"""First code point of the scripts after Latin, Greek and Cyrillic."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
-ASKED = re.compile(r"(.)[不没]\1")
-"""A question of Chinese: 是不是, 有没有."""
+QUESTION = re.compile(r"(.)[不没]\1")
+"""Pattern of a Chinese question: 是不是, 有没有."""
 TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
-"""The syllable by which a verb is denied, before its ending."""
+"""Pattern of the syllable that negates a Turkish verb, before its ending."""
 
 
 KANA = re.compile(r"[\u3040-\u30ff]")
-ASKING = {"吗", "嗎", "么", "嘛"}
-"""In the place of a negation at the end of a question: 在家不 / 在家吗."""
+QUESTION_PARTICLES = {"吗", "嗎", "么", "嘛"}
+"""Particles that replace a negation at the end of a question: 在家不 / 在家吗."""
 
 
 class Tables(NamedTuple):
-    """What `negation.yaml` has."""
+    """The word lists of `negation.yaml`."""
 
     words: frozenset[str]
     portuguese: frozenset[str]
     signs: re.Pattern[str]
-    """The first characters of `inside`."""
+    """Pattern of the first characters of the negations in `inside`."""
     characters: str
-    """The same as text."""
+    """First characters of the negations in `inside`."""
     inside: re.Pattern[str]
-    """Negations of scripts without spaces, and the longer words in which they are none (group 1)."""
+    """Pattern of negations in scripts without spaces, and of longer words that contain them but negate nothing, which
+    are group 1."""
     idioms: re.Pattern[str]
     with_negation: frozenset[str]
-    """Words that come with a negation."""
+    """Words that accompany a negation."""
     at_end: frozenset[str]
-    """Negations that come at the end of a sentence; in Arabic, Indian and East Asian scripts all may."""
+    """Negations that can end a sentence; in Arabic, Indian and East Asian scripts, every negation can."""
 
 
 @cache
 def tables() -> Tables:
-    """Return what `negation.yaml` has."""
+    """Load the word lists of `negation.yaml`."""
     read = read_table("negation")
     harmless = sorted([*read["han_words"].split(), *read["endings_in"].split()], key=len, reverse=True)
     signs = sorted([*read["han"].split(), *read["endings"].split()], key=len, reverse=True)
@@ -69,14 +70,14 @@ def tables() -> Tables:
 
 
 class Side(NamedTuple):
-    """The words of one post in the part that is read, and those that deny something."""
+    """The words of one post around its differences, and its negations."""
 
     words: list[str]
     denying: set[int]
-    """The words of which negations consist."""
+    """Places in `words` of the words of negations."""
 
     def of(self, span: tuple[int, int]) -> tuple[list[str], list[str]]:
-        """Return the words of a run that deny something, and the others."""
+        """Return the negations of a run, and its other words."""
         places = range(*span)
         return (
             [self.words[place] for place in places if place in self.denying],
@@ -85,7 +86,7 @@ class Side(NamedTuple):
 
 
 def negations(words: list[str], text: str) -> Side:
-    """Return where a text with these words denies something."""
+    """Return the words of a text with the places of its negations."""
     known = tables()
     denying: set[int] = set()
     is_latin = not known.words.isdisjoint(words) or CONTRACTED.search(" ".join(words))
@@ -102,27 +103,27 @@ def negations(words: list[str], text: str) -> Side:
             and not any(first <= start < last for first, last in skipped)
         }
     if is_inside:
-        asked = ASKED.sub(lambda match: match[1] * 3, text)
-        for match in known.inside.finditer(asked):
+        without_questions = QUESTION.sub(lambda match: match[1] * 3, text)
+        for match in known.inside.finditer(without_questions):
             if match[1] is None:
                 denying.update(_words_at(spans, *match.span()))
     return Side(words, denying)
 
 
 def _words_at(spans: list[tuple[int, int]], first: int, last: int) -> range:
-    """Return the places of the words that a part of a text is in."""
+    """Return the places of the words that overlap a part of a text."""
     place = bisect_right(spans, (first, 1 << 60)) - 1
     start = place if place >= 0 and spans[place][1] > first else place + 1
     return range(start, bisect_left(spans, (last,)))
 
 
 class Negation(PairGuard):
-    """What one post says, the other may not deny."""
+    """A post must not negate the other."""
 
     sign = NEGATION
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the negation that only one of two posts has; None where there is none."""
+        """Return the negations that only one of two posts has; None if there are none."""
         difference = difference_of(a, b)
         if not (difference.is_small and has_frame(difference)):
             return None
@@ -145,12 +146,12 @@ class Negation(PairGuard):
 
 
 Words = tuple[list[str], list[str]]
-"""The words of a run that deny something, and the others."""
+"""The negations of a run, and its other words."""
 
 
 def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
-    """Return whether a run denies the sentence: it is little more than a negation, and part of the sentence."""
-    if bool(a[0]) == bool(b[0]) or ASKING.intersection(a[1] + b[1]) or _repeats(difference, run):
+    """Return whether a run negates the sentence: it is little more than a negation, and part of the sentence."""
+    if bool(a[0]) == bool(b[0]) or QUESTION_PARTICLES.intersection(a[1] + b[1]) or _repeats(difference, run):
         return False
     others, denying = a[1] + b[1], (a[0] or b[0])[0]
     if difference.is_tail(run) and denying[0] < FIRST_AT_END and denying not in tables().at_end:
@@ -164,7 +165,7 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
 
 
 def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
-    """Return whether negations at the head of a post may answer something: no, I like it; not no thanks."""
+    """Return whether negations at the beginning of a post may answer a question: no, I like it; but not: no thanks."""
     if not difference.is_head(run) or (len(denying) == 1 and denying[0] not in ANSWERS):
         return False
     text, spans, (_, end) = (
@@ -174,7 +175,7 @@ def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
 
 
 def _repeats(difference: Difference, run: Run) -> bool:
-    """Return whether a run only says once more what comes next, as in 不不错."""
+    """Return whether a run only repeats the next word, as in 不不错."""
     for words, span in ((difference.words_a, run.a), (difference.words_b, run.b)):
         if span[0] < span[1] and words[span[1] : span[1] + 1] == words[span[0] : span[0] + 1]:
             return True
@@ -182,7 +183,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return the side and the word of a run that is the other with a prefix, or a Turkish verb that is denied."""
+    """Return the side and the word of a run that negates the other word by a prefix, or by a Turkish verb form."""
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

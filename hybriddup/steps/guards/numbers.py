@@ -1,4 +1,4 @@
-"""Guard `numbers`: in the place of a number, a date or a day, one post has another than the other."""
+"""Guard `numbers`: a number, a date or a day of one post is replaced by another one in the other post."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybriddup.steps.guards.values import LONG_FOR_BARE, Value, undecorated, val
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
-"""Words of a run in which a number is in the place of another; in a longer one, they are in different sentences."""
+"""Largest amount of words of a run in which a number replaces another; in a longer run, they are in two sentences."""
 
 
 class Numbers(PairGuard):
@@ -34,7 +34,7 @@ class Numbers(PairGuard):
         self.sign = None if options.strict else NUMBER
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the values in which two posts differ; None where these are no reason."""
+        """Return the values in which two posts differ; None if they are not a reason to refuse the pair."""
         difference = difference_of(a, b)
         if self.strict:
             return _strict_reason(difference)
@@ -42,7 +42,7 @@ class Numbers(PairGuard):
 
 
 def _strict_reason(difference: Difference) -> str | None:
-    """Return what one post has more of in digits, where both may; of words, what `_reason` does."""
+    """Return the numbers in digits that only one post has; if there are none, the result of `_reason`."""
     a, b = (
         [value for value in values_of(text) if value.kind == "number" and value.shown[0].isdecimal()]
         for text in (difference.a, difference.b)
@@ -68,7 +68,7 @@ def _reason(difference: Difference) -> str | None:
 
 
 def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: str) -> bool:
-    """Return whether a value of one post is in the place of one of the other."""
+    """Return whether a value of one post replaces a value of the other."""
     if a.tag or b.tag:
         return a.tag == b.tag
     unit = a.unit(text_a)
@@ -91,34 +91,34 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
 
 
 def _is_place(difference: Difference, run: Run) -> bool:
-    """Return whether a run is so short that a number in it is in the place of another."""
+    """Return whether a run is short enough for one number in it to replace another."""
     if max(run.a[1] - run.a[0], run.b[1] - run.b[0]) > 2 * LONGEST_PLACE:
         return False
     return max(map(amount, difference.sides(run))) <= LONGEST_PLACE
 
 
 def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
-    """Return whether a number is all that a cut at the end of a text left of another."""
+    """Return whether a number is the remainder of another one, which was cut off at the end of its text."""
     return other.shown.startswith(value.shown) and value.end == _end(text) and other.end < _end(other_text)
 
 
 def _end(text: str) -> int:
-    """Return where the last word of a text ends."""
+    """Return the end of the last word of a text."""
     return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
 
 
 def _words_of(value: Value, spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the first and the last word that a value is in; a part counts, as 六 of 周六."""
+    """Return the first and the last word that a value overlaps, such as 六 in 周六."""
     return _word_at(spans, value.start), _word_at(spans, value.end - 1)
 
 
 def _word_at(spans: list[tuple[int, int]], start: int) -> int:
-    """Return the word in which a place of the text is."""
+    """Return the word at a place of the text."""
     return bisect_right(spans, (start, 1 << 60)) - 1
 
 
 def _texts(difference: Difference) -> list[str]:
-    """Return the parts that differ, without decoration at their end."""
+    """Return the differing parts, without decoration at their end."""
     texts = [difference.a, difference.b]
     if difference.ends_text:
         length = min(map(width, (difference.whole_a, difference.whole_b)))
@@ -127,7 +127,7 @@ def _texts(difference: Difference) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Return the length of a text, Han characters and kana counted twice; of a long one, any that is as long."""
+    """Return the length of a text with Han characters and kana counted twice, or its plain length if that is enough."""
     return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 

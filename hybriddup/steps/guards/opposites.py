@@ -1,4 +1,4 @@
-"""Guard `opposites`: one of a pair of opposite words in the place of the other, such as buy and sell."""
+"""Guard `opposites`: a word is replaced by its opposite, such as buy by sell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Places = dict[str, frozenset[tuple[int, int]]]
 
 @cache
 def opposites() -> Places:
-    """Return the sides on which each word is: numbers of a list and of the side; others of the list exclude it."""
+    """Return the places of each word in `opposites.yaml`: list and side. Words on two sides of a list are opposites."""
     found: dict[str, set[tuple[int, int]]] = {}
     for number, written in enumerate(read_table("opposites")["pairs"]):
         for side, words in enumerate(written.split("|")):
@@ -37,12 +37,12 @@ def exclude(a: str, b: str) -> bool:
 
 
 class Opposites(PairGuard):
-    """A word may not stand in the place of its opposite."""
+    """A word must not be replaced by its opposite."""
 
     sign = OPPOSITE
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the opposite words in the place of each other; None where there are none."""
+        """Return the opposite words that replace each other; None if there are none."""
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only or not has_frame(difference):
             return None

@@ -1,6 +1,6 @@
-"""Where two posts differ: their words, and the runs of words in which one has what the other lacks.
+"""The difference of two posts: the words of both around it, and the runs of words that differ.
 
-Most of two near repeats is equal. Only the part from the first to the last difference is read, with some context.
+Near repeats are mostly equal. Only the part from the first to the last difference is read, with some context.
 """
 
 from __future__ import annotations
@@ -16,73 +16,72 @@ from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 
 CONTEXT = 16
-"""Characters around the part that differs that are read with it, and as many more as end a word."""
+"""Number of characters of context on each side of the differing part, before extending it to the end of a word."""
 LONGEST_WORD = 24
-"""Characters within which a word that has spaces around it ends."""
+"""Largest distance, in characters, at which the end of a word is looked for."""
 MARKS = "".join(
     chr(code)
     for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
     if unicodedata.category(chr(code))[0] == "M"
 )
-"""Vowel signs, tones and points, which belong to the letter before them."""
+"""Combining marks: vowel signs, tones and points, which belong to the letter before them."""
 NO_SPACES = (
     "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u1780-\u17b3"
     "\u3005-\u3007\u3040-\u3096\u30a0-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Letters of Thai, Lao, Myanmar, Khmer, Chinese and Japanese: each, with its marks, is read as a word."""
+"""Letters of Thai, Lao, Myanmar, Khmer, Chinese and Japanese; each letter with its marks is read as a word."""
 HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""Han characters and kana."""
-SAID = re.compile(r"\w")
+"""Pattern of a Han character or kana."""
+WORD_CHARACTER = re.compile(r"\w")
 PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
-"""A character that belongs to a word with its neighbours."""
+"""Pattern of a character that forms a word with its neighbours."""
 SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
-"""A letter of a script that puts spaces around words; some marks are among these."""
+"""Pattern of a letter of a script with spaces between words, or of a mark in the same range."""
 LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
 MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
-"""A link, a mention, or what stands for a masked part, also with a number that only counts before it: no words."""
+"""Pattern of a link, a mention, or the placeholder of a masked part, with a serial number before it."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
 ALONE = re.compile(f"[{NO_SPACES}]")
 
 
 class Run(NamedTuple):
-    """Words of one post in the place of words of the other; one of the two may be empty."""
+    """Words of one post that replace words of the other; one of the two may be empty."""
 
     a: tuple[int, int]
-    """The first word, and the one after the last, in `Difference.words_a`."""
+    """First word and end in `Difference.words_a`."""
     b: tuple[int, int]
 
 
 class Difference:
-    """What two posts have in the part where they differ; nothing is read before it is asked for."""
+    """The differing part of two posts, with some context; attributes are computed on first use."""
 
     def __init__(self, a: str, b: str) -> None:
         self.whole_a, self.whole_b = a, b = _without_marks(a), _without_marks(b)
         self._n_before: int = Prefix.similarity(a, b)
         self._n_after: int = Postfix.similarity(a[self._n_before :], b[self._n_before :])
         self.middle_a = a[self._n_before : len(a) - self._n_after]
-        """From the first difference to the last."""
+        """The text of the first post from the first difference to the last."""
         self.middle_b = b[self._n_before : len(b) - self._n_after]
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether so few characters differ that it is one sentence with some words changed."""
+        """Whether only a few characters differ, so that the posts are one sentence with some words changed."""
         a, b = self.middle_a, self.middle_b
         most = MOST_ALONE if HAN.search(a) or HAN.search(b) else MOST_LETTERS
         return abs(len(a) - len(b)) <= most and Indel.distance(a, b, score_cutoff=most) <= most
 
     @cached_property
     def adds_only(self) -> bool:
-        """Whether one post has nothing in the place of what the other has."""
-        return not (
-            self._says_something(self.whole_a, self.middle_a) and self._says_something(self.whole_b, self.middle_b)
-        )
+        """Whether one post only adds words to the other."""
+        return not (self._has_words(self.whole_a, self.middle_a) and self._has_words(self.whole_b, self.middle_b))
 
-    def _says_something(self, text: str, middle: str) -> bool:
-        if SAID.search(middle):
+    def _has_words(self, text: str, middle: str) -> bool:
+        if WORD_CHARACTER.search(middle):
             return True
         before, after = text[: self._n_before][-1:], text[len(text) - self._n_after :][:1]
         # a part of a word that the other continues, such as 1 and 10
-        return bool(SAID.match(before) or SAID.match(after)) and not (HAN.match(before) or HAN.match(after))
+        touches_word = WORD_CHARACTER.match(before) or WORD_CHARACTER.match(after)
+        return bool(touches_word) and not (HAN.match(before) or HAN.match(after))
 
     @cached_property
     def _first(self) -> int:
@@ -90,48 +89,48 @@ class Difference:
 
     @cached_property
     def a(self) -> str:
-        """The part of the first post that differs, with context."""
+        """The differing part of the first post, with context."""
         return self.whole_a[self._first : _word_end(self.whole_a, len(self.whole_a) - self._n_after + CONTEXT)]
 
     @cached_property
     def b(self) -> str:
-        """The part of the second post that differs, with the same context."""
+        """The differing part of the second post, with the same context."""
         n_left_out = len(self.whole_a) - self._first - len(self.a)
         return self.whole_b[self._first : len(self.whole_b) - n_left_out]
 
     @property
     def starts_text(self) -> bool:
-        """Whether the part begins where the posts do."""
+        """Whether the part includes the beginning of the posts."""
         return self._first == 0
 
     @property
     def ends_text(self) -> bool:
-        """Whether the part ends where the posts do."""
+        """Whether the part includes the end of the posts."""
         return self._first + len(self.a) == len(self.whole_a)
 
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
-        """Where the words of the first post are in its part `a`."""
+        """First place and end of each word in `a`."""
         return spans_of(self.a)
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
-        """Where the words of the second post are in its part `b`."""
+        """First place and end of each word in `b`."""
         return spans_of(self.b)
 
     @cached_property
     def words_a(self) -> list[str]:
-        """The words of the first post, from the first difference to the last, with context."""
+        """The words of `a`."""
         return WORD.findall(self.a)
 
     @cached_property
     def words_b(self) -> list[str]:
-        """The words of the second post, from the first difference to the last, with context."""
+        """The words of `b`."""
         return WORD.findall(self.b)
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The places in which the words differ, in order; not where only spaces do."""
+        """The runs of differing words, in order, without those that differ only in spaces."""
         runs: list[Run] = []
         for change in Levenshtein.opcodes(self.words_a, self.words_b):
             if change.tag == "equal":
@@ -144,33 +143,33 @@ class Difference:
         return [run for run in runs if "".join(self.words_a[slice(*run.a)]) != "".join(self.words_b[slice(*run.b)])]
 
     def sides(self, run: Run) -> tuple[list[str], list[str]]:
-        """Return the words of a run in the two posts."""
+        """Return the words of both posts in a run."""
         return self.words_a[slice(*run.a)], self.words_b[slice(*run.b)]
 
     def is_head(self, run: Run) -> bool:
-        """Return whether no word that both have is before the run."""
+        """Return whether the run is at the beginning of a post."""
         return self.starts_text and (run.a[0] == 0 or run.b[0] == 0)
 
     def is_tail(self, run: Run) -> bool:
-        """Return whether no word that both have is after the run."""
+        """Return whether the run is at the end of a post."""
         return self.ends_text and (run.a[1] == len(self.words_a) or run.b[1] == len(self.words_b))
 
 
 @lru_cache(maxsize=512)
 def difference_of(a: str, b: str) -> Difference:
-    """Return what two posts have in the part where they differ; several guards ask for the same pairs in turn."""
+    """Return the difference of two posts, cached because several guards read the same pairs in turn."""
     return Difference(a, b)
 
 
 def _without_marks(text: str) -> str:
-    """Return a text with spaces in the place of links, mentions and masked parts."""
+    """Return a text with links, mentions and masked parts replaced by spaces."""
     if "@" in text or "<" in text or "http" in text:
         return MARK.sub(lambda match: " " * len(match[0]), text)
     return text
 
 
 def _word_start(text: str, place: int) -> int:
-    """Return where the word begins that a place is in; the place itself where no space is near."""
+    """Return the first place of the word at ``place``; ``place`` itself if no space is near."""
     if place <= 0:
         return 0
     start = text.rfind(" ", max(0, place - LONGEST_WORD), place) + 1
@@ -178,7 +177,7 @@ def _word_start(text: str, place: int) -> int:
 
 
 def _word_end(text: str, place: int) -> int:
-    """Return where the word ends that a place is in; the place itself where no space is near."""
+    """Return the end of the word at ``place``; ``place`` itself if no space is near."""
     if place >= len(text):
         return len(text)
     end = text.find(" ", place, place + LONGEST_WORD)
@@ -186,17 +185,17 @@ def _word_end(text: str, place: int) -> int:
 
 
 def spans_of(text: str) -> list[tuple[int, int]]:
-    """Return where the words of a text are."""
+    """Return the first place and the end of each word of a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 
 def letters(words: Sequence[str]) -> str:
-    """Return words as one text, with a space where they have letters of a script that needs one."""
+    """Join words to a text, with spaces unless every word is one character."""
     return "".join(words) if all(len(word) == 1 for word in words) else " ".join(words)
 
 
 def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]]:
-    """Yield the runs in which each post has words that the other lacks."""
+    """Yield the runs in which both posts have words, and these words."""
     for run in difference.runs:
         a, b = difference.sides(run)
         if a and b:
@@ -204,7 +203,7 @@ def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]
 
 
 def holds_word(text: str, word: str) -> bool:
-    """Return whether a text has a word: a whole one, unless it begins and ends in a script without spaces."""
+    """Return whether a text contains a word, as a whole word in scripts with spaces."""
     place = text.find(word)
     while place >= 0:
         end = place + len(word)
@@ -215,17 +214,17 @@ def holds_word(text: str, word: str) -> bool:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Return whether two characters next to each other are of one word."""
+    """Return whether two adjacent characters belong to one word."""
     return bool(left and right and PART.match(left) and PART.match(right))
 
 
 def amount(words: Sequence[str]) -> float:
-    """Return how much some words are: a character of a script without spaces is half a word."""
+    """Return the amount of some words; a character of a script without spaces counts as half a word."""
     return sum(0.5 if ALONE.match(word) else 1.0 for word in words)
 
 
 def has_frame(difference: Difference) -> bool:
-    """Return whether two posts are nearly the same sentence: more of the shorter one is equal than not."""
+    """Return whether two posts are nearly the same sentence: at least as many words are equal as changed."""
     changed_a = sum(run.a[1] - run.a[0] for run in difference.runs)
     changed_b = sum(run.b[1] - run.b[0] for run in difference.runs)
     n_equal = len(difference.words_a) - changed_a

@@ -1,4 +1,4 @@
-"""What guards know of characters and words before they read a pair; see `hybriddup.kernels.posts.guard_signs`."""
+"""Tables of the characters and words that guards look for; see `hybriddup.kernels.posts.guard_signs`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from hybriddup.steps.verifiers.bounds import texts_at
 N_CODE_POINTS = 0x110000
 FIRST_HAN, LAST_HAN = 0x3400, 0x9FFF
 LAST_LETTER = 0x32000
-"""No letter comes after it but Han characters in private use."""
+"""First code point without letters after it, except private-use Han characters."""
 
 
 def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s:
-    """Return uint8[n_pairs]: what guards must read of each pair of posts."""
+    """Return uint8[n_pairs]: the flags of the guards that must read each pair of posts."""
     places, numbers = np.unique(np.concatenate([earlier, later]), return_inverse=True)
     numbers = numbers.astype(np.int64)
     points, offsets = encode_texts(texts_at(posts, places))
@@ -36,7 +36,7 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 
 @cache
 def load_signs() -> Signs:
-    """Return what guards know of characters and words."""
+    """Return the tables of characters and words, without names."""
     kinds = np.zeros(N_CODE_POINTS, np.uint8)
     characters = "".join(map(chr, range(LAST_LETTER)))
     for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):
@@ -59,7 +59,7 @@ def load_signs() -> Signs:
 
 @cache
 def load_signs_and_names() -> Signs:
-    """Return the same with names, which are of Han characters only and take longer to read."""
+    """Return the tables with names, which are Han names only and take longer to load."""
     keys: UInt64s = hash_texts(*encode_texts([*names.han_names(), *names.tables().surnames]))
     return load_signs()._replace(names=np.sort(keys))
 

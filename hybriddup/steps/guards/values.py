@@ -1,4 +1,4 @@
-"""The numbers, dates and days of a text, however they are written."""
+"""Finds the numbers, dates and days of a text, in digits or in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
 RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
 LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
-"""Letters (Han characters count twice) from which on a number at the end counts copies; in a title it is the issue."""
+"""Smallest length of a text whose final number is a serial number (Han characters count twice); in a shorter text, such
+as a title, it is content."""
 LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？:：])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
 REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -35,44 +36,44 @@ class Value(NamedTuple):
 
     kind: str
     key: str
-    """Equal for equal values: ``6.000`` and ``6000`` have one."""
+    """Normalized value: ``6000`` for both ``6.000`` and ``6000``."""
     shown: str
-    """As it is written."""
+    """The value as written."""
     start: int
-    """Its place in the text."""
+    """First place in the text."""
     end: int
     is_loose: bool = False
-    """Whether it may be no number, or one of no weight: it counts only against a value with the same unit."""
+    """Whether it may not be a number, or an unimportant one: it counts only against a value with the same unit."""
     tag: str = ""
-    """Of a number in a hashtag, the rest of the hashtag."""
+    """The rest of the hashtag, for a number in a hashtag."""
 
     def before(self, text: str) -> str:
-        """Return the two characters before it, spaces left out."""
+        """Return the two characters before the value, without spaces."""
         return text[max(0, self.start - 4) : self.start].replace(" ", "")[-2:]
 
     def unit(self, text: str) -> str:
-        """Return the beginning of what comes next, such as what is counted: a Han character, or three letters."""
+        """Return the beginning of the next word, such as the thing counted: a Han character, or three letters."""
         following = text[self.end : self.end + 4].strip(" .)")
         return following[:1] if HAN.match(following) else following[:3]
 
 
 class Tables(NamedTuple):
-    """What `numbers.yaml` has, by word."""
+    """The word lists of `numbers.yaml`."""
 
     words: dict[str, tuple[str, str, bool]]
-    """Kind, key, and whether the word counts only in the place of another number."""
+    """Kind and key of each word, and whether it is loose; see `Value`."""
     labels: frozenset[str]
     counted: frozenset[str]
     latin: frozenset[str]
-    """All words and labels of scripts that put spaces around words."""
+    """Words and labels in scripts with spaces."""
     signs: re.Pattern[str]
-    """The characters of the words of the others."""
+    """Pattern of the characters of words in scripts without spaces."""
     characters: str
-    """The same as text."""
+    """Characters of words in scripts without spaces."""
     in_tags: re.Pattern[str]
-    """Names of days and months in a hashtag, which has no spaces."""
+    """Pattern of names of days and months in a hashtag, which has no spaces."""
     without_spaces: re.Pattern[str]
-    """The words of scripts that put no spaces around words."""
+    """Pattern of words in scripts without spaces."""
 
 
 TENS, ONES = frozenset(map(str, range(20, 100, 10))), frozenset(map(str, range(1, 10)))
@@ -88,7 +89,7 @@ KINDS = {
 
 @cache
 def tables() -> Tables:
-    """Return what `numbers.yaml` has."""
+    """Load the word lists of `numbers.yaml`."""
     read = read_table("numbers")
     words = {
         word: (kind, str(key), section == "loose")
@@ -128,7 +129,7 @@ def canonical(number: str) -> list[str]:
 
 
 def blanked(pattern: re.Pattern[str], text: str) -> str:
-    """Return a text with spaces in the place of what a pattern finds, so that all else keeps its place."""
+    """Return a text with the matches of a pattern replaced by spaces, so that everything else keeps its place."""
     return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
@@ -212,15 +213,15 @@ def _words(text: str) -> Iterator[Value]:
 
 
 def _added(tens: Value, ones: Value) -> Value:
-    """Return the number of two words, such as forty-five."""
+    """Return the number that two words form, such as forty-five."""
     key, shown = str(int(tens.key) + int(ones.key)), f"{tens.shown} {ones.shown}"
     return tens._replace(key=key, shown=shown, end=ones.end)
 
 
 def undecorated(text: str, length: int) -> str:
-    """Return the end of a post without what only counts copies: ``#8``, ``[2036345]``, ``8fj2``; links go too.
+    """Return a post without a serial number or random code at its end: ``#8``, ``[2036345]``, ``8fj2``.
 
-    The length is that of the shorter post.
+    ``length`` is the length of the shorter post of the pair.
     """
     tail = text[-LONGEST_TAIL:]
     bare = RANDOM_TAIL.sub("", tail.rstrip(" …."))

@@ -1,4 +1,4 @@
-"""Guard `words`: a user's own words, of which two posts must have the same."""
+"""Guard `words`: two posts must have the same words from a list of the user's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 
 class Words(PairGuard):
-    """Two posts must have the same of some words."""
+    """Two posts must have the same words from a list."""
 
     class Options(ComponentOptions):
         """Options of the guard."""
@@ -18,8 +18,8 @@ class Words(PairGuard):
         words: tuple[str, ...] = Field(
             ("不", "没", "not", "no"),
             min_length=1,
-            description="Words, of which two posts must have the same; in any case, and as whole words where a script "
-            "has spaces.",
+            description="Words that must be in both posts or in neither, in upper or lower case, and as whole words in "
+            "scripts with spaces.",
         )
 
     def __init__(self, options: Options) -> None:

@@ -19,6 +19,7 @@ import regex
 
 from hybriddup.data.records import Bools, UInt8s, UInt32s, encode_texts
 from hybriddup.kernels.text.folding import (
+    COLLAPSES,
     DOT,
     ELLIPSIS,
     ENDS_LITERAL,
@@ -28,7 +29,6 @@ from hybriddup.kernels.text.folding import (
     SEVERAL,
     SPACE,
     SPECIAL,
-    STANDS_ONCE,
     TEXT_HAS_LITERAL,
     TEXT_HAS_SIGN,
     TEXT_IS_SPECIAL,
@@ -237,11 +237,11 @@ class Folder:
     ) -> None:
         self._folding = folding
         flags = np.zeros(0x110000, np.uint32)
-        flags[[ord(character) for character in once]] |= STANDS_ONCE
+        flags[[ord(character) for character in once]] |= COLLAPSES
         by_end = sorted({*literals, *signs}, key=lambda literal: literal[::-1])
         states = [TEXT_HAS_LITERAL * (one in literals) | TEXT_HAS_SIGN * (one in signs) for one in by_end]
         for number, literal in reversed(list(enumerate(by_end))):  # the first of several with one end overwrites
-            flags[ord(literal[-1])] = flags[ord(literal[-1])] & STANDS_ONCE | ENDS_LITERAL | number << NUMBER_SHIFT
+            flags[ord(literal[-1])] = flags[ord(literal[-1])] & COLLAPSES | ENDS_LITERAL | number << NUMBER_SHIFT
         checked = [SPACE] * drops_questions + [DOT, ELLIPSIS, IDEOGRAPHIC_STOP] * joins_dots
         for point in checked:
             if not flags[point] & ENDS_LITERAL:

@@ -1,1 +1,1 @@
-"""What posts say: which characters and words there are (`characters`), and the parts of normalized posts (`parts`)."""
+"""Parsing of normalized posts: tables of characters and words (`characters`), and the parts of posts (`parts`)."""

@@ -1,4 +1,4 @@
-"""What is known of characters and words before any post is read."""
+"""Tables of characters and words for parsing posts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _KINDS = {
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}": kernel.CLUSTER,
     r"\p{Hangul}": kernel.HANGUL,
 }
-"""Kinds of characters by their Unicode properties; of several that fit, the last one counts."""
+"""Kinds of characters by their Unicode properties; if several match, the last one is used."""
 _BITS = {r"\w": kernel.IN_NAME, r"\p{WB=Extend}\p{WB=ZWJ}": kernel.EXTENDS}
 PARTICLES = "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额哇咯喽罗哒嘞趴叭鸭吗么呢嘛滴嗷呜嘤嘻嘿哈ㅋㅎㅠㅜ"
-"""Characters that carry a tone of voice, or laugh, and say nothing else."""
+"""Characters that express only a tone of voice or laughter."""
 _LAST_ASSIGNED = 0x40000
 
 
@@ -35,7 +35,7 @@ def load_characters() -> kernel.Characters:
 
 
 def character_kinds() -> UInt8s:
-    """Return uint8[0x110000]: the kind of each code point, with further bits."""
+    """Return uint8[0x110000]: the kind and the flags of each code point."""
     kinds = np.zeros(0x110000, np.uint8)
     characters = np.arange(_LAST_ASSIGNED, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     for properties, kind in _KINDS.items():
@@ -46,7 +46,7 @@ def character_kinds() -> UInt8s:
             kinds[run.start() : run.end()] |= bit
     is_mark = (kinds & kernel.EXTENDS != 0) & (kinds & kernel.KIND != kernel.CLUSTER)
     kinds[is_mark] &= ~kernel.KIND
-    kinds[list(map(ord, PARTICLES))] |= kernel.SAYS_LITTLE
+    kinds[list(map(ord, PARTICLES))] |= kernel.IS_PARTICLE
     return kinds
 
 
@@ -57,7 +57,7 @@ def fillers() -> set[str]:
 
 
 def hash_of(word: str) -> int:
-    """Return the hash by which kernels know a word."""
+    """Return the hash of a word, as the kernels compute it."""
     value = int(kernel.OFFSET_BASIS)
     for letter in word:
         value = (value ^ ord(letter)) * int(kernel.PRIME) % 2**64

@@ -1,4 +1,4 @@
-"""The parts of normalized posts: the words that count, and what is around them."""
+"""The parts of normalized posts: the body, which is the words of the content, and decoration."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
 
 BODY = 5.0
-"""Words of less weight are no body: 5 Han characters, or some 3 words of other letters."""
+"""Smallest weight of the words of a body: 5 Han characters, or about 3 words in other scripts."""
 BODY_FORMAT = 4
-"""Part of the recipe if bodies are compared; raised when the same post gets another body, or other words."""
+"""Version of bodies and words, a part of the recipe if bodies are compared; raise it when either changes."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 
 def parse(posts: EncodedTexts) -> ParsedPosts:
-    """Return normalized posts as they are compared."""
+    """Parse normalized posts."""
     parsed: ParsedPosts = parse_posts(*posts, load_characters())
     return parsed
 
 
 def letters_of(posts: ParsedPosts) -> EncodedTexts:
-    """Return the letters of the words of posts, without spaces."""
+    """Return the letters of the words of each post, without spaces."""
     return EncodedTexts(posts.letters, posts.starts[posts.offsets].astype(np.int64))
 
 
 def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
-    """Return int64[n]: the letters of the words of normalized posts, without what is around them.
+    """Return int64[n]: the number of letters of the words of normalized posts, without decoration.
 
     Parameters are those of `bodies_of`.
 
@@ -51,10 +51,10 @@ def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
 
 
 def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
-    """Return the body of each post: the words that count, without what is around them and between them.
+    """Return the body of each post: the words of its content, without decoration and punctuation.
 
-    These are its own words and those that it quotes, or the quoted ones alone if its own say nothing. A post with words
-    of less weight than `BODY` has no body, and is returned itself if it has hashtags or no words.
+    These are its own words and quoted words, or the quoted words alone if its own have no content. A post whose words
+    weigh less than `BODY` is returned unchanged if it has hashtags or no words.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
 
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
-    """Return the bodies of posts that are few enough for the cache."""
+    """Return the bodies of posts that are few enough for the CPU cache."""
     encoded = encode_texts(posts)
     parsed = parse(encoded)
     points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())
@@ -90,7 +90,7 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
 
 
 def words_of(posts: Sequence[str]) -> Sequence[str]:
-    """Return normalized posts without emoji, links and mentions; one that has nothing else is returned itself.
+    """Return normalized posts without emoji, links and mentions; a post with nothing else is returned unchanged.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """A cache of parsed posts, which grows by appending to its columns and is emptied when full.
 
-Candidates of a crowd are verified a few at a time, and would be parsed again in each call.
+The candidates of a large bucket are verified a few at a time; without the cache, each call would parse them again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hybriddup.steps.posts.parts import parse
 from hybriddup.steps.verifiers.bounds import texts_at
 
 MOST_LETTERS = 2**20
-"""Letters from which on the cache is emptied before the next post; a letter takes some 40 bytes."""
+"""Number of letters from which the cache is emptied before the next post; a letter takes about 40 bytes."""
 
 
 class ParsedPool:
@@ -34,7 +34,7 @@ class ParsedPool:
         self._sizes = list(map(len, self._columns))
 
     def parsed(self, positions: Int64s) -> tuple[ParsedPosts, Int64s]:
-        """Return the cache, which has the posts at ``positions`` int64[n] now, and int64[n]: their places in it."""
+        """Return the cache with the posts at ``positions``, int64[n], and their places in it, int64[n]."""
         missing = positions[self._places[positions] < 0]
         if len(missing) and self._sizes[LETTERS] > MOST_LETTERS:
             self._forget()
@@ -49,7 +49,7 @@ class ParsedPool:
         """Append posts."""
         sizes = list(self._sizes)
         for which, added in enumerate(columns_of(more)):
-            if which in COUNTED:  # where each post or token begins, and the end of all
+            if which in COUNTED:  # offsets: the first entry of each post or token, and the end of all
                 added = added[1:] + sizes[COUNTED[which]]
             size, column = sizes[which], self._columns[which]
             if size + len(added) > len(column):
@@ -70,4 +70,4 @@ COUNTED = {
     ParsedPosts._fields.index(of): ParsedPosts._fields.index(what)
     for of, what in (("offsets", "keys"), ("starts", "letters"), ("set_offsets", "set_keys"))
 }
-"""Columns of offsets, by the column into which they point."""
+"""Columns of offsets, with the column into which each points."""

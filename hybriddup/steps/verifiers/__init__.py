@@ -1,4 +1,4 @@
-"""Verify: candidate pairs -> scores. Stage 2, a second look at the text itself; it decides precision."""
+"""Verify: candidate pairs -> scores. Stage 2 compares the texts themselves; it determines precision."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hybriddup.steps.verifiers.bounds import texts_at
 
 @dataclass(frozen=True)
 class VerifierContext:
-    """What a verifier may look at: the distinct texts of the run, by position, and how they were split."""
+    """The input of a verifier: the distinct texts of the run, by position, and the tokenizer."""
 
     texts: Sequence[str]
-    """What is compared: the normalized posts, or their bodies by the setting ``compare``."""
+    """The compared texts: the normalized posts, or their bodies, depending on the setting ``compare``."""
     tokenizer: Tokenizer
     bits: int
-    """Width of the fingerprint."""
+    """Width of the fingerprint, in bits."""
     workers: int
     normalized: Sequence[str] | None = None
-    """All of the normalized posts where the texts are only their bodies; None = the texts are all."""
+    """The whole normalized posts if ``texts`` are only their bodies, else None."""
 
     @property
     def posts(self) -> Sequence[str]:
@@ -34,82 +34,82 @@ class VerifierContext:
 
     @cached_property
     def lengths(self) -> Int32s:
-        """int32[n]: the code points of each text."""
+        """int32[n]: length of each text, in code points."""
         return text_lengths(self.texts)
 
     def take(self, rows: Int64s) -> VerifierContext:
-        """Return the same of some texts, which may stand among these several times."""
+        """Return the context of the texts at ``rows``, which may repeat."""
         normalized = None if self.normalized is None else texts_at(self.normalized, rows)
         return replace(self, texts=texts_at(self.texts, rows), normalized=normalized)
 
 
 class LeastInCommon(NamedTuple):
-    """How many characters a pair needs in common, whatever their order: shares of its two lengths, added up.
+    """Minimum common characters of a pair in any order: the sum of a share of the shorter and of the longer length.
 
-    A verifier may tell by a method ``least_in_common(threshold)``, so that other pairs are not even listed.
+    A verifier may have a method ``least_in_common(threshold)`` that returns it, to exclude other pairs early.
     """
 
     of_shorter: float = 0.0
-    """0.0 to 1.0."""
+    """Share of the length of the shorter text, 0.0 to 1.0."""
     of_longer: float = 0.0
-    """0.0 to 1.0."""
+    """Share of the length of the longer text, 0.0 to 1.0."""
 
 
 @runtime_checkable
 class Verifier(Protocol):
     """Scores pairs of texts from 0.0 (nothing in common) to 1.0 (same); symmetric in the two texts.
 
-    One that can tell what makes a score has a method ``explain_pair(earlier, later)``, which returns lines of text.
+    A verifier that can explain a score has a method ``explain_pair(earlier, later)``, which returns lines of text.
 
     Scores are compared with ``score >= threshold``, so a pair exactly on the threshold must not come out a rounding
     error below it: divide two whole numbers once, or round to 12 decimals.
     """
 
     def prepare(self, context: VerifierContext) -> None:
-        """Look at the texts of the run; called once, before any pair is scored.
+        """Prepare for the texts of the run, and learn from them; called once, before any pair is scored.
 
-        In a live window, texts change from batch to batch. A verifier that learns from a corpus has a method ``renew``
-        too, which looks at other texts and keeps what was learned; of others ``prepare`` is called each time. One with
-        the other methods of `LearningVerifier` as well learns once; without them it learns at each opening of the
-        window, so that a pair's score may move a little from one to the next.
+        In a live window, texts change from batch to batch, and `prepare` is called for each batch. A verifier that
+        learns from a corpus also has a method ``renew``, which is called instead: it changes the texts without learning
+        anew. With the other methods of `LearningVerifier`, it learns once; without them it learns whenever the window
+        is opened, so that scores may change slightly.
         """
         ...
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs].
+        """Return float64[n_pairs]: the scores.
 
-        Below its threshold a score may be any number below the threshold: a cheap bound is enough to refuse.
+        The score of a pair below its threshold may be any number below it, such as a cheap upper bound.
         """
         ...
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return, for texts of these lengths, the longest text that could still score ``threshold`` with each.
+        """Return int32[n]: for each length, the largest length of a text with which it could still score ``threshold``.
 
-        Lengths are code points; 2**31 - 1 where length alone rules nothing out.
+        Lengths are in code points; 2**31 - 1 means no bound.
         """
         ...
 
 
 class LearningVerifier(Verifier, Protocol):
-    """A verifier that learns from a corpus and can tell what: in a live window, a pair's score then stays the same."""
+    """A verifier whose learned state can be saved, so that the scores of a live window stay the same."""
 
     def renew(self, context: VerifierContext) -> None:
-        """Look at other texts, and keep what was learned."""
+        """Prepare for other texts, and keep the learned state."""
         ...
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return what `prepare` learned as arrays by name, of numbers or strings, to be kept in a file."""
+        """Return the state that `prepare` learned as arrays of numbers or strings, by name, for saving in a file."""
         ...
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
-        """Score by what another instance with the same options learned; `renew` follows before any pair is scored."""
+        """Use the state that another instance with the same options learned; `renew` is called before any scoring."""
         ...
 
 
 KEEPING = ("renew", "learned", "use_learned")
-"""The methods that a `LearningVerifier` has and others lack."""
+"""Methods of a `LearningVerifier` that a `Verifier` need not have."""
 
 
 def keeps_learning(verifier: Verifier) -> TypeGuard[LearningVerifier]:
-    """Return whether what a verifier learns can be kept."""
+    """Return whether the learned state of a verifier can be saved."""
     return all(callable(getattr(verifier, method, None)) for method in KEEPING)

@@ -1,4 +1,4 @@
-"""Bounds of a pair's score by length alone, and the texts of pairs, batch by batch; shared by the verifiers."""
+"""Shared by the verifiers: bounds of scores from lengths alone, and batches of pairs with their texts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 
 CHARACTERS_PER_BATCH = 2**22
-"""Of the texts of pairs whose characters are compared: they need some 50 bytes each meanwhile."""
-CLOSE_TOGETHER = 128
-"""Among so many times as many texts as pairs have, marking theirs takes less time than sorting them."""
+"""Characters of the texts of a batch of pairs; comparing takes about 50 bytes of memory per character."""
+MAX_SPARSITY = 128
+"""Positions of the texts of pairs are marked in an array, and not sorted, if they span at most this many times their
+number."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:
@@ -23,11 +24,11 @@ def unbounded(lengths: Int32s | Int64s) -> Int32s:
 
 
 def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
-    """Return the longest partner, inclusive, with which ``length / partner_length`` still reaches the threshold.
+    """Return the largest partner length, inclusive, for which ``length / partner_length`` reaches the threshold.
 
-    ``lengths`` are the code points of the shorter texts; there is no bound at the threshold 0.0. The quotient is
-    floating point, as a score is: that 12 x 0.8 / 1.2 is 8.000000000000002 there is why the answer is tried, not
-    computed. One division is off by less than one partner length, so the next two below are enough to try.
+    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. The quotient is
+    rounded, as a score is (12 x 0.8 / 1.2 is 8.000000000000002), so the result is verified and not only computed. One
+    division is off by less than one length, so verifying two lengths is enough.
 
     Examples
     --------
@@ -44,9 +45,9 @@ def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
 
 
 def smallest_counts(thresholds: Float64s, totals: Int64s) -> Int64s:
-    """Return int64[n]: the smallest whole ``count`` for which ``count / total >= threshold``.
+    """Return int64[n]: the smallest integer ``count`` for which ``count / total >= threshold``.
 
-    The counterpart of `longest_partners`, for cutting a computation short in whole numbers.
+    The counterpart of `longest_partners`, for ending a computation early.
     """
     counts = np.ceil(thresholds * totals) - 1.0
     for _ in range(2):
@@ -58,13 +59,13 @@ def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
     """Return the texts at these positions, in the order given."""
     if len(positions) < 2:
         return [texts[position] for position in positions.tolist()]
-    return list(itemgetter(*positions.tolist())(texts))  # two thirds of the time that asking for one by one takes
+    return list(itemgetter(*positions.tolist())(texts))  # two thirds of the time of a loop
 
 
 def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> list[slice]:
-    """Return the pairs in batches whose texts have about ``n_characters``, so that memory does not grow with the pairs.
+    """Return slices of the pairs whose texts have about ``n_characters``, so that memory does not grow with the pairs.
 
-    ``lengths`` int32[n_texts] are the code points of all texts. There is at least one batch, which may be empty.
+    ``lengths`` int32[n_texts] are the lengths of all texts in code points. The only batch of no pairs is empty.
     """
     batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // n_characters
     bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
@@ -72,11 +73,11 @@ def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> lis
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return the texts of pairs, int64[n_texts], rising, and by place among them the two of each, int64[n_pairs]."""
+    """Return the distinct texts of pairs, int64[n_texts], rising, and their indices by pair, twice int64[n_pairs]."""
     both = np.concatenate([earlier, later])
     least = int(both.min()) if len(both) else 0
     n = int(both.max(initial=-1)) - least + 1
-    if n > CLOSE_TOGETHER * len(both):
+    if n > MAX_SPARSITY * len(both):
         positions, places = np.unique(both, return_inverse=True)
         return positions, places[: len(earlier)], places[len(earlier) :]
     is_there = np.zeros(n, np.bool_)

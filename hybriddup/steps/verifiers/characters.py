@@ -1,7 +1,7 @@
-"""The characters of the distinct texts, in the form in which they are compared.
+"""Common characters of pairs of texts, in order (longest common subsequence) and in any order.
 
-A *symbol* stands for a code point: the code points of some texts are renumbered 0, 1, 2, ... by first use, so that a
-table by symbol is small.
+A *symbol* is a renumbered code point: the code points of some texts become 0, 1, 2, ... by first use, so that tables by
+symbol are small.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from hybriddup.steps.verifiers.sections import Cut
 
 
 class SymbolTexts(NamedTuple):
-    """Some texts as symbols."""
+    """Texts as sequences of symbols, concatenated."""
 
     symbols: Int32s
-    """int32[n_characters]."""
+    """int32[n_characters]: the symbols of all texts."""
     offsets: Int64s
-    """int64[n_texts + 1]: the symbols of text ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
+    """int64[n_texts + 1]: text ``i`` is ``symbols[offsets[i]:offsets[i + 1]]``."""
     n_symbols: int
 
 
 def as_symbols(texts: EncodedTexts) -> SymbolTexts:
-    """Return the texts as symbols."""
+    """Convert texts to symbols."""
     highest = int(texts.code_points.max(initial=0))
     symbols, n_symbols = renumber(texts.code_points, np.full(highest + 1, -1, np.int32))
     return SymbolTexts(symbols, texts.offsets, n_symbols)
 
 
 def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: how many characters the shorter text has in common with the other, in any order.
+    """Return int64[n_pairs]: the number of common characters of each pair, in any order.
 
-    Where that is less than ``needed``, it is any smaller number.
+    A result below ``needed`` may be any number below it.
     """
     lengths = texts.lengths
     is_longer = lengths[earlier] > lengths[later]
@@ -46,9 +46,9 @@ def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, ne
 
 
 def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the lengths in common, or any smaller number than ``needed`` if a length is smaller.
+    """Return int64[n_pairs]: `common_lengths`, but a result below ``needed`` may be any number below it.
 
-    Most pairs have too few characters in common, whatever their order, and counting these is quick.
+    Most pairs have too few common characters in any order, which is quick to check.
     """
     symbols = as_symbols(texts)
     common: Int64s = symbols_in_common(*symbols, earlier, later, needed)
@@ -60,9 +60,9 @@ def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, neede
 def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols: SymbolTexts | None = None) -> Int64s:
     """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
 
-    Of two texts that are both longer than `LONGEST_EXACT` it is the length of a common subsequence that is mostly the
-    longest one; see `hybriddup.steps.verifiers.sections`. It is the length of the text only if the two are equal.
-    ``symbols`` are those of the texts, if the caller has them.
+    If both texts are longer than `LONGEST_EXACT`, it is the length of a common subsequence that is usually the longest;
+    see `hybriddup.steps.verifiers.sections`. It is the full length only for equal texts. ``symbols`` are the texts as
+    symbols, if the caller has them.
     """
     symbols, lengths = symbols or as_symbols(texts), texts.lengths
     is_long = lengths[later] > sections.LONGEST_EXACT  # too long for the table of the later text
@@ -78,18 +78,18 @@ def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols:
 
 
 def length_by_sections(a: UInt32s, b: UInt32s) -> int:
-    """Return how many characters two long texts, code points, have in common and in order, section by section."""
+    """Return the length of a common subsequence of two long texts, given as code points, found section by section."""
     return max(length_of_cut(a, b, cut) for cut in sections.cuts_of(a, b))
 
 
 def length_of_cut(a: UInt32s, b: UInt32s, cut: Cut) -> int:
-    """Return what the sections have in common, and what is equal before and after them."""
+    """Return the total length of the common subsequences of all sections and of the equal ends of the texts."""
     between = slice(cut.of_a[0], cut.of_a[-1]), slice(cut.of_b[0], cut.of_b[-1])
     points = np.concatenate([a[between[0]], b[between[1]]])
     of_a, of_b = cut.of_a - cut.of_a[0], cut.of_b - cut.of_b[0]
     n = len(of_a) - 1
     in_a, in_b = np.arange(n), np.arange(n, 2 * n)
-    is_shorter = np.diff(of_a) < np.diff(of_b)  # the table is that of the shorter section
+    is_shorter = np.diff(of_a) < np.diff(of_b)  # the kernel makes its table of the shorter section
     texts = as_symbols(EncodedTexts(points, np.concatenate([of_a, of_a[-1] + of_b[1:]])))
     common = lcs_lengths(*texts, np.where(is_shorter, in_b, in_a), np.where(is_shorter, in_a, in_b))
     return int(common.sum()) + len(a) - int(of_a[-1])

@@ -23,14 +23,15 @@ from hybriddup.steps.verifiers.features import (
     settle_featureless,
 )
 
-TEXTS_A_BATCH = 1024
-"""Texts split at a time while learning."""
+TEXTS_PER_BATCH = 1024
+"""Texts split per batch while learning."""
 
 
 class Cosine(FeatureVerifier):
     """Scores a pair by the cosine of its TF-IDF vectors: 1.0 = same direction, 0.0 = no feature shared; symmetric.
 
-    TF is how often a text holds a feature, IDF is scikit-learn's smoothed one, learned from the texts of the run.
+    TF is the number of occurrences of a feature in a text. IDF is learned from the texts of the run, with the smoothing
+    of scikit-learn.
     """
 
     class Options(FeatureOptions):
@@ -58,23 +59,23 @@ class Cosine(FeatureVerifier):
         if self.options.idf:
             n, texts = self.options.idf_sample, context.texts
             sample = texts_at(texts, spread_rows(len(texts), n)) if n else texts
-            batches = [sample[first : first + TEXTS_A_BATCH] for first in range(0, len(sample), TEXTS_A_BATCH)]
+            batches = [sample[first : first + TEXTS_PER_BATCH] for first in range(0, len(sample), TEXTS_PER_BATCH)]
             self._frequencies.learn(self._split_all(batches))
 
     def renew(self, context: VerifierContext) -> None:
-        """Look at other texts, and keep the IDF."""
+        """Prepare for other texts, and keep the IDF."""
         self._context = context
 
     def learned(self) -> dict[str, NDArray[Any]]:
-        """Return the counts behind the IDF."""
+        """Return the document counts of the IDF."""
         return self._frequencies.arrays()
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
-        """Score by the IDF that `learned` returned elsewhere."""
+        """Use the IDF of the `learned` of another instance."""
         self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs], rounded so that a pair exactly on its threshold is on it."""
+        """Return float64[n_pairs]: the scores, rounded so that a score equal to its threshold is not below it."""
         return round_onto(super().score_pairs(pairs, thresholds), thresholds)
 
     def score_features(self, pairs: TextPairs) -> Float64s:
@@ -84,7 +85,7 @@ class Cosine(FeatureVerifier):
             vectors.data *= self._frequencies.look_up(pairs.keys)[vectors.indices]
         squares = vectors.multiply(vectors).sum(axis=1)
         products = vectors[pairs.earlier].multiply(vectors[pairs.later]).sum(axis=1)
-        # The square root of the product, not the product of square roots: of whole numbers it is often exact.
+        # The square root of the product, not the product of square roots: for integers it is often exact.
         norms = np.sqrt(squares[pairs.earlier] * squares[pairs.later])
         cosines = np.divide(products, norms, out=np.zeros(len(norms)), where=norms > 0)
         sizes = np.diff(pairs.counts.indptr)
@@ -97,41 +98,41 @@ class InverseDocumentFrequencies:
 
     Notes
     -----
-    The formula is that of scikit-learn's ``TfidfTransformer(smooth_idf=True)``; a feature never seen counts as held by
-    no text. Features are kept as their 64-bit XXH3: among ten million of them, the odds that any two share an entry
-    are about one in 400,000, and what they would share is a frequency.
+    The formula is that of scikit-learn's ``TfidfTransformer(smooth_idf=True)``; an unknown feature counts as one of no
+    text. Features are stored as their 64-bit XXH3: among ten million, the probability of any collision is about one in
+    400,000, and two features would then share a frequency.
     """
 
     n_texts: int = 0
     keys: UInt64s = field(default_factory=lambda: np.empty(0, np.uint64))
-    """uint64[n], rising: the features."""
+    """uint64[n], rising: hashes of the features."""
     n_with: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
-    """int64[n]: how many of the texts hold each."""
+    """int64[n]: number of texts with each feature."""
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the frequencies that `arrays` returned."""
+        """Build the frequencies from the result of `arrays`."""
         return cls(int(arrays["n_texts"]), arrays["keys"].astype(np.uint64), arrays["n_with"].astype(np.int64))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned as arrays by name."""
+        """Return the frequencies as arrays by name."""
         return {"n_texts": np.array(self.n_texts), "keys": self.keys, "n_with": self.n_with}
 
     def learn(self, batches: Iterable[Tokens]) -> None:
-        """Count the texts that hold each feature, given the features of some texts at a time."""
+        """Count the texts with each feature, given the features of batches of texts."""
         waiting: list[tuple[UInt64s, Int64s]] = []
         for tokens in batches:
             counts, keys = count_features(tokens)
             waiting.append((keys, np.bincount(counts.indices, minlength=len(keys))))
             self.n_texts += tokens.n_texts
-            # Merging only when as much waits as is there keeps the cost linear, up to a logarithm.
+            # Merging only when the waiting entries outnumber the merged ones keeps the cost linear, up to a logarithm.
             if sum(len(some) for some, _ in waiting) > len(self.keys):
                 self._merge(waiting)
                 waiting = []
         self._merge(waiting)
 
     def look_up(self, keys: UInt64s) -> Float64s:
-        """Return float64[n_features]: the inverse document frequency of each, 1.0 where every text holds it."""
+        """Return float64[n_features]: the inverse document frequencies; 1.0 for a feature of every text."""
         places = np.searchsorted(self.keys, keys).clip(max=max(len(self.keys) - 1, 0))
         n_with = np.zeros(len(keys), np.int64)
         if len(self.keys):

@@ -1,4 +1,4 @@
-"""The verifiers `edit` and `lcs`: how much of two texts stands in both, in the same order."""
+"""The verifiers `edit` and `lcs`: the share of characters that two texts have in common, in the same order."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from hybriddup.steps.verifiers.bounds import (
 from hybriddup.steps.verifiers.characters import lengths_in_common
 
 SMALLEST_SLICE = 256
-"""Pairs that are worth another thread: each makes tables of its own."""
+"""Smallest number of pairs per thread; each thread makes its own tables."""
 
 
 class CommonSubsequence:
-    """What both use: the longest common subsequence, characters in the same order, not necessarily adjacent.
+    """Base class of both: the longest common subsequence, characters in the same order, not necessarily adjacent.
 
     Two texts of more than 8,192 characters are compared in sections, and may get a lower score than the exact one; see
     `hybriddup.steps.verifiers.sections`.
@@ -40,7 +40,7 @@ class CommonSubsequence:
     _context: VerifierContext
 
     def prepare(self, context: VerifierContext) -> None:
-        """Note the texts."""
+        """Store the texts."""
         self._context = context
 
     def _shorter_and_longer(self, pairs: CandidatePairs) -> tuple[Int64s, Int64s]:
@@ -49,7 +49,7 @@ class CommonSubsequence:
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: the characters in common, or any smaller number than ``needed`` if there are fewer."""
+        """Return int64[n_pairs]: the common characters in order; if fewer than ``needed``, any number below it."""
 
         def measure_slice(first: int, last: int) -> Int64s:
             some, needed_of_some = pairs.take(slice(first, last)), needed[first:last]
@@ -68,8 +68,8 @@ class Edit(CommonSubsequence):
     """Scores a pair by its edit distance: 1.0 = same, 0.0 = no character in common; symmetric.
 
     ``indel`` counts insertions and deletions: ``2 * LCS / (length a + length b)``. ``levenshtein`` counts
-    replacements too: ``(longer - distance) / longer``. Each is one division of whole numbers, so that a pair exactly
-    on the threshold is on it. Two empty texts score 1.0.
+    replacements too: ``(longer - distance) / longer``. Each is one division of integers, so that rounding never puts a
+    score that equals the threshold below it. Two empty texts score 1.0.
     """
 
     class Options(ComponentOptions):
@@ -93,9 +93,9 @@ class Edit(CommonSubsequence):
         return divide_or_one(2 * self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2), totals)
 
     def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
-        """Return int64[n_pairs]: characters of the longer texts less the edits; a bound where that is under ``needed``.
+        """Return int64[n_pairs]: length of the longer text minus edits; below ``needed``, an upper bound below it.
 
-        Every character of the longer text that is not in the common subsequence costs at least one edit.
+        Every character of the longer text outside the common subsequence costs at least one edit.
         """
         unchanged, texts = self._in_common(pairs, needed), self._context.texts
         is_open = np.flatnonzero(unchanged >= needed)
@@ -112,20 +112,21 @@ class Edit(CommonSubsequence):
         return longest_partners(2 * lengths.astype(np.int64), threshold) - lengths
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return what the definition of the score asks for when the common characters were all in order."""
+        """Return the minimum common characters of a pair that reaches the threshold."""
         if self.options.distance == "levenshtein":
             return LeastInCommon(of_longer=threshold)
         return LeastInCommon(of_shorter=threshold / 2, of_longer=threshold / 2)
 
 
 class Lcs(CommonSubsequence):
-    """Scores a pair by its longest common subsequence: 1.0 = all of the longer text, or of the shorter by the option.
+    """Scores a pair by the length of its longest common subsequence, divided by the length of one text; symmetric.
 
-    0.0 = no character in common; symmetric. Each score is one division of whole numbers.
+    1.0 = all of the longer text, or of the shorter one by the option; 0.0 = no character in common. Each score is one
+    division of integers.
     """
 
     class Options(ComponentOptions):
-        """What the common characters are a share of."""
+        """The text that the score refers to."""
 
         relative_to: Literal["longer", "shorter"] = Field(
             "longer",
@@ -150,14 +151,14 @@ class Lcs(CommonSubsequence):
         return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return the threshold, as a share of the text that the common characters are divided by."""
+        """Return the threshold as a share of the text that the score refers to."""
         if self.options.relative_to == "shorter":
             return LeastInCommon(of_shorter=threshold)
         return LeastInCommon(of_longer=threshold)
 
 
 def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
-    """Return int64[n_pairs]: the edit distances of ``a[i]`` and ``b[i]``; of two long texts, of the better cut."""
+    """Return int64[n_pairs]: the edit distance of each ``a[i]`` and ``b[i]``; long texts use the better cut."""
     distances = np.zeros(len(a), np.int64)
     is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
     short = np.flatnonzero(~is_long)
@@ -178,5 +179,5 @@ def parts_of(text: str, bounds: Int64s) -> Iterator[str]:
 
 
 def divide_or_one(counts: Int64s, totals: Int64s) -> Float64s:
-    """Return ``counts / totals`` as float64, 1.0 where the total is 0: two empty texts are the same."""
+    """Return ``counts / totals`` as float64, 1.0 if the total is 0: two empty texts are equal."""
     return np.divide(counts, totals, out=np.ones(len(counts)), where=totals > 0)

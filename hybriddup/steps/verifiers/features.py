@@ -1,4 +1,4 @@
-"""Features of texts as sparse counts, what the verifiers `jaccard` and `cosine` compare; and the first of these."""
+"""The `jaccard` verifier, and the features of texts as sparse counts, which `cosine` compares too."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hybriddup.steps.weighters import token_keys
 SparseCounts = Any
 """scipy.sparse.csr_array[n_texts, n_features], indices sorted; scipy publishes no types."""
 
-CODE_POINTS_A_BATCH = 2**18
-"""Both texts of a batch of pairs, together: keeps what a batch needs beside the texts to some ten megabytes."""
+CODE_POINTS_PER_BATCH = 2**18
+"""Code points of the texts of a batch of pairs; the work space of a batch is then about ten megabytes."""
 
 
 class FeatureOptions(Options):
-    """What of a text is compared."""
+    """The features of a text that are compared."""
 
     features: Literal["tokens", "char_ngrams"] = Field(
         "tokens", description="`tokens`: those of the run's tokenizer; `char_ngrams`: overlapping pieces of the text."
@@ -34,23 +34,23 @@ class FeatureOptions(Options):
 
 
 class TextPairs(NamedTuple):
-    """Some candidate pairs with the features of their texts; a text of several pairs is split once."""
+    """Candidate pairs with the features of their texts; a text of several pairs is split once."""
 
     counts: SparseCounts
-    """How often each text holds each feature: int64 csr_array[n_texts, n_features]."""
+    """int64 csr_array[n_texts, n_features]: occurrences of each feature in each text."""
     keys: UInt64s
-    """uint64[n_features]: those of the columns, as `hybriddup.steps.weighters.token_keys` has them."""
+    """uint64[n_features]: key of each column's feature, from `hybriddup.steps.weighters.token_keys`."""
     earlier: Int64s
-    """int64[n_pairs]: rows of ``counts``."""
+    """int64[n_pairs]: row in ``counts`` of the earlier text of each pair."""
     later: Int64s
     are_equal: Callable[[int], bool]
-    """Whether the texts of a pair are the same string."""
+    """Whether the texts of a pair, given its index, are the same string."""
 
 
 class FeatureVerifier(ABC):
-    """Scores pairs by the features of their texts.
+    """Base class of verifiers that compare features of texts.
 
-    Scores depend on their pair alone: columns are in an order that does too, and rows are summed along them.
+    A score depends on its pair alone, to the last bit: columns are ordered by hash, and sums follow that order.
     """
 
     options: FeatureOptions
@@ -58,11 +58,11 @@ class FeatureVerifier(ABC):
 
     @abstractmethod
     def score_features(self, pairs: TextPairs) -> Float64s:
-        """Return float64[n_pairs]: the scores of some pairs."""
+        """Return float64[n_pairs]: the scores of a batch of pairs."""
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - no cheaper bound
-        """Return float64[n_pairs]: the scores, computed for some at a time so that memory does not grow with them."""
-        batches = batches_of(pairs, self._context.lengths, CODE_POINTS_A_BATCH)
+        """Return float64[n_pairs]: the scores, computed in batches so that memory does not grow with the pairs."""
+        batches = batches_of(pairs, self._context.lengths, CODE_POINTS_PER_BATCH)
         return np.concatenate([self.score_features(self._look_at(pairs.take(batch))) for batch in batches])
 
     def _look_at(self, pairs: CandidatePairs) -> TextPairs:
@@ -73,40 +73,40 @@ class FeatureVerifier(ABC):
         return TextPairs(counts, keys, earlier, later, lambda pair: texts[earlier[pair]] == texts[later[pair]])
 
     def _split(self, texts: Sequence[str]) -> Tokens:
-        """Return the features of each text, in order, as often as they occur."""
+        """Return all occurrences of features in each text, in order."""
         if self.options.features == "tokens":
             return self._context.tokenizer.tokenize_batch(texts)
         return char_ngrams(texts, self.options.size)
 
     def _split_all(self, text_batches: Sequence[Sequence[str]]) -> Iterator[Tokens]:
-        """Yield the features of each batch of texts, in several processes where splitting runs in the interpreter."""
+        """Yield the features of each batch of texts; tokenizers written in Python run in several processes."""
         if self.options.features == "tokens":
             return tokenize_in_processes(self._context.tokenizer, text_batches, self._context.workers)
         return map(self._split, text_batches)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: a text said twice has the same features, in the same proportions, as said once."""
+        """Return no bound: a text and its repetition have the same features in the same proportions."""
         return unbounded(lengths)
 
 
 class Jaccard(FeatureVerifier):
     """Scores a pair by shared over all distinct features: 1.0 = same set, 0.0 = nothing in common; symmetric.
 
-    How often a text repeats a feature, and in which order, does not count.
+    The number and the order of the occurrences of a feature do not matter.
     """
 
     class Options(FeatureOptions):
-        """Which features the sets are made of."""
+        """The features in the sets."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
     def prepare(self, context: VerifierContext) -> None:
-        """Note the texts and how the run splits them."""
+        """Store the texts and the tokenizer of the run."""
         self._context = context
 
     def score_features(self, pairs: TextPairs) -> Float64s:
-        """Return float64[n_pairs]: features in both texts over features in either, one division of whole numbers."""
+        """Return float64[n_pairs]: features in both texts over features in either, one division of integers."""
         in_both = pairs.counts[pairs.earlier].multiply(pairs.counts[pairs.later]).tocsr()
         sizes = np.diff(pairs.counts.indptr).astype(np.int64)
         n_shared = np.diff(in_both.indptr).astype(np.int64)
@@ -126,10 +126,9 @@ def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
 
 
 def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
-    """Return how often each text holds each distinct token, and the key of each column's token, rising.
+    """Return the occurrences of each distinct token in each text, and the key of each column's token, rising.
 
-    Tokens are told apart by their 64-bit hash alone: that any two of a batch share a column happens to less than one
-    batch in a hundred million.
+    Tokens are identified by their 64-bit hash alone: fewer than one batch in a hundred million has a collision.
     """
     keys, columns = np.unique(token_keys(tokens), return_inverse=True)
     shape = (tokens.n_texts, len(keys))
@@ -139,9 +138,9 @@ def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
 
 
 def settle_featureless(scores: Float64s, pairs: TextPairs, n_features: Int64s) -> Float64s:
-    """Return the scores where a pair of texts without any feature scores 1.0 if they are equal and 0.0 if not.
+    """Set the scores of pairs without any features: 1.0 for equal texts, else 0.0; return the scores.
 
-    ``n_features`` int64[n_pairs] counts those of both texts. Nothing in common is no reason to match.
+    ``n_features`` int64[n_pairs] counts the features of both texts. Texts do not match because both lack features.
     """
     for pair in np.flatnonzero(n_features == 0).tolist():
         scores[pair] = float(pairs.are_equal(pair))

@@ -1,4 +1,4 @@
-"""The `hamming` verifier: the share of equal fingerprint bits. No second look at the text; for comparison only."""
+"""The `hamming` verifier: the share of equal fingerprint bits. It ignores the text and is for comparison only."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hybriddup.steps.verifiers.bounds import unbounded
 
 
 class Hamming:
-    """Scores a pair by the share of fingerprint bits that are equal: 1.0 = all, 0.5 = as any two texts; symmetric."""
+    """Scores a pair by the share of equal fingerprint bits: 1.0 = all, 0.5 = unrelated texts; symmetric."""
 
     _bits: int
 
     def prepare(self, context: VerifierContext) -> None:
-        """Note the width of the fingerprint."""
+        """Store the width of the fingerprint."""
         self._bits = context.bits
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - nothing to spare
-        """Return float64[n_pairs], ``(bits - hamming_distance) / bits``: one division of whole numbers."""
+        """Return float64[n_pairs], ``(bits - hamming_distance) / bits``: one division of integers."""
         n_equal = self._bits - pairs.hamming_distances
         return n_equal / self._bits
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: fingerprints of texts of any two lengths may be equal."""
+        """Return no bound: texts of any two lengths may have equal fingerprints."""
         return unbounded(lengths)

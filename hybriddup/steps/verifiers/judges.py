@@ -1,4 +1,4 @@
-"""Judges: what scores the pairs of a length band, and against which threshold."""
+"""Judges: the verifiers of a length band, with their thresholds."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from hybriddup.steps.verifiers import LeastInCommon, Verifier
 
 
 class PairJudgement(NamedTuple):
-    """What a judge says of pairs, with the evidence of the verifier that decided each."""
+    """The scores and thresholds of pairs, each from the verifier that decided the pair."""
 
     scores: Float64s
-    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; of a refused pair, some number below its threshold."""
+    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; for a refused pair, any number below its threshold."""
     thresholds: Float64s
-    """float64[n_pairs]: those of the deciding verifiers, inclusive."""
+    """float64[n_pairs]: thresholds of the deciding verifiers, inclusive."""
     verifiers: Int32s
     """int32[n_pairs]: the deciding verifier, an index into `JudgePlan.names`."""
 
     @property
     def accepted(self) -> Bools:
-        """bool[n_pairs]: whether the pair is verified."""
+        """bool[n_pairs]: whether each pair is verified."""
         return self.scores >= self.thresholds
 
     @property
     def margins(self) -> Float64s:
-        """float64[n_pairs]: how far the score is above the threshold, below 0.0 where it is under it."""
+        """float64[n_pairs]: score minus threshold."""
         return self.scores - self.thresholds
 
 
 class Judge(Protocol):
-    """Says which pairs of one length band are verified."""
+    """Decides which pairs of a length band are verified."""
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the scores of the pairs and what they are compared with."""
+        """Return the scores of the pairs and their thresholds."""
         ...
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return, for texts of these lengths, the longest text that could still be accepted with each, inclusive."""
+        """Return int32[n]: for each length, the largest length of a text with which it could be accepted, inclusive."""
         ...
 
     def least_in_common(self) -> LeastInCommon:
-        """Return how many characters an accepted pair has in common at least."""
+        """Return the minimum common characters of an accepted pair."""
         ...
 
 
@@ -57,7 +57,7 @@ class SingleJudge:
 
     verifier: Verifier
     index: int
-    """Place of the verifier in `JudgePlan.names`."""
+    """Index of the verifier in `JudgePlan.names`."""
     name: str
     threshold: float
 
@@ -70,36 +70,36 @@ class SingleJudge:
         scores = np.asarray(self.verifier.score_pairs(pairs, thresholds), np.float64)
         if scores.shape != thresholds.shape:
             raise PluginError(
-                f"verifier {self.name!r} must return one score a pair: float64[{len(pairs)}]; "
+                f"verifier {self.name!r} must return one score per pair: float64[{len(pairs)}]; "
                 f"it returned an array of shape {list(scores.shape)}."
             )
         return PairJudgement(scores, thresholds, np.full(len(pairs), self.index, np.int32))
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the verifier's own bound for its threshold."""
+        """Return the verifier's bound for its threshold."""
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
-        """Return what the verifier says of its threshold; nothing where it does not tell."""
-        tell = getattr(self.verifier, "least_in_common", None)
-        return LeastInCommon() if tell is None else LeastInCommon(*tell(self.threshold))
+        """Return the verifier's minimum for its threshold; 0 if it has none."""
+        method = getattr(self.verifier, "least_in_common", None)
+        return LeastInCommon() if method is None else LeastInCommon(*method(self.threshold))
 
 
 @dataclass(frozen=True)
 class _Combined:
-    """Several judges of which some or all must accept a pair."""
+    """Several judges; any or all of them must accept a pair."""
 
     members: Sequence[Judge]
 
-    def _judge(self, pairs: CandidatePairs, *, asks_on: bool) -> PairJudgement:
-        """Return the judgement of the member that decided; the next one is asked about pairs that were so judged."""
+    def _judge(self, pairs: CandidatePairs, *, open_verdict: bool) -> PairJudgement:
+        """Return the judgement of the deciding member; pairs with verdict ``open_verdict`` go to the next member."""
         judgement = self.members[0].judge(pairs)
         for member in self.members[1:]:
-            open_pairs = np.flatnonzero(judgement.accepted == asks_on).astype(np.int64)
+            open_pairs = np.flatnonzero(judgement.accepted == open_verdict).astype(np.int64)
             opinion = member.judge(pairs.take(open_pairs))
             before = judgement.margins[open_pairs]
-            is_closer = opinion.margins < before if asks_on else opinion.margins > before
-            chosen = (opinion.accepted != asks_on) | is_closer
+            is_closer = opinion.margins < before if open_verdict else opinion.margins > before
+            chosen = (opinion.accepted != open_verdict) | is_closer
             judgement = replace_some(judgement, open_pairs[chosen], opinion, chosen)
         return judgement
 
@@ -107,43 +107,44 @@ class _Combined:
 class AllOf(_Combined):
     """Accepts a pair that every member accepts.
 
-    Members are asked in the order given, the cheapest belongs first: a pair that one refuses is not shown to the next.
+    Members score pairs in the given order, and a refused pair is not scored again: put the cheapest member first.
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the judgement of the first member that refuses, or, of an accepted pair, the closest to refusing."""
-        return self._judge(pairs, asks_on=True)
+        """Return the judgement of the first member that refuses; for an accepted pair, the one closest to refusing."""
+        return self._judge(pairs, open_verdict=True)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the smallest bound of the members: the pair must pass each."""
+        """Return the smallest bound of the members, because each must accept the pair."""
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return what the member says that asks for most of two texts of one length: the pair must pass each."""
+        """Return the minimum of the member that needs most for texts of equal length, because each must accept."""
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
 class AnyOf(_Combined):
     """Accepts a pair that at least one member accepts.
 
-    Members are asked in the order given, so the one that accepts most belongs first: an accepted pair is settled.
+    Members score pairs in the given order, and an accepted pair is not scored again: put the member that accepts most
+    first.
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the judgement of the first member that accepts, or, of a refused pair, the closest to accepting."""
-        return self._judge(pairs, asks_on=False)
+        """Return the judgement of the first member that accepts; for a refused pair, the one closest to accepting."""
+        return self._judge(pairs, open_verdict=False)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the largest bound of the members: the pair needs to pass only one."""
+        """Return the largest bound of the members, because one of them is enough."""
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return what every member asks for: the pair needs to pass only one."""
+        """Return the minimum that all members need, because one of them is enough."""
         return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 
 def replace_some(judgement: PairJudgement, places: Int64s, other: PairJudgement, chosen: Bools) -> PairJudgement:
-    """Return the judgement with ``other``'s chosen rows in these places."""
+    """Return the judgement with the chosen rows of ``other`` at these places."""
     replaced = PairJudgement(judgement.scores.copy(), judgement.thresholds.copy(), judgement.verifiers.copy())
     replaced.scores[places] = other.scores[chosen]
     replaced.thresholds[places] = other.thresholds[chosen]

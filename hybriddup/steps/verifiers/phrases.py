@@ -1,4 +1,4 @@
-"""What raises and what lowers the score of a pair, in words: features of the verifier `post` for people."""
+"""Describes in words which features raise and lower the score of the verifier `post`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MOST_CONTRIBUTIONS = 4
-"""Contributions that are named, the strongest; the others rarely change a decision."""
+"""Number of contributions shown, the strongest ones; the others rarely change a decision."""
 MOST_DIFFERENCES = 6
-"""Differences of two texts that are listed one by one."""
+"""Largest number of differences of two texts that are listed."""
 SHARES = {
     "contained": "of the shorter post is in the longer one",
     "covered": "of the longer post is in the shorter one",
     "letters_shared": "of all letters in common",
     "letters_contained": "of the letters of the shorter post in common",
 }
-"""Features from 0 to 1."""
+"""Phrases for features that are shares, 0 to 1."""
 AMOUNTS = {
     "shared": "in common in the same order",
     "replaced": "replaced",
@@ -32,25 +32,25 @@ AMOUNTS = {
     "lacking": "only in the shorter post",
     "adding": "only in the longer post",
 }
-"""Features that weigh words."""
+"""Phrases for features that are weights of words."""
 FACTS = {
-    "numbers_differ": ("no number is another one", "each post has a number that the other lacks"),
-    "numbers_added": ("no number is added", "one post has a number more"),
-    "hashtags_differ": ("no hashtag is another one", "each post has a hashtag that the other lacks"),
-    "hashtags_of_one": ("no hashtag is added", "one post has a hashtag more"),
-    "sources_differ": ("no source is another one", "each post has a source that the other lacks"),
-    "source_of_one": ("no source is added", "one post has a source more"),
-    "emoji_differ": ("no emoji is another one", "each post has an emoji that the other lacks"),
-    "names_differ": ("no mention or link is another one", "each post has a mention or link that the other lacks"),
-    "goes_on": ("neither post is cut off", "one post is cut off where the other goes on"),
+    "numbers_differ": ("no number is replaced", "each post has a number that the other lacks"),
+    "numbers_added": ("no number is added", "one post has an extra number"),
+    "hashtags_differ": ("no hashtag is replaced", "each post has a hashtag that the other lacks"),
+    "hashtags_of_one": ("no hashtag is added", "one post has an extra hashtag"),
+    "sources_differ": ("no source is replaced", "each post has a source that the other lacks"),
+    "source_of_one": ("no source is added", "one post has an extra source"),
+    "emoji_differ": ("no emoji is replaced", "each post has an emoji that the other lacks"),
+    "names_differ": ("no mention or link is replaced", "each post has a mention or link that the other lacks"),
+    "goes_on": ("neither post is cut off", "one post is cut off where the other continues"),
 }
-"""Features that are 0 or 1."""
+"""Phrases for features that are 0 or 1, by their value."""
 A_WORD, A_FEW_WORDS = 2.5, 12.0
-"""Weights up to which people are shown a word and a few words; a Han character weighs 1, a word up to 2."""
+"""Largest weights that are shown as "a word" and "a few words"; a Han character weighs 1, a word up to 2."""
 
 
 def describe_feature(name: str, value: float) -> str:
-    """Return a feature of a pair in words.
+    """Describe the value of a feature in words.
 
     Examples
     --------
@@ -67,33 +67,33 @@ def describe_feature(name: str, value: float) -> str:
 
 
 def amount(weight: float) -> str:
-    """Return about how many words weigh so much."""
+    """Describe a weight as an approximate number of words."""
     if weight <= 0:
         return "nothing"
     return "a word" if weight <= A_WORD else "a few words" if weight <= A_FEW_WORDS else "many words"
 
 
 def describe_contributions(names: Sequence[str], values: Float64s, added: Float64s) -> list[str]:
-    """Return what raises and what lowers a score, a line each, the stronger first.
+    """Return two lines: the features that raise a score and those that lower it, with the strongest feature first.
 
     Parameters
     ----------
     names
-        The features.
+        Names of the features.
     values, added
-        float64[n_features]: their values, and what each adds to the score before it is brought to 0 to 1.
+        float64[n_features]: the value of each feature, and its contribution to the sum before the logistic function.
     """
     strongest = np.argsort(-np.abs(added), kind="stable")[:MOST_CONTRIBUTIONS].tolist()
     lines: dict[str, list[str]] = {}
     for column in strongest:
         if abs(added[column]) >= 0.005:
             direction = "raises the score" if added[column] > 0 else "lowers the score"
-            said = f"{describe_feature(names[column], float(values[column]))} ({added[column]:+.2f})"
-            lines.setdefault(direction, []).append(said)
-    return [f"{direction}: {', '.join(of_it)}" for direction, of_it in lines.items()]
+            phrase = f"{describe_feature(names[column], float(values[column]))} ({added[column]:+.2f})"
+            lines.setdefault(direction, []).append(phrase)
+    return [f"{direction}: {', '.join(phrases)}" for direction, phrases in lines.items()]
 
 
 def first_of(differences: list[str]) -> list[str]:
-    """Return the first differences, and how many more there are."""
+    """Return the first differences, and a line with the number of others."""
     more = len(differences) - MOST_DIFFERENCES
     return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

@@ -1,12 +1,12 @@
-"""Long texts cut into sections that are compared one by one, so that time and memory grow with their length.
+"""Cuts long texts into sections that are compared one by one, so that time and memory are linear in their length.
 
-The longest common subsequence of two texts of n characters takes n * n steps. Section by section it takes n steps, and
-what the sections have in common, added up, is a common subsequence of the texts: never longer than the longest one, and
-as long for texts that are near-equal. There are two ways to cut, of which the better one counts. The first cuts at the
-same `GRAM` characters, which each text has only once; insertions and moved paragraphs do not mislead it. The second
-cuts into equal shares, for texts that repeat themselves.
+The longest common subsequence of two texts of n characters takes n * n steps. Section by section it takes n steps. The
+subsequences of the sections form a common subsequence of the texts: never longer than the longest one, and equally long
+for near-equal texts. There are two ways to cut, and the better result is used. The first cuts at `GRAM` characters that
+each text contains exactly once; insertions and moved paragraphs do not mislead it. The second cuts into equal parts,
+for texts that repeat themselves.
 
-The cuts depend on the two texts alone, and are the same the other way round.
+The cuts depend on the two texts alone, and are symmetric in them.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt32s, UInt64s
 
 LONGEST_EXACT = 8192
-"""Code points; texts are cut if both are longer. Two of this length take about 2 ms."""
+"""Largest length, in code points, of the shorter text of a pair that is not cut. Two texts of it take about 2 ms."""
 SECTION = 1024
-"""Code points of a section, at least. The shorter of two sections has up to twice as many, the other one any number."""
+"""Smallest length of a section, in code points. The shorter of two sections has up to twice this length; the other one
+has any length."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
-"""Characters by which a place is recognized. Random edits of 100,000 Han characters or English letters that leave 0.83
-in common lose nothing by the cuts, and edits that leave 0.74 lose 0.004."""
+"""Number of characters that identify a place. With random edits of 100,000 Han characters or English letters that leave
+0.83 in common, the cuts lose nothing; with edits that leave 0.74, they lose 0.004."""
 ONE_IN = 8
-"""Share of the places that are looked at, chosen by hash: more than a hundred in a section."""
+"""One in this many places is examined, chosen by hash: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
-"""Odd, as in `hybriddup.kernels.search.key_groups`."""
+"""Odd multipliers of the hash, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)
 
 
 class Cut(NamedTuple):
-    """Where two texts are cut; section i of one is compared with section i of the other.
+    """The bounds of the sections of two texts; section i of one is compared with section i of the other.
 
-    What is before the first bound is equal in both texts, and so is what follows the last one.
+    The texts are equal before the first bound and after the last one.
     """
 
     of_a: Int64s
-    """int64[n_sections + 1], rising."""
+    """int64[n_sections + 1], rising: bounds of the sections of the first text."""
     of_b: Int64s
 
 
 def cuts_of(a: UInt32s, b: UInt32s) -> list[Cut]:
-    """Return the ways to cut two texts, code points, of which the one with more in common counts."""
+    """Return the possible cuts of two texts, given as code points; the caller uses the one with more in common."""
     first, n_after = equal_ends(a, b)
     a, b = a[first : len(a) - n_after], b[first : len(b) - n_after]
     if is_before(b, a):
@@ -55,7 +56,7 @@ def cuts_of(a: UInt32s, b: UInt32s) -> list[Cut]:
 
 
 def equal_ends(a: UInt32s, b: UInt32s) -> tuple[int, int]:
-    """Return how many characters are equal at the beginning of two texts, and at the end of what follows."""
+    """Return the length of the common prefix of two texts, and of the common suffix of the rest."""
     n = min(len(a), len(b))
     first = n_equal(a[:n], b[:n])
     n -= first
@@ -63,13 +64,13 @@ def equal_ends(a: UInt32s, b: UInt32s) -> tuple[int, int]:
 
 
 def n_equal(a: UInt32s, b: UInt32s) -> int:
-    """Return how many characters are equal before the first that is not, in texts of one length."""
+    """Return the length of the common prefix of two texts of equal length."""
     differ = a != b
     return int(differ.argmax()) if differ.any() else len(a)
 
 
 def is_before(a: UInt32s, b: UInt32s) -> bool:
-    """Return whether a text is shorter than another one, or as long and lower where they first differ."""
+    """Return whether a text sorts before another one: by length, then by the first character that differs."""
     if len(a) != len(b) or not len(a):
         return len(a) < len(b)
     at = min(n_equal(a, b), len(a) - 1)
@@ -77,7 +78,7 @@ def is_before(a: UInt32s, b: UInt32s) -> bool:
 
 
 def cuts_of_ordered(a: UInt32s, b: UInt32s) -> list[Cut]:
-    """Return the same for the shorter text first."""
+    """Return the possible cuts of two texts without common ends, given the shorter one first."""
     whole = Cut(np.array([0, len(a)]), np.array([0, len(b)]))
     if len(a) <= LONGEST_EXACT:
         return [whole]
@@ -89,7 +90,7 @@ def cuts_of_ordered(a: UInt32s, b: UInt32s) -> list[Cut]:
 
 
 def cut_evenly(cut: Cut) -> Cut:
-    """Return the cut with sections that are too long in both texts cut into equal shares."""
+    """Return the cut with sections that are too long in both texts divided into equal parts."""
     bounds_a, bounds_b = [0], [0]
     for (first_a, last_a), (first_b, last_b) in zip(
         pairwise(cut.of_a.tolist()), pairwise(cut.of_b.tolist()), strict=True
@@ -102,7 +103,7 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Return places with the same characters, int64[n] twice, rising in both texts: as many as there are in order."""
+    """Return places with the same characters that rise in both texts, int64[n] for each text, as many as possible."""
     (places_a, hashes_a), (places_b, hashes_b) = rare_places(a), rare_places(b)
     _, in_a, in_b = np.intersect1d(hashes_a, hashes_b, assume_unique=True, return_indices=True)
     order = np.argsort(places_a[in_a])
@@ -112,7 +113,7 @@ def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
 
 
 def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
-    """Return the places whose `GRAM` characters a text has only once, of those looked at, and the hashes of these."""
+    """Return the examined places whose `GRAM` characters occur once in the text, and the hashes of these characters."""
     hashes = points.astype(np.uint64)
     for step in STEPS:
         hashes = hashes[:-step] * MULTIPLIERS[0] + hashes[step:] * MULTIPLIERS[1]
@@ -124,14 +125,14 @@ def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
 
 
 def longest_rising(numbers: list[int]) -> list[int]:
-    """Return the places of a longest rising subsequence of distinct numbers.
+    """Return the indices of a longest rising subsequence of distinct numbers.
 
     Examples
     --------
     >>> longest_rising([30, 10, 20, 5, 40])
     [1, 2, 4]
     """
-    lowest: list[int] = []  # of the subsequences of each length, the lowest last number, and its place
+    lowest: list[int] = []  # by length of a subsequence: its lowest possible last number, and the index of that number
     last: list[int] = []
     before: list[int] = []
     for place, number in enumerate(numbers):

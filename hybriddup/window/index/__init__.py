@@ -16,7 +16,7 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index.text_ring import Scanned, TextRing
 
 WORTHWHILE = 64
-"""Texts to look up that are worth a thread."""
+"""Smallest number of look-ups per thread."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LiveIndex(ABC):
         self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
         self._workers = size.workers
         self.report = BlockReport(shape, exact)
-        """What the index is, and what it did since it was made."""
+        """Description of the index, and its counts since it was created."""
 
     @property
     def n_texts(self) -> int:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import UInt32s, encode_texts
 from hybriddup.kernels.text.folding import (
+    COLLAPSES,
     ENDS_LITERAL,
     MAX_SEVERAL,
     NUMBER_SHIFT,
     SEVERAL,
     SPECIAL,
-    STANDS_ONCE,
     TEXT_HAS_LITERAL,
     TEXT_IS_SPECIAL,
     FoldingTable,
@@ -36,11 +36,11 @@ def make_table(once: str, literals: tuple[str, ...], joins_dots: bool = False) -
     """The table of `FOLDED`, with some characters that stand once."""
     literals = tuple(sorted(literals, key=lambda literal: literal[::-1]))
     ends = [literal[-1] for literal in literals]
-    flags = {character: int(STANDS_ONCE) for character in once}
+    flags = {character: int(COLLAPSES) for character in once}
     for end in ends:
         flags[end] = flags.get(end, 0) | int(ENDS_LITERAL) | ends.index(end) << int(NUMBER_SHIFT)
     if joins_dots:
-        flags |= dict.fromkeys(DOTS, int(STANDS_ONCE | ENDS_LITERAL) | len(literals) << int(NUMBER_SHIFT))
+        flags |= dict.fromkeys(DOTS, int(COLLAPSES | ENDS_LITERAL) | len(literals) << int(NUMBER_SHIFT))
     entries = np.arange(0x110000, dtype=np.uint32)
     several: list[int] = []
     for character in {*FOLDED, *flags, *SPECIALS}:
@@ -114,6 +114,6 @@ def test_two_dots_or_more_become_an_ellipsis(texts: list[str]) -> None:
 
 def test_numbers_fit_into_an_entry() -> None:
     largest = 127
-    entry = np.uint32(largest) << NUMBER_SHIFT | ENDS_LITERAL | SEVERAL | SPECIAL | STANDS_ONCE
+    entry = np.uint32(largest) << NUMBER_SHIFT | ENDS_LITERAL | SEVERAL | SPECIAL | COLLAPSES
     assert int(entry) & 0x10FFFF == 0
     assert int(entry) >> int(NUMBER_SHIFT) == largest >= MAX_SEVERAL

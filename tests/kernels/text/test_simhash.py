@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.text.simhash import MOST_OF_A_BLOCK, simhash
+from hybriddup.kernels.text.simhash import MAX_BLOCK_WEIGHT, simhash
 from tests import reference
 from tests.builders import numbers_of, words_of
 
@@ -42,8 +42,8 @@ def plain_text(hashes: list[int], weights: list[int], words: int) -> int:
 any_weights = st.one_of(
     st.integers(1, LARGEST_WEIGHT),
     st.integers(1, 2000),
-    st.integers(-2, 2).map(lambda step: MOST_OF_A_BLOCK + step),
-    st.integers(-2, 2).map(lambda step: (MOST_OF_A_BLOCK + 1) // 2 + step),
+    st.integers(-2, 2).map(lambda step: MAX_BLOCK_WEIGHT + step),
+    st.integers(-2, 2).map(lambda step: (MAX_BLOCK_WEIGHT + 1) // 2 + step),
 )
 
 
@@ -67,14 +67,14 @@ def test_texts_of_many_tokens_equal_their_plain_twin(words: int, n_tokens: int) 
 @pytest.mark.parametrize(
     "weights",
     [
-        [MOST_OF_A_BLOCK],
-        [MOST_OF_A_BLOCK + 1],
-        [MOST_OF_A_BLOCK, 1],
-        [1, MOST_OF_A_BLOCK],
-        [1, MOST_OF_A_BLOCK - 1],
-        [1, MOST_OF_A_BLOCK - 1, 1],
-        [MOST_OF_A_BLOCK, MOST_OF_A_BLOCK, MOST_OF_A_BLOCK],
-        [5, MOST_OF_A_BLOCK + 1, MOST_OF_A_BLOCK - 5, 1],
+        [MAX_BLOCK_WEIGHT],
+        [MAX_BLOCK_WEIGHT + 1],
+        [MAX_BLOCK_WEIGHT, 1],
+        [1, MAX_BLOCK_WEIGHT],
+        [1, MAX_BLOCK_WEIGHT - 1],
+        [1, MAX_BLOCK_WEIGHT - 1, 1],
+        [MAX_BLOCK_WEIGHT, MAX_BLOCK_WEIGHT, MAX_BLOCK_WEIGHT],
+        [5, MAX_BLOCK_WEIGHT + 1, MAX_BLOCK_WEIGHT - 5, 1],
         [LARGEST_WEIGHT, 1, LARGEST_WEIGHT],
     ],
     ids=str,
@@ -89,7 +89,7 @@ def test_blocks_that_are_just_full_do_not_overflow(words: int, weights: list[int
 
 def test_text_after_a_full_block_begins_with_nothing() -> None:
     hashes, offsets = words_of([2**64 - 1, 0, 2**64 - 1], 1), np.array([0, 1, 2, 3], np.int64)
-    bits = simhash(hashes, np.array([MOST_OF_A_BLOCK, 1, MOST_OF_A_BLOCK], np.int32), offsets)
+    bits = simhash(hashes, np.array([MAX_BLOCK_WEIGHT, 1, MAX_BLOCK_WEIGHT], np.int32), offsets)
     assert numbers_of(bits) == [2**64 - 1, 0, 2**64 - 1]
 
 
@@ -101,7 +101,7 @@ def test_texts_of_a_batch_do_not_touch_each_other(texts: list[list[int]]) -> Non
     assert numbers_of(bits) == [one_text(tokens, [256] * len(tokens), 1) for tokens in texts]
 
 
-@pytest.mark.parametrize("weight", [MOST_OF_A_BLOCK, LARGEST_WEIGHT])
+@pytest.mark.parametrize("weight", [MAX_BLOCK_WEIGHT, LARGEST_WEIGHT])
 def test_long_texts_of_heavy_tokens_do_not_overflow(weight: int) -> None:
     n_tokens = 2**31 // weight + 2
     hashes = [1] * n_tokens + [2] * (n_tokens // 2)

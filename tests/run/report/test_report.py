@@ -122,7 +122,7 @@ def test_times_may_be_a_column_of_a_data_frame(against: list[str]) -> None:
 
 def test_times_are_as_many_as_rows() -> None:
     """Otherwise it is not known whose they are."""
-    with pytest.raises(InputError, match="times must be as many as there are rows, 2; got 1"):
+    with pytest.raises(InputError, match="times must have one entry per row, 2; got 1"):
         hybriddup.dedupe(PAIR).report(BytesIO(), times=["2026-11-24"])
 
 

@@ -305,7 +305,7 @@ def test_probing_counts_the_neighbours_of_the_widest_block_and_radius() -> None:
     band = {"max_hamming_distance": 6, "verifier": {"use": "edit", "threshold": 0.8}}
     config = {"fingerprint": {"bits": 64}, "lengths": [band]}
     load_settings({**config, "blocks": {"use": "probing", "n_blocks": 5, "max_probes": 14}})
-    with pytest.raises(ConfigError, match=r"of 13 bits .* would probe 14 keys a block, more than max_probes 13"):
+    with pytest.raises(ConfigError, match=r"of 13 bits .* would probe 14 keys per block, more than max_probes 13"):
         load_settings({**config, "blocks": {"use": "probing", "n_blocks": 5, "max_probes": 13}})
 
 

@@ -68,7 +68,7 @@ def test_learned_shingles_go_on_in_another_instance() -> None:
 )
 def test_learned_shingles_of_another_version_are_refused(learned: dict[str, NDArray[np.uint32]]) -> None:
     """They would be read as something that they are not."""
-    with pytest.raises(ConfigError, match=r"of another version of hybriddup\. Learn the recipe anew\."):
+    with pytest.raises(ConfigError, match=r"from another version of hybriddup\. Learn the recipe anew\."):
         make_shingles().use_learned(learned)
 
 

@@ -1,5 +1,5 @@
-"""The `post` verifier: whether somebody who has read one post needs the other, by what the two say.
+"""The `post` verifier: whether a reader of one post learns anything from the other.
 
-`features` compares pairs, `model` makes a score of that, `fitting` fits one to judged pairs, and `verifier` is the
-component.
+`features` computes the features of pairs, `model` a score from the features, `fitting` fits a model to labelled pairs,
+and `verifier` is the component.
 """

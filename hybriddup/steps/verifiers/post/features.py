@@ -1,25 +1,25 @@
-"""What two posts share, and what one has and the other lacks, as numbers.
+"""Features of a pair of posts: shared words, and differences, as numbers.
 
 | feature | meaning |
 |---|---|
-| shared | weight of the words that both have in the same order (log) |
+| shared | weight of the words that both posts have in the same order (log) |
 | contained, covered | share of the weight of the shorter post, and of the longer one, that the other has in any order |
-| letters_shared | letters of the words in common and in order, without spaces, as a share of both posts: 0 to 1 |
-| letters_contained | the same as a share of the shorter post |
-| replaced, largest_replaced | weight of words that are replaced by other ones, all and the largest run of them (log) |
-| moved | weight of the words that both have in another place (log) |
+| letters_shared | common letters of the words in order, without spaces, as a share of both posts: 0 to 1 |
+| letters_contained | common letters of the words in order, as a share of the shorter post: 0 to 1 |
+| replaced, largest_replaced | weight of all words that are replaced, and of the largest run of them (log) |
+| moved | weight of the words that both posts have, but in different places (log) |
 | added_before, added_within, added_after | weight of the words that only the longer post has, by place (log) |
 | numbers_differ, numbers_added | 1 if each post has a number that the other lacks; 1 if only one has |
-| hashtags_differ, hashtags_of_one | the same for hashtags at the ends of the posts |
-| sources_differ, source_of_one | the same for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
-| comment | weight of own words beside a quote that the other post lacks (log) |
+| hashtags_differ, hashtags_of_one | likewise for hashtags at the ends of the posts |
+| sources_differ, source_of_one | likewise for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
+| comment | weight of own words next to a quote that the other post lacks (log) |
 | length | weight of the shorter post (log) |
 | lacking, adding | weight of the words that only the shorter post has, and only the longer one (log) |
 | emoji_differ, names_differ | 1 if each has an emoji, or a mention, link or flag, that the other lacks |
 | goes_on | 1 if the shorter post is cut off and the longer one begins with it |
 
-*log* is the natural logarithm of one more than the number. A Han character weighs 1, a word a quarter for each letter
-up to 2, a number 1; interjections, laughter and particles weigh nothing.
+*log* is ln(1 + x). A Han character weighs 1, a word 0.25 per letter up to 2, a number 1; interjections, laughter and
+particles weigh nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def pair_features(
     posts
         Normalized posts, or parsed ones.
     earlier, later
-        int64[n_pairs]: which posts; a pair has the same features the other way round.
+        int64[n_pairs]: places in ``posts``; the features are symmetric in the two posts.
     bound
         Pairs that it excludes are not aligned: their features by place are 0.
     """
@@ -62,7 +62,7 @@ def pair_features(
 
 
 def describe_differences(a: str, b: str) -> list[str]:
-    """Return what differs in the words of two normalized posts, in order, a line each.
+    """Return the differences in the words of two normalized posts, in order, one line for each.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def describe_differences(a: str, b: str) -> list[str]:
     lines = []
     for from_a, to_a, from_b, to_b in differences_of(parsed).tolist():
         of_a, of_b = (from_a, to_a), (second + from_b, second + to_b)
-        says_something = any(parsed.weights[slice(*span)].any() for span in (of_a, of_b))
-        lines.append(describe(spanned(*of_a), spanned(*of_b), "replaced" if says_something else "particle"))
+        has_weight = any(parsed.weights[slice(*span)].any() for span in (of_a, of_b))
+        lines.append(describe(spanned(*of_a), spanned(*of_b), "replaced" if has_weight else "particle"))
     return lines
 
 
 def describe(before: str, after: str, replaced: str) -> str:
-    """Return one difference in words."""
+    """Return the line for one difference."""
     if not before or not after:
         return f"added: {after}" if after else f"missing: {before}"
     return f"{replaced}: {before} by {after}"

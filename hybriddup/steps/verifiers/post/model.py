@@ -1,4 +1,4 @@
-"""A score of what two posts share: logistic, each feature adding what its own curve of straight lines says."""
+"""An additive logistic model: a score from the features of a pair, with one piecewise linear curve per feature."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class PostModel:
-    """How features make a score: ``1 / (1 + exp(-sum))`` of the intercept and what the curves say.
+    """A model with the score ``1 / (1 + exp(-sum))``, for the sum of the intercept and the curves of all features.
 
     Parameters
     ----------
     intercept
-        Where all curves say 0.
+        The sum if all curves are 0.
     curves
-        Of each feature that counts, by name, points (value, contribution) by rising value. Between two points the
-        curve is straight, before the first and after the last level.
+        Points (value, contribution) by rising value, for each feature in use, by name. A curve is linear between two
+        points, and constant before the first and after the last point.
 
     Examples
     --------
@@ -47,12 +47,12 @@ class PostModel:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PostModel:
-        """Return the model of a mapping as `to_dict` returns it.
+        """Build the model from the result of `to_dict`.
 
         Raises
         ------
         ValueError
-            It is none: the message says what is wrong, and what is allowed.
+            The mapping is not a model.
         """
         if unknown := sorted(set(data) - {"intercept", *FEATURES}):
             raise ValueError(f"unknown feature {unknown[0]!r}; allowed: intercept, {', '.join(FEATURES)}")
@@ -63,14 +63,14 @@ class PostModel:
         return cls(float(intercept), curves)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a configuration writes it."""
+        """Return the model in the form of a configuration file."""
         return {
             "intercept": self.intercept,
             **{name: [list(p) for p in points] for name, points in self.curves.items()},
         }
 
     def contributions(self, features: Float64s) -> Float64s:
-        """Return float64[n_pairs, n_features]: what each feature adds; `features` are those of `FEATURES`."""
+        """Return float64[n_pairs, n_features]: the contribution of each feature, in the order of `FEATURES`."""
         added = np.zeros(features.shape)
         for name, points in self.curves.items():
             column = FEATURES.index(name)
@@ -78,47 +78,47 @@ class PostModel:
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Return what raises and lowers the score of a pair by its features, float64[n_features], a line each.
+        """Return lines with the features that raise and lower the score of a pair, given float64[n_features].
 
-        A curve is 0 on average over the pairs that a shipped model was fitted to: a contribution is relative to an
-        ordinary pair.
+        A shipped model has curves that are 0 on average over its training pairs, so a contribution is relative to an
+        average pair.
         """
         return describe_contributions(FEATURES, features, self.contributions(features[None])[0])
 
     def scores(self, features: Float64s) -> Float64s:
-        """Return float64[n_pairs]: 0.0 to 1.0."""
+        """Return float64[n_pairs]: the scores, 0.0 to 1.0."""
         total = sum_curves(self._curves, self.intercept, features)
         scores: Float64s = np.round(1.0 / (1.0 + np.exp(-total.clip(-700.0, 700.0))), DECIMALS)
         return scores
 
     @cached_property
     def _curves(self) -> Curves:
-        """The curves as the kernel reads them."""
+        """The curves in the form of the kernel."""
         return as_curves([(FEATURES.index(name), points) for name, points in self.curves.items()])
 
     def bound(self, thresholds: Float64s) -> Bound:
-        """Return what decides that a pair cannot reach its threshold, float64[n_pairs], before it is aligned."""
+        """Return the bound that excludes pairs below their thresholds, float64[n_pairs], before they are aligned."""
         curves, start = self._bound
         least = thresholds.clip(1e-300, 1.0 - 1e-12)
         return Bound(curves, start, np.log(least / (1.0 - least)) - 1e-9)
 
     @cached_property
     def _bound(self) -> tuple[Curves, float]:
-        """The curves that need no alignment, and the sum of the intercept and of what the others add at most."""
+        """The curves that need no alignment, and the intercept plus the largest contributions of the other curves."""
         known, start = [], self.intercept
         for name, points in self.curves.items():
             column, heights = FEATURES.index(name), [added for _, added in points]
             if column not in BY_PLACE:
                 known.append((column, points))
             elif column == SHARED and heights == sorted(heights):
-                known.append((LENGTH, points))  # no more is shared than the shorter post has
+                known.append((LENGTH, points))  # shared words weigh at most as much as the shorter post
             else:
                 start += max(heights)
         return as_curves(known), start
 
 
 def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
-    """Return curves of columns as the kernel reads them."""
+    """Return curves, given by column and points, in the form of the kernel."""
     ordered = sorted(curves)
     offsets = np.cumsum([0, *(len(points) for _, points in ordered)], dtype=np.int64)
     values, added = np.concatenate([np.zeros((0, 2)), *(np.array(points) for _, points in ordered)]).T.copy()
@@ -126,7 +126,7 @@ def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
 
 
 def parse_points(name: str, points: object) -> Points:
-    """Return the points of a curve; ValueError where they are none."""
+    """Return the points of a curve; raise ValueError if they are invalid."""
     if not isinstance(points, (list, tuple)) or not points or not all(map(is_point, points)):
         raise ValueError(f"{name} must be a list of points [value, contribution]; got {points!r}")
     parsed = tuple((float(value), float(added)) for value, added in points)
@@ -136,12 +136,12 @@ def parse_points(name: str, points: object) -> Points:
 
 
 def is_point(point: object) -> bool:
-    """Return whether these are two numbers."""
+    """Return whether a value is a pair of numbers."""
     return isinstance(point, (list, tuple)) and len(point) == 2 and all(map(is_number, point))
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a finite number."""
+    """Return whether a value is a finite number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
@@ -149,5 +149,7 @@ def is_number(value: object) -> bool:
 def shipped_models() -> dict[str, PostModel]:
     """Return the models that come with hybriddup, by name."""
     text = (files(__package__) / "models.yaml").read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # compiled, where PyYAML is: a tenth of the time
+    loader = getattr(
+        yaml, "CSafeLoader", yaml.SafeLoader
+    )  # the compiled loader, if there is one, takes a tenth of the time
     return {name: PostModel.from_dict(data) for name, data in yaml.load(text, loader).items()}  # noqa: S506  (safe)

@@ -1,4 +1,4 @@
-"""The component: scores pairs of normalized posts by a model."""
+"""The `post` verifier itself: scores pairs of normalized posts by rules and a model."""
 
 from __future__ import annotations
 
@@ -23,33 +23,32 @@ from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
 SMALLEST_SLICE = 512
-"""Fewest pairs per thread. Each slice parses its posts again: parsed once for all, they leave the cache, and comparing
-them takes as much longer."""
+"""Smallest number of pairs per thread. Each slice parses its posts again: parsing all posts first would save that time,
+but cost as much, because they no longer fit into the CPU cache when they are compared."""
 CHARACTERS_TOGETHER = 2**17
-"""Of the texts of pairs that are compared together: few enough that their parsed posts stay in the cache."""
+"""Characters of the texts of pairs that are compared together; their parsed posts then fit into the CPU cache."""
 MAX_POOLED_PAIRS = 1024
-"""Most pairs of a call that runs in one thread and reuses the posts parsed for earlier calls, as those of crowds do."""
+"""Largest number of pairs of a call that runs in one thread and reuses the parsed posts of earlier calls."""
 LEAST_CONTAINED = 0.7
-"""Share of the characters of the shorter compared text that the other one has, at least, in any order; else the score
-is 0, so that most pairs need not be looked at."""
+"""Smallest share of the characters of the shorter text that the other one must have, in any order. With less the score
+is 0, which excludes most pairs early."""
 COMMENT = 5.0
-"""Own words of this weight beside a quote are a post of their own: five Han characters, or four English words."""
+"""Smallest weight of own words next to a quote that make a new post: five Han characters, or four English words."""
 LITTLE = 8.0
-"""Beside words of less weight, another link, mention, flag or source makes another post."""
+"""Weight of words below which a different link, mention, flag or source makes a different post."""
 CUT_OFF = 3.0
-"""A post that is cut off says at least this, to repeat a longer one for that alone."""
+"""Smallest weight of a post that is cut off and matches every post that begins with it."""
 
 
 class Post:
-    """Scores a pair by what the two posts say: 1.0 = whoever has read one does not need the other; symmetric.
+    """Scores a pair by the content of the posts: 1.0 = a reader of one does not need the other; symmetric.
 
-    A model scores the differences; `hybriddup.steps.verifiers.post.features` explains them. Some rules come first. The
-    score is 0.0 if less than `LEAST_CONTAINED` of the shorter compared text is in the other one, if one post adds a
-    comment to what the other says too, if little is said beside a link or a mention that is another one, if each has a
-    number that the other lacks, and if two posts without words have other hashtags or emoji. It is 1.0 if only
-    marks and spelling differ, and if a post is cut off (``...``) and the other one begins with it. Posts are expected
-    with their quotes marked, as by ``reposts: mask`` of the normalizer ``microblog``. The shipped models were fitted
-    for a threshold of 0.5.
+    A model scores the differences; `hybriddup.steps.verifiers.post.features` explains its features. Some rules come
+    first. The score is 0.0 if less than `LEAST_CONTAINED` of the shorter text is in the other one, if one post adds a
+    comment to a quote of the other, if the posts have few words and different links or mentions, if each has a number
+    that the other lacks, and if two posts without words have different hashtags or emoji. It is 1.0 if only marks and
+    spelling differ, and if a post is cut off (``...``) and the other one begins with it. Quotes must be marked, as
+    ``reposts: mask`` of the normalizer ``microblog`` does. The shipped models were fitted for a threshold of 0.5.
     """
 
     class Options(ComponentOptions):
@@ -64,7 +63,7 @@ class Post:
         @field_validator("model")
         @classmethod
         def check_model(cls, model: str | dict[str, Any]) -> str | dict[str, Any]:
-            """Refuse what is no model."""
+            """Return a valid model; raise ValueError if it is invalid."""
             if model == FORMER_DEFAULT:
                 return DEFAULT_MODEL
             if isinstance(model, str) and model not in shipped_models():
@@ -82,15 +81,15 @@ class Post:
     _pool: ParsedPool
 
     def recipe(self) -> dict[str, Any]:
-        """Return the model, which may change from version to version under one name."""
+        """Return the model itself, because a shipped model may change between versions without changing its name."""
         return {"model": self.model.to_dict()}
 
     def prepare(self, context: VerifierContext) -> None:
-        """Note the texts."""
+        """Store the texts."""
         self._context, self._pool = context, ParsedPool(context.posts)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores; below its threshold one may be a lower number."""
+        """Return float64[n_pairs]: the scores; a score below its threshold may be any number below it."""
         if len(pairs) <= MAX_POOLED_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
             return self._score(pairs, thresholds, few=True)
 
@@ -104,7 +103,7 @@ class Post:
         return np.concatenate([np.zeros(0), *scores])
 
     def _score(self, pairs: CandidatePairs, thresholds: Float64s, *, few: bool = False) -> Float64s:
-        """Return the scores of some pairs; of few, the parsed posts are kept for the next call."""
+        """Return the scores of some pairs; if they are ``few``, cache the parsed posts for the next call."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
         chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
@@ -122,11 +121,11 @@ class Post:
         return scores
 
     def score_features(self, features: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores by features, float64[n_pairs, n_features]."""
+        """Return float64[n_pairs]: the scores for float64[n_pairs, n_features] features."""
         return by_rules(self.model.scores(features), features)
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
-        """Return the differences of a pair, and the rule or the features that make its score, a line each."""
+        """Return lines with the differences of a pair, and with the rule or the features that determine its score."""
         positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
         posts = texts_at(self._context.posts, positions)
         differences = describe_differences(*posts) or ["no word differs"]
@@ -138,22 +137,22 @@ class Post:
         return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
 
     def rules_on(self, features: Float64s) -> list[str]:
-        """Return the rule that decides a pair, whatever the model says; empty if there is none."""
+        """Return the rule that overrides the model for a pair, if there is one, as a list of one line."""
         return [f"the score is {score:g}: {reason}" for applies, score, reason in rules(features) if applies[0]][:1]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
-        """Return no bound: a post may be contained in one of any length."""
+        """Return no bound: a post of any length may contain another one."""
         return unbounded(lengths)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return how much of the shorter text must stand in the other one."""
+        """Return the minimum common characters, a share of the shorter text."""
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
 def rules(features: Float64s) -> list[tuple[Bools, float, str]]:
-    """Return what decides before the model, the first that applies: bool[n_pairs], the score, and the reason.
+    """Return the rules, by priority: bool[n_pairs] of the pairs to which each applies, the score, and the reason.
 
-    Of 279 pairs with other numbers that people judged, 264 are two posts; numbers that only count posts are left out.
+    In a labelled sample, 264 of 279 pairs with different numbers are different posts; serial numbers do not count.
     """
 
     def of(name: str) -> Float64s:
@@ -169,15 +168,15 @@ def rules(features: Float64s) -> list[tuple[Bools, float, str]]:
     return [
         (same, 1.0, "only marks and spelling differ"),
         (goes_on, 1.0, "one post is cut off, and the other one begins with it"),
-        (of("comment") >= np.log1p(COMMENT), 0.0, "one post adds a comment to what the other one says"),
+        (of("comment") >= np.log1p(COMMENT), 0.0, "one post adds a comment to the text of the other"),
         (of("numbers_differ") == 1.0, 0.0, "each post has a number that the other lacks"),
-        (named, 0.0, "next to little text, the link, name or source is another one"),
+        (named, 0.0, "the posts have little text, and their links, names or sources differ"),
         ((length == 0.0) & differ(*around), 0.0, "there are no words, and the hashtags or emoji differ"),
     ]
 
 
 def by_rules(scores: Float64s, features: Float64s) -> Float64s:
-    """Return the scores of a model, changed in place where a rule decides."""
+    """Apply the rules to the scores of a model, in place; return the scores."""
     for applies, score, _ in reversed(rules(features)):
         scores[applies] = score
     return scores
@@ -186,7 +185,7 @@ def by_rules(scores: Float64s, features: Float64s) -> Float64s:
 def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
     """Return float64[n_pairs]: the share of the characters of the shorter text that the other has, in any order.
 
-    If it is less than `LEAST_CONTAINED`, it may be any smaller number.
+    A result below `LEAST_CONTAINED` may be any number below it.
     """
     encoded = encode_texts(texts)
     lengths = encoded.lengths
