@@ -10,7 +10,7 @@ from time import perf_counter
 
 from numba.core.event import Event, Listener, install_listener, register
 
-from hybriddup.kernels.cache import KEEPS
+from hybriddup.kernels.cache import FOLDER
 from hybriddup.run.summary import StepTiming
 
 
@@ -94,7 +94,9 @@ class Clock:
             raise StoppedError
 
 
-MESSAGE = "compiling the kernels, for up to a minute" + ("; later runs load them from the cache" if KEEPS else "")
+MESSAGE = "compiling the kernels, for up to a minute" + (
+    "; later runs load them from the cache" if FOLDER is not None else ""
+)
 
 
 @contextmanager

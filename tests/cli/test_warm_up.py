@@ -18,10 +18,10 @@ import pytest
 
 from hybriddup.cli.warm_up_job import made_up_posts
 from hybriddup.config.read import shipped_names
-from hybriddup.kernels.cache import anchor
+from hybriddup.kernels.cache import FOLDER, anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, Start, distinct_texts, names, write_posts
-from tests.conftest import COMPILED, is_warm, warm_up
+from tests.conftest import COMPILED_FILES, warm_up
 from tests.processes import python
 
 needs_compiler = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled")
@@ -34,12 +34,15 @@ def cached(directory: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache after a warm-up, a copy of the one that the tests began with if there is one."""
+    """Return a cache after a warm-up, a copy of what that of all tests left if there was one."""
     cache = tmp_path_factory.mktemp("warm") / "cache"
-    if is_warm(COMPILED):
-        shutil.copytree(COMPILED, cache)
-    else:
-        warm_up(cache)
+    if FOLDER is None or not (files := FOLDER / COMPILED_FILES).exists():
+        warm_up(NUMBA_CACHE_DIR=str(cache))
+        return cache
+    for name in files.read_text("utf-8").splitlines():
+        copy = cache / "hybriddup-kernels" / FOLDER.name / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(FOLDER / name, copy)
     return cache
 
 
