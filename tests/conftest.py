@@ -32,19 +32,8 @@ if hasattr(signal, "SIGHUP"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
 
 
-def kernel_caches() -> Path:
-    """Return the folder with the caches of compiled kernels, one for each process that shares the tests."""
-    folder = os.environ.get("NUMBA_CACHE_DIR")
-    return (Path(folder) if folder else Path(__file__).parents[1] / ".pytest_cache") / "kernels"
-
-
-COMPILED = kernel_caches() / "compiled"
-"""What a warm-up left in an empty cache, if there was one; nothing else writes there."""
-
-if (worker := os.environ.get("PYTEST_XDIST_WORKER")) is not None:
-    # numba reads this when it is imported. It writes to its cache without a lock: two processes that compile the same
-    # kernel for different types at the same moment can leave one's code under the other's entry.
-    os.environ["NUMBA_CACHE_DIR"] = str(kernel_caches() / worker)
+COMPILED_FILES = "files-after-warm-up"
+"""Name of a file in the folder of kernels that lists the files which a warm-up left there."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -53,39 +42,27 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the kernels once, in the process that starts the others, and give each of these a copy."""
-    processes = getattr(config.option, "tx", None)
-    if processes and worker is None and not config.option.collectonly:
-        fill_caches([f"gw{number}" for number in range(len(processes))])
+    """Compile the kernels once, in the process that starts the others."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if getattr(config.option, "tx", None) and not is_worker and not config.option.collectonly:
+        fill_cache()
         if hasattr(os, "pidfd_open") and "NUMBA_DISABLE_JIT" not in os.environ:
-            os.environ[ADDRESS] = start_server(str(COMPILED))
+            os.environ[ADDRESS] = start_server()
 
 
-def fill_caches(names: list[str]) -> None:
-    """Have a cache of all kernels for each process; those of earlier runs stay while no kernel changes."""
-    from hybriddup.kernels.cache import is_compiling  # with numba, which reads its environment when it is imported
+def fill_cache() -> None:
+    """Compile all kernels into the folder that this user's programs share, unless that was done before."""
+    from hybriddup.kernels.cache import FOLDER  # with numba, which reads its environment when it is imported
 
-    if not is_compiling():
-        return
-    folder = COMPILED.parent
-    if not is_warm(COMPILED):
-        shutil.rmtree(folder, ignore_errors=True)
-        warm_up(COMPILED)
-    for name in names:
-        if not (folder / name).exists():
-            shutil.copytree(COMPILED, folder / name)
+    if FOLDER is not None and not (done := FOLDER / COMPILED_FILES).exists():
+        warm_up()
+        files = (str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.*") if path.is_file())
+        done.write_text("\n".join(files), "utf-8")
 
 
-def is_warm(cache: Path) -> bool:
-    """Whether a cache is one of the kernels as they are now."""
-    from hybriddup.kernels.cache import STAMP, version_of_sources
-
-    return any(stamp.read_text() == version_of_sources() for stamp in cache.glob(f"*/{STAMP}"))
-
-
-def warm_up(cache: Path) -> None:
-    """Compile all kernels into a cache, which takes a while."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "NUMBA_CACHE_DIR": str(cache)}
+def warm_up(**environment: str) -> None:
+    """Run the command that compiles all kernels, which takes a while."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment}
     command = [sys.executable, "-m", "hybriddup", "warm-up"]
     subprocess.run(command, env=environment, capture_output=True, timeout=400, check=True)
 

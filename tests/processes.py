@@ -26,7 +26,7 @@ def python() -> list[str]:
     """
     if not hasattr(os, "pidfd_open"):
         return [sys.executable]
-    address = os.environ.get(ADDRESS) or start_server(os.environ.get("NUMBA_CACHE_DIR"))
+    address = os.environ.get(ADDRESS) or start_server()
     return [sys.executable, "-I", "-S", str(WARM / "launcher.py"), address]
 
 
@@ -41,13 +41,11 @@ def python_program() -> str:
     return str(program)
 
 
-def start_server(cache_of_kernels: str | None) -> str:
+def start_server() -> str:
     """Start a warm process that ends with this one; return its address."""
     folder = TemporaryDirectory(prefix="warm-")
     address = f"{folder.name}/socket"
     environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "12345"}
-    if cache_of_kernels:
-        environment["NUMBA_CACHE_DIR"] = cache_of_kernels
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.warm.server", address],
         cwd=ROOT,

@@ -99,3 +99,25 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         TopologicalSorter(needs).prepare()
     except CycleError as circle:
         pytest.fail(f"imports in a circle: {' <- '.join(circle.args[1])}")
+
+
+POSIX_ONLY = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
+
+
+def imported_on_windows(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Every module that is imported there; what follows ``if sys.platform == "win32"`` as ``else`` is not."""
+    for node in nodes:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "sys.platform == 'win32'":
+            yield from imported_on_windows(node.body)
+        else:
+            yield from imported_by([node])
+            yield from imported_on_windows(ast.iter_child_nodes(node))
+
+
+def test_no_module_needs_one_that_windows_lacks() -> None:
+    needing = {
+        name: found
+        for name, path in MODULES.items()
+        if (found := POSIX_ONLY & set(imported_on_windows([ast.parse(path.read_text("utf-8"))])))
+    }
+    assert needing == {}

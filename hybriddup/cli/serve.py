@@ -110,7 +110,7 @@ def serve(
     check_installed()
     from time import time as clock
 
-    from hybriddup.cli.windows import open_window, settle
+    from hybriddup.cli.windows import noting_compilation, open_window, settle
     from hybriddup.config import open_session
     from hybriddup.service.connections import Connections
     from hybriddup.service.limits import Limits
@@ -161,7 +161,7 @@ def serve(
     opened = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
-    with opened:
+    with opened, noting_compilation():
         server.run(opened)
     if service.failure is not None:
         raise service.failure

@@ -6,14 +6,12 @@ compiled at first use, with a message to the user, or in advance by `hybriddup w
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import count
-from pathlib import Path
 from random import Random
 from shutil import rmtree
 from subprocess import DEVNULL
@@ -27,7 +25,7 @@ from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import NO_KEY, CandidatePairs
 from hybriddup.errors import ConfigError
-from hybriddup.kernels import cache
+from hybriddup.kernels.cache import FOLDER
 from hybriddup.kernels.search.rings import depths_in_rings, make_rings
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
@@ -70,43 +68,39 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
 
     Artificial posts are deduplicated in a run and in a live window: numba compiles a kernel for the argument types of
     its calls, so real calls are the safe way. Compiling uses one core, so if `BESIDE` is not the first configuration,
-    another process compiles its part in parallel; that cache is taken over after the first configuration.
+    another process compiles its part in parallel.
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
-    has_part = BESIDE in names[1:] and cache.cache_folder() is not None
-    with compiling_beside() if has_part else nullcontext(lambda: None) as take_over_part:
+    has_part = BESIDE in names[1:] and FOLDER is not None
+    with compiling_beside() if has_part else nullcontext():
         for name in names:
             settings = load_settings(name, manager)
             run(corpus, settings, manager.registry, config_name=name)
             with suppress(ConfigError):  # some configurations are for files only
                 run_window(texts, settings, manager.registry)
             look_up_rings()
-            take_over_part()
             yield name
 
 
 @contextmanager
-def compiling_beside() -> Iterator[Callable[[], None]]:
-    """Compile a part in another process; yield a function that waits for it and takes over its cache.
+def compiling_beside() -> Iterator[None]:
+    """Compile a part in another process within this context; that process is killed at the end.
 
-    The process has its own cache, as only one process at a time may write to a cache. If it fails, this process
-    compiles everything.
+    Both keep their kernels in the same folder, and wait for each other if they need the same one.
     """
-    with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        command = [sys.executable, "-c", COMPILE_BESIDE]
-        with subprocess.Popen(command, env=environment, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
-            on_stop(partial(_stop, process, folder))
-            try:
-                yield lambda: None if process.wait() else cache.take_over(Path(folder))
-            finally:
-                process.kill()
+    command = [sys.executable, "-c", COMPILE_BESIDE]
+    with subprocess.Popen(command, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
+        on_stop(partial(_stop, process))
+        try:
+            yield
+        finally:
+            process.kill()
 
 
-def _stop(process: subprocess.Popen[bytes], folder: str, number: int) -> bool:
+def _stop(process: subprocess.Popen[bytes], number: int) -> bool:
     process.kill()
-    return _clear(folder, number)
+    return False
 
 
 def _clear(folder: str, number: int) -> bool:

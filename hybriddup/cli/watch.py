@@ -88,16 +88,18 @@ def watch(
     """
     import signal
     import sys
+    from contextlib import nullcontext
 
     from hybriddup.cli.line_feed import LineFeed
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.watcher import Watcher, encoding_of_stream
-    from hybriddup.cli.windows import open_window, settle
+    from hybriddup.cli.windows import noting_compilation, open_window, settle
 
     encoding = encoding_of_stream(encoding)
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
     opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
-    with open_window(store, config, rewind=rewind, **opening) as window:
+    noting = nullcontext() if quiet else noting_compilation()
+    with noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()
         watcher = Watcher(window, sys.stdout.buffer, names, encoding, max_line, strict)
         feed = LineFeed(sys.stdin.fileno(), max_line)

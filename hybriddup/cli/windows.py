@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import typer
 
+from hybriddup.run.progress import note_compiling
 from hybriddup.window import AnyWindow, Window
 
 
@@ -21,6 +24,11 @@ def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any)
             raise
         typer.echo(f"the window's time was set back by {seconds:,.0f} s", err=True)
     return window
+
+
+def noting_compilation() -> AbstractContextManager[None]:
+    """Return a context in which the first compilation of a kernel is noted on standard error."""
+    return note_compiling(partial(typer.echo, err=True))
 
 
 def settle() -> None:

@@ -1,6 +1,5 @@
 """Compiled kernels: arrays in, arrays out; no Python objects, input or output, settings or randomness."""
 
-from hybriddup.kernels.cache import forget_other_versions, warn_without_cache
+from hybriddup.kernels.cache import warn_if_nothing_is_kept
 
-forget_other_versions()
-warn_without_cache()
+warn_if_nothing_is_kept()

@@ -75,7 +75,7 @@ def run(
     clock = Clock(progress)
 
     def dedupe() -> tuple[Result, Audit]:
-        with note_compiling(clock.progress):
+        with note_compiling(clock.progress.note):
             anchor()  # at the first call of any kernel, numba sets itself up, which belongs to no step of a run
             components = Components.create(settings, registry, workers)
             return Run(components, workers, clock, per, time_field).dedupe(corpus, config_name)

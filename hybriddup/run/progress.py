@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from time import perf_counter
 
-from numba.core.event import Event, Listener, install_listener
+from numba.core.event import Event, Listener, install_listener, register
 
-from hybriddup.kernels.cache import KEEPS
+from hybriddup.kernels.cache import FOLDER
 from hybriddup.run.summary import StepTiming
 
 
@@ -92,30 +94,39 @@ class Clock:
             raise StoppedError
 
 
-MESSAGE = "compiling the kernels, for up to a minute" + ("; later runs load them from the cache" if KEEPS else "")
+MESSAGE = "compiling the kernels, for up to a minute" + (
+    "; later runs load them from the cache" if FOLDER is not None else ""
+)
 
 
 @contextmanager
-def note_compiling(progress: Progress) -> Iterator[None]:
-    """Show a note when the first kernel is compiled within this context.
+def note_compiling(note: Callable[[str], object]) -> Iterator[None]:
+    """Pass a message to ``note`` when the first kernel is compiled within this context, in any thread.
 
     numba emits the event after a cache miss, so that the content of its cache does not matter.
     """
-    with install_listener("numba:compile", FirstCompilation(progress)):
+    with install_listener("numba:compile", FirstCompilation(note)):
         yield
 
 
+@cache
+def log_compiling() -> None:
+    """Log a record when this process compiles its next kernel, once per process."""
+    note = logging.getLogger("hybriddup").info
+    register("numba:compile", FirstCompilation(note))  # type: ignore[no-untyped-call]
+
+
 class FirstCompilation(Listener):
-    """Shows a note at the first compilation."""
+    """Passes a message on at the first compilation of a kernel of this package or its plugins."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress: Progress | None = progress
+    def __init__(self, note: Callable[[str], object]) -> None:
+        self._note: Callable[[str], object] | None = note
 
-    def on_start(self, event: Event) -> None:  # noqa: ARG002  it does not matter which kernel it is
-        """Show the note once."""
-        progress, self._progress = self._progress, None
-        if progress is not None:
-            progress.note(MESSAGE)
+    def on_start(self, event: Event) -> None:
+        """Pass the message on once."""
+        if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
+            note, self._note = self._note, None
+            note(MESSAGE)
 
     def on_end(self, event: Event) -> None:
         """Do nothing."""

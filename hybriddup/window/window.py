@@ -13,6 +13,7 @@ from typing import Any
 
 from hybriddup.config.load import DEFAULT_CONFIG, Config, open_session
 from hybriddup.errors import ConfigError, StoreError, WindowError
+from hybriddup.run.progress import log_compiling
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 from hybriddup.window.arguments import checked_post_id
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
@@ -110,6 +111,7 @@ class Window(ReadableWindow):
             )
         options = WindowOptions(settings, manager.registry, timing, workers or available_workers(), read_only)
         scheme, url = url_of(path)
+        log_compiling()
         with secrets_hidden(url):
             opened: Window = manager.registry.create_by_name("window", scheme).open_window(url, options)
         return opened

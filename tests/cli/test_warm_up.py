@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from unittest.mock import Mock
@@ -17,10 +18,11 @@ import pytest
 
 from hybriddup.cli.warm_up_job import made_up_posts
 from hybriddup.config.read import shipped_names
-from hybriddup.kernels.cache import anchor
+from hybriddup.kernels.cache import FOLDER, anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, Start, distinct_texts, names, write_posts
-from tests.conftest import COMPILED, is_warm, warm_up
+from tests.conftest import COMPILED_FILES, warm_up
+from tests.processes import python
 
 needs_compiler = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled")
 
@@ -32,12 +34,15 @@ def cached(directory: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache after a warm-up, a copy of the one that the tests began with if there is one."""
+    """Return a cache after a warm-up, a copy of what that of all tests left if there was one."""
     cache = tmp_path_factory.mktemp("warm") / "cache"
-    if is_warm(COMPILED):
-        shutil.copytree(COMPILED, cache)
-    else:
-        warm_up(cache)
+    if FOLDER is None or not (files := FOLDER / COMPILED_FILES).exists():
+        warm_up(NUMBA_CACHE_DIR=str(cache))
+        return cache
+    for name in files.read_text("utf-8").splitlines():
+        copy = cache / "hybriddup-kernels" / FOLDER.name / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(FOLDER / name, copy)
     return cache
 
 
@@ -148,26 +153,94 @@ def test_posts_for_a_warm_up_are_the_same_every_time_and_repeat_each_other() -> 
     assert len(set(map(len, posts))) >= 5
 
 
+def new_kernel(module: str = "hybriddup.kernels") -> Callable[[complex], complex]:
+    """Return a function for numba to compile, as if a module had defined it."""
+
+    def successor(number: complex) -> complex:
+        return number + 1
+
+    successor.__module__ = module
+    compiled: Callable[[complex], complex] = numba.njit(successor)
+    return compiled
+
+
 @needs_compiler
 def test_first_kernel_that_is_compiled_in_a_run_is_noted() -> None:
     """Not before, not twice, and not after the run."""
-    progress = Mock()
-    successor = numba.njit(lambda number: number + 1)
-    with note_compiling(progress):
-        progress.note.assert_not_called()
+    note = Mock()
+    successor = new_kernel()
+    with note_compiling(note):
+        note.assert_not_called()
         assert (successor(1), successor(1.5)) == (2, 2.5)
-        progress.note.assert_called_once_with(MESSAGE)
+        note.assert_called_once_with(MESSAGE)
     assert successor(1j) == 1 + 1j
-    progress.note.assert_called_once()
+    note.assert_called_once()
+
+
+@needs_compiler
+def test_functions_of_other_packages_that_are_compiled_are_not_noted() -> None:
+    note = Mock()
+    with note_compiling(note):
+        assert new_kernel("statistics")(1) == 2
+    note.assert_not_called()
 
 
 @needs_compiler
 def test_kernel_that_is_compiled_already_is_not_noted() -> None:
-    progress = Mock()
+    note = Mock()
     anchor()
-    with note_compiling(progress):
+    with note_compiling(note):
         anchor()
-    progress.note.assert_not_called()
+    note.assert_not_called()
+
+
+LOGS = f"""
+import logging
+from hybriddup.window import Window
+from {__name__} import new_kernel
+logging.basicConfig(level="INFO", format="%(name)s %(levelname)s %(message)s")
+for _ in range(2):
+    with Window.open() as window:
+        new_kernel()(1)
+"""
+
+
+@needs_compiler
+def test_a_window_logs_once_that_kernels_are_compiled() -> None:
+    command = [sys.executable, "-c", LOGS]  # what a warm process logged, its forks do not log again
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=True)
+    assert ran.stderr.splitlines() == [f"hybriddup INFO {MESSAGE}"]
+
+
+COMPILES = f"""
+from hybriddup.__main__ import main
+from hybriddup.cli import windows
+from {__name__} import new_kernel
+windows.settle = lambda: print(new_kernel()(1), "compiled", file=__import__("sys").stderr)  # before the first answer
+main()
+"""
+
+
+def start_compiling(*arguments: str) -> subprocess.Popen[str]:
+    """Start a command that compiles a kernel after it has opened its window."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([*python(), "-c", COMPILES, *arguments], env=environment, text=True, **pipes)
+
+
+@needs_compiler
+@pytest.mark.parametrize("options", [[], ["--quiet"]])
+def test_watch_notes_that_kernels_are_compiled_unless_it_is_quiet(options: list[str]) -> None:
+    _, said = start_compiling("watch", *options).communicate("", timeout=100)
+    assert said.splitlines()[: 2 - len(options)] == [MESSAGE, "2 compiled"][len(options) :]
+
+
+@needs_compiler
+def test_serve_notes_that_kernels_are_compiled(tmp_path: Path) -> None:
+    with start_compiling("serve", "--store", str(tmp_path / "window"), "--port", "0") as process:
+        said = list(iter(process.stderr.readline, "2 compiled\n"))  # type: ignore[union-attr]
+        process.terminate()
+    assert said[1:] == [f"{MESSAGE}\n"]
 
 
 def says_that_it_compiles(start: Start, posts: str, cache: Path) -> bool:

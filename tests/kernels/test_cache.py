@@ -1,4 +1,4 @@
-"""The cache of compiled kernels holds those of this version only, and never gets in the way."""
+"""Compiled kernels are kept once per user and machine, for this version only, and the cache never gets in the way."""
 
 from __future__ import annotations
 
@@ -7,99 +7,148 @@ import logging
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
+import numba
 import pytest
 
 import hybriddup
-from hybriddup.kernels import cache
+from hybriddup.kernels import cache, cache_folder
 from hybriddup.kernels.cache import CacheLock
 
 PACKAGE = Path(hybriddup.__file__).parent
-COMPILED = ("pair_limits.count_lacking-1.py311.nbi", "pair_limits.count_lacking-1.py311.1.nbc")
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with an index, a compiled kernel, and a file of somebody else."""
-    monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path})
-    for name in (*COMPILED, "characters.cpython-311.pyc"):
-        (tmp_path / name).write_text("compiled")
-    return tmp_path
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of all versions, for a user without one."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache_folder, "user_cache", lambda: tmp_path / "new")
+    return tmp_path / "new" / "hybriddup" / "kernels"
 
 
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+@posix_only
+def test_folder_is_readable_and_writable_by_its_user_alone(root: Path) -> None:
+    """Code is loaded from it."""
+    before = os.umask(0)
+    try:
+        folder = cache_folder.open_folder()
+    finally:
+        os.umask(before)
+    assert folder.parent == root
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (root.parent, root)] == [0o700, 0o700]
 
 
-@pytest.mark.parametrize("stamp", [None, "", "0123456789abcdef"])
-def test_cache_of_another_version_is_emptied(folder: Path, stamp: str | None) -> None:
-    if stamp is not None:
-        (folder / cache.STAMP).write_text(stamp)
-    cache.forget_other_versions()
-    assert names(folder) == {"characters.cpython-311.pyc", cache.STAMP}
-    assert (folder / cache.STAMP).read_text() == cache.version_of_sources()
+@posix_only
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_folder_that_others_can_write_to_is_not_used(root: Path, level: int, mode: int) -> None:
+    cache_folder.open_folder()
+    path = (root, root.parent)[level]
+    path.chmod(mode)
+    with pytest.raises(PermissionError, match=f"other users can write to {path} .*chmod 700"):
+        cache_folder.open_folder()
+    path.chmod(0o755)
+    cache_folder.open_folder()
 
 
-def test_cache_of_this_version_is_kept(folder: Path) -> None:
-    (folder / cache.STAMP).write_text(cache.version_of_sources())
-    cache.forget_other_versions()
-    assert names(folder) == {*COMPILED, "characters.cpython-311.pyc", cache.STAMP}
+@posix_only
+def test_folder_of_another_user_is_not_used(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache_folder.open_folder()
+    monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        cache_folder.open_folder()
 
 
-def test_cache_that_is_not_there_is_begun_with_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that what is compiled next is kept."""
-    monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path / "new" / "cache"})
-    cache.forget_other_versions()
-    assert names(tmp_path / "new" / "cache") == {cache.STAMP}
+def test_folders_of_versions_that_are_not_used_any_more_are_deleted(root: Path) -> None:
+    """A folder is used whenever a process starts with it, even if nothing is compiled."""
+    old, recent = root / "old", root / "recent"
+    for folder in (old, recent):
+        (folder / "text").mkdir(parents=True)
+    root.chmod(0o700)
+    os.utime(old, (0, 0))
+    own = cache_folder.open_folder()
+    assert set(root.iterdir()) == {recent, own}
+    os.utime(own, (0, 0))
+    cache_folder.open_folder()
+    assert own.stat().st_mtime > 0
 
 
-def test_where_nothing_is_compiled_there_is_nothing_to_forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with NUMBA_DISABLE_JIT."""
-    monkeypatch.setattr(cache, "anchors", {"kernels": cache.version_of_sources})
-    assert cache.cache_folder() is None
-    cache.forget_other_versions()
-
-
-def test_cache_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(cache, "cache_folders", lambda: {"kernels": tmp_path / "file" / "cache"})
-    cache.forget_other_versions()
-    assert names(tmp_path) == {"file"}
-
-
-def test_cache_that_cannot_be_emptied_is_no_error_and_not_taken_for_this_version(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {}, "/home/ann/.cache"),
+        ("linux", {"XDG_CACHE_HOME": "/fast"}, "/fast"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/ann/.cache"),
+        ("darwin", {"XDG_CACHE_HOME": "/fast"}, "/home/ann/Library/Caches"),
+        ("win32", {}, "/home/ann/AppData/Local"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local"),
+    ],
+)
+def test_folder_is_in_the_cache_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, platform: str, environment: dict[str, str], expected: str
 ) -> None:
-    def refuse(self: Path, missing_ok: bool = False) -> None:
-        raise PermissionError(13, "Permission denied", str(self), missing_ok)
-
-    (folder / cache.STAMP).write_text("another")
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", refuse)
-        cache.forget_other_versions()
-    assert names(folder) == {*COMPILED, "characters.cpython-311.pyc", cache.STAMP}
-    assert (folder / cache.STAMP).read_text() == "another"
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ann"))
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache_folder.user_cache() == Path(expected)
 
 
-def test_every_kernel_counts_for_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    version = cache.version_of_sources()
+def test_without_a_home_there_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", refuse)
+    with pytest.raises(OSError, match="home"):
+        cache_folder.user_cache()
+
+
+def test_each_source_and_numba_and_python_and_the_processor_count_for_the_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = cache_folder.version_of_kernels()
     kernels = shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "KERNELS", kernels)
-    assert cache.version_of_sources() == version
+    data = shutil.copytree(PACKAGE / "data", tmp_path / "data", ignore=shutil.ignore_patterns("__pycache__"))
+    constants = [data / path.name for path in cache_folder.CONSTANTS]
+    monkeypatch.setattr(cache_folder, "KERNELS", kernels)
+    monkeypatch.setattr(cache_folder, "CONSTANTS", constants)
+    assert cache_folder.version_of_kernels() == version
     versions = {version}
-    sources = sorted(kernels.rglob("*.py"))
-    for path in sources:
+    files = [*kernels.rglob("*.py"), *constants]
+    for path in files:
         path.write_bytes(path.read_bytes() + b"\n")
-        versions.add(cache.version_of_sources())
-    path.rename(path.with_name("renamed.py"))
-    versions.add(cache.version_of_sources())
+        versions.add(cache_folder.version_of_kernels())
+    files[0].rename(files[0].with_name("renamed.py"))
+    versions.add(cache_folder.version_of_kernels())
     (kernels / "one_more.py").touch()
-    versions.add(cache.version_of_sources())
-    assert len(versions) == 1 + len(sources) + 1 + 1
+    versions.add(cache_folder.version_of_kernels())
+    others: list[tuple[Any, str, Any]] = [
+        (numba, "__version__", "9.9"),
+        (sys.implementation, "cache_tag", "cpython-399"),
+        (cache_folder.binding, "get_host_cpu_name", lambda: "another"),
+    ]
+    for owner, name, value in others:
+        monkeypatch.setattr(owner, name, value)
+        versions.add(cache_folder.version_of_kernels())
+    assert len(versions) == 1 + len(files) + 2 + len(others)
+
+
+def test_constants_of_other_files_that_kernels_import_count_too() -> None:
+    pattern = re.compile(r"^\s*from hybriddup\.(?!kernels)([\w.]+) import", re.MULTILINE)
+    found = {name for path in (PACKAGE / "kernels").rglob("*.py") for name in pattern.findall(path.read_text("utf-8"))}
+    counted = {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in cache_folder.CONSTANTS}
+    assert found == counted
 
 
 # --- in processes of their own, with a copy of the package ---
@@ -109,91 +158,103 @@ import json
 from pathlib import Path
 import numpy as np
 import hybriddup
-from hybriddup.kernels.cache import cache_folder
+from hybriddup.kernels.cache import FOLDER
 from hybriddup.kernels.search.pair_limits import count_lacking
 words = tuple(np.array([0b10110, 0, 0, 0], np.uint64)), tuple(np.zeros(4, np.uint64))
 """
 DISTANCE = f"""{BEGIN}
 distance = count_lacking(*words)
-print(json.dumps([str(Path(hybriddup.__file__).parent), str(cache_folder()), int(distance)]))
+print(json.dumps([str(Path(hybriddup.__file__).parent), str(FOLDER), int(distance)]))
 """
 WITHOUT_CACHE = f"""{BEGIN}
-print(cache_folder(), count_lacking(*words), len(count_lacking.signatures))
+print(FOLDER, count_lacking(*words), len(count_lacking.signatures))
 """
 WAITS = f"""{BEGIN}
-print(cache_folder(), flush=True)
+print(FOLDER, flush=True)
 input()
 print(count_lacking(*words), flush=True)
 """
 
 
-def run_copy(folder: Path) -> tuple[Path, int]:
+def run_copy(folder: Path, kept_in: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
     The kernel is `count_lacking`, which calls `popcount` of another file: three characters are lacking.
     """
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(kept_in)}
     environment.pop("NUMBA_DISABLE_JIT", None)
     command = [sys.executable, "-c", DISTANCE]
     ran = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
-    package, kept_in, distance = json.loads(ran.stdout)
+    package, kept, distance = json.loads(ran.stdout)
     assert Path(package) == folder / "hybriddup"
-    return Path(kept_in), distance
+    return Path(kept), distance
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     """A folder with a copy of the package."""
-    shutil.copytree(PACKAGE, tmp_path / "hybriddup", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+    return copy_package(tmp_path / "copied")
 
 
-def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path) -> None:
+def copy_package(folder: Path) -> Path:
+    shutil.copytree(PACKAGE, folder / "hybriddup", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def compiled(folder: Path) -> dict[Path, int]:
+    return {path.relative_to(folder): path.stat().st_mtime_ns for path in folder.rglob("*.nb[ci]")}
+
+
+def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path, tmp_path: Path) -> None:
     """The caller's file is the same, and so is what numba compares; it was compiled with the callee in it."""
     callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "search/pair_limits.py"))
-    before = caller.stat()
-    assert run_copy(copied)[1] == 3
+    before, kept_in = caller.stat(), tmp_path / "cache"
+    assert run_copy(copied, kept_in)[1] == 3
     count = "builder.ctpop(arguments[0])"
     one_more = f"builder.add({count}, ir.Constant(ir.IntType(64), 1))"
     assert callee.read_text("utf-8").count(count) == 1
     callee.write_text(callee.read_text("utf-8").replace(count, one_more), "utf-8")
-    assert run_copy(copied)[1] == 3 + 4  # one more for each of the four words
+    assert run_copy(copied, kept_in)[1] == 3 + 4  # one more for each of the four words
     assert caller.stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_kernels_are_kept_where_numba_is_told_to(copied: Path) -> None:
-    kept_in = run_copy(copied)[0]
-    assert copied / "cache" in kept_in.parents
-    compiled = {path: path.stat().st_mtime_ns for path in (copied / "cache").rglob("*.nb[ci]")}
-    assert any(path.name.startswith("pair_limits.count_lacking") for path in compiled)
-    assert (kept_in / cache.STAMP).is_file()
-    assert list((copied / "hybriddup").rglob("*.nb[ci]")) == []
-    run_copy(copied)
-    assert {path: path.stat().st_mtime_ns for path in (copied / "cache").rglob("*.nb[ci]")} == compiled
+def test_copies_of_the_package_share_what_they_compile_and_the_folder_can_be_moved(
+    copied: Path, tmp_path: Path
+) -> None:
+    kept = run_copy(copied, tmp_path / "cache")[0]
+    assert tmp_path / "cache" in kept.parents
+    before = compiled(tmp_path / "cache")
+    assert any(path.name.startswith("pair_limits.count_lacking") for path in before)
+    assert compiled(copied) == {}
+    assert run_copy(copy_package(tmp_path / "other"), tmp_path / "cache") == (kept, 3)
+    assert compiled(tmp_path / "cache") == before
+    (tmp_path / "cache").rename(tmp_path / "moved")
+    assert run_copy(copied, tmp_path / "moved")[1] == 3
+    assert compiled(tmp_path / "moved") == before
 
 
-def without_cache(copied: Path) -> dict[str, str]:
-    """An environment in which no directory for a cache can be made: a file is where each would be, even for root."""
-    in_the_way = copied / "file"
-    in_the_way.touch()
-    for package in (copied / "hybriddup" / "kernels").rglob("__init__.py"):
-        package.with_name("__pycache__").touch()
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    places = ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")
-    return environment | {"PYTHONPATH": str(copied)} | {place: str(in_the_way / "cache") for place in places}
-
-
-def test_without_a_directory_to_write_to_kernels_are_compiled_in_memory(copied: Path) -> None:
+@posix_only
+@pytest.mark.parametrize("reason", ["cannot be written to", "others can write to it"])
+def test_without_a_folder_to_trust_kernels_are_compiled_in_memory(copied: Path, tmp_path: Path, reason: str) -> None:
+    """Nothing can be made in a file, even by root."""
+    home = tmp_path / "home"
+    if reason == "cannot be written to":
+        home.touch()
+    else:
+        (home / "hybriddup" / "kernels").mkdir(parents=True)
+        (home / "hybriddup").chmod(0o777)
+    environment = os.environ | {"PYTHONPATH": str(copied), "XDG_CACHE_HOME": str(home), "HOME": str(home)}
+    for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR"):
+        environment.pop(name, None)
     command = [sys.executable, "-c", WITHOUT_CACHE]
-    ran = subprocess.run(command, env=without_cache(copied), cwd=copied, capture_output=True, text=True, check=True)
-    assert (ran.stdout, ran.stderr) == ("None 3 1\n", cache.NO_CACHE + "\n")
-    assert "NUMBA_CACHE_DIR" in cache.NO_CACHE
-    assert "\n" not in cache.NO_CACHE
+    ran = subprocess.run(command, env=environment, cwd=copied, capture_output=True, text=True, check=True)
+    assert ran.stdout == "None 3 1\n"
+    assert re.fullmatch(rf"compiled kernels are not kept, because .*{home}.*NUMBA_CACHE_DIR.*\n", ran.stderr)
 
 
 def test_with_a_directory_to_write_to_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        cache.warn_without_cache()
+        cache.warn_if_nothing_is_kept()
     assert caplog.messages == []
 
 
@@ -214,10 +275,10 @@ def test_one_process_at_a_time_compiles(copied: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", WAITS], env=environment, cwd=copied, text=True, **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        folder = Path(process.stdout.readline().strip())
+        file = Path(process.stdout.readline().strip()) / "search" / "pair_limits.py"
         answers: list[str] = []
         reading = Thread(target=lambda: answers.append(process.stdout.readline()))
-        with CacheLock(folder), CacheLock(None):
+        with CacheLock(file), CacheLock(None):
             reading.start()
             process.stdin.write("go\n")
             process.stdin.flush()
@@ -229,8 +290,8 @@ def test_one_process_at_a_time_compiles(copied: Path) -> None:
 
 def test_the_thread_that_holds_the_lock_may_take_it_again(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for folder in (tmp_path, tmp_path / "file" / "none", None):
-        lock, told = CacheLock(folder), list[str]()
+    for file in (tmp_path / "file", tmp_path / "none" / "file", None):
+        lock, told = CacheLock(file), list[str]()
         tell = lock.around(told.append)
         with lock, lock:
             waiting = Thread(target=tell, args=("second",))

@@ -146,11 +146,11 @@ def test_posts_that_cannot_be_used_are_refused(session: SparkSession) -> None:
     frame = session.createDataFrame([(1, "a", 2.0, [1])], "id long, text string, score double, tags array<int>")
     with pytest.raises(InputError, match="no column 'body'; they have 'id', 'text'"):
         dedupe(frame, text="body")
-    with pytest.raises(InputError, match="column 'score' holds double, not strings"):
+    with pytest.raises(InputError, match="column 'score' has double, not strings"):
         dedupe(frame, text="score")
-    with pytest.raises(InputError, match="column 'tags' holds array<int>"):
+    with pytest.raises(InputError, match="column 'tags' has array<int>"):
         dedupe(frame, order_by="tags")
-    with pytest.raises(InputError, match=r"no column 'body'.*\n.*column 'tags' holds array<int>"):
+    with pytest.raises(InputError, match=r"no column 'body'.*\n.*column 'tags' has array<int>"):
         dedupe(frame, text="body", config={"keep": {"highest": "tags"}})
     with pytest.raises(ConfigError, match="webo"):
         dedupe(frame, config="webo")
@@ -165,7 +165,7 @@ def test_a_session_through_spark_connect_is_refused() -> None:
             raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
 
     posts: Any = SimpleNamespace(sparkSession=Session())
-    with pytest.raises(InputError, match="Spark Connect, in which hybriddup cannot run"):
+    with pytest.raises(InputError, match="Spark Connect, which hybriddup does not support"):
         dedupe(posts)
 
 

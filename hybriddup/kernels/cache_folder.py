@@ -1,0 +1,127 @@
+"""The folder of compiled kernels: one per user and machine, shared by all environments.
+
+Its name depends on everything that compiled code depends on: the sources, the versions of numba and Python, and the
+processor. So code of another version is never loaded, and checkouts of several versions do not disturb each other.
+
+numba keeps the compiled code of a file next to that file. The folder therefore has copies of the sources.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import time
+
+import numba
+import xxhash
+from llvmlite import binding
+from numba import config
+
+KERNELS = Path(__file__).parent
+CONSTANTS = tuple(KERNELS.parent / "data" / name for name in ("limits.py", "records.py"))
+"""Files with constants and types that are compiled into kernels."""
+UNUSED_SECONDS = 30 * 24 * 3600
+"""Age of its last use from which on the folder of another version is deleted."""
+
+
+def open_folder() -> Path:
+    """Return the folder for compiled kernels, created if missing.
+
+    Raises
+    ------
+    OSError
+        It cannot be written to, or other users could put code into it.
+    """
+    if folder := config.CACHE_DIR:  # type: ignore[attr-defined]  # NUMBA_CACHE_DIR, for which its user is responsible
+        root = Path(folder, "hybriddup-kernels")
+    else:
+        root = user_cache() / "hybriddup" / "kernels"
+        for path in (root.parent, root):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            check_is_private(path)
+    folder = root / version_of_kernels()
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    TemporaryFile(dir=folder).close()
+    os.utime(folder)
+    if is_new:
+        delete_unused(root)
+    return folder
+
+
+def user_cache() -> Path:
+    """Return the user's folder for caches; OSError if it is unknown."""
+    try:
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches"
+        chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        return chosen if chosen.is_absolute() else Path.home() / ".cache"
+    except RuntimeError as error:  # no home
+        raise OSError(str(error)) from None
+
+
+def check_is_private(folder: Path) -> None:
+    """Raise PermissionError if another user owns a folder or can write to it."""
+    if sys.platform == "win32":  # the profile of a user is private
+        return
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
+        raise PermissionError(f"{folder} belongs to another user")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"other users can write to {folder} (allow only yourself: chmod 700 {folder})")
+
+
+def delete_unused(root: Path) -> None:
+    """Delete the folders of versions that have not been used for `UNUSED_SECONDS`."""
+    with suppress(OSError):
+        for folder in list(root.iterdir()):
+            if folder.stat().st_mtime < time() - UNUSED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def version_of_kernels() -> str:
+    """Return 16 hexadecimal digits that differ wherever the compiled code may differ."""
+    versions = (numba.__version__, sys.implementation.cache_tag, binding.get_host_cpu_name())
+    digest = xxhash.xxh3_64(repr(versions).encode())
+    for name, content in sources():
+        digest.update(name.encode() + b"\0" + content)
+    return digest.hexdigest()
+
+
+def sources() -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file that kernels are compiled from."""
+    for file in (*sorted(KERNELS.rglob("*.py")), *CONSTANTS):
+        yield os.path.relpath(file, KERNELS), file.read_bytes()
+
+
+@cache
+def copy_of(file: str, folder: Path) -> Path | None:
+    """Return the copy of a source file in the folder of compiled kernels, created if missing; None if it cannot be."""
+    source = Path(file)
+    try:
+        if source.is_relative_to(KERNELS):
+            copy = folder / source.relative_to(KERNELS)
+        else:  # of a plugin
+            copy = (
+                folder
+                / "plugins"
+                / f"{source.parent.name}-{xxhash.xxh3_64_hexdigest(source.read_bytes())}"
+                / source.name
+            )
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = copy.with_name(f"{copy.name}.{os.getpid()}")
+            shutil.copyfile(source, unfinished)
+            unfinished.replace(copy)
+    except OSError:
+        return None
+    return copy
