@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
+import hybriddup
 from hybriddup import testing
-from tests.docs.conftest import Shell, make_shell, make_workspace, read_ids
+from tests.docs.conftest import SAMPLES, Shell, make_shell, make_workspace, read_ids
 from tests.docs.markdown import README, ROOT, Block, block_with, blocks_in
 
 FRESH = ".venv/bin/"
@@ -27,6 +29,22 @@ def job_of(command: str) -> str:
     """The part of the first command after installing, for an environment that has hybriddup already."""
     _, _, job = command.strip().partition("pip install '.[report,serve]' && ")
     return job.replace(FRESH, "")
+
+
+def test_picture_shows_removed_sample_posts_below_their_keepers_with_scores(tmp_path: Path) -> None:
+    picture = next(block.text for block in blocks_in("", [README]) if "removed" in block.text)
+    texts = [json.loads(line)["text"] for line in (SAMPLES / "posts.jsonl").read_text("utf-8").splitlines()]
+    result = hybriddup.dedupe(texts)
+    scores = {(texts[post.keeper_row], texts[post.row]): f"{post.score:.2}" for post in result.removed}
+    shown, keeper = {}, ""
+    for line in picture.splitlines():
+        if line.startswith("kept"):
+            keeper = line.removeprefix("kept").strip()
+        else:
+            _, score, text = line.split(maxsplit=2)
+            shown[keeper, text] = score
+    assert len(shown) >= 3
+    assert {pair: scores.get(pair) for pair in shown} == shown
 
 
 @pytest.mark.parametrize("command", [FIRST_COMMAND, TEST_COMMAND], ids=["run", "test"])
@@ -53,7 +71,7 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
 
 
 def test_first_command_prints_the_outcome_and_removals_that_readme_shows(first_run: FirstRun) -> None:
-    shown, ran = blocks_in("text")[0].text.splitlines(), first_run.first
+    shown, ran = block_with("text", "\nRemoved ").splitlines(), first_run.first
     assert ran.returncode == 0, ran.stderr
     outcome = [line for line in shown if not line.startswith(("{", "..."))]
     assert ran.stderr.splitlines()[-len(outcome) :] == outcome, "paste the new output into README.md"

@@ -176,6 +176,19 @@ print(count_lacking(*words), flush=True)
 """
 
 
+PLUGIN = """
+import numpy as np
+from hybriddup.kernels.cache import njit
+from hybriddup.kernels.popcount import popcount
+
+@njit(cache=True)
+def ones(word):
+    return popcount(word)
+
+print(ones(np.uint64(7)))
+"""
+
+
 def run_copy(folder: Path, kept_in: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
@@ -231,6 +244,20 @@ def test_copies_of_the_package_share_what_they_compile_and_the_folder_can_be_mov
     (tmp_path / "cache").rename(tmp_path / "moved")
     assert run_copy(copied, tmp_path / "moved")[1] == 3
     assert compiled(tmp_path / "moved") == before
+
+
+def test_kernels_of_plugins_are_kept_in_the_folder_of_this_version(tmp_path: Path) -> None:
+    """They are compiled with the kernels of the package that they call."""
+    (tmp_path / "plugin.py").write_text(PLUGIN, "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    command = [sys.executable, "plugin.py"]
+    for _ in range(2):
+        ran = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert ran.stdout == "3\n"
+    folder = tmp_path / "cache" / "hybriddup-kernels" / cache_folder.version_of_kernels()
+    assert len(list(folder.glob("plugins/*/__pycache__/plugin.ones-*.nbc"))) == 1
+    assert not (tmp_path / "__pycache__").exists()
 
 
 @posix_only
