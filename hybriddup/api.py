@@ -235,7 +235,7 @@ def dedupe_files(
             workers=workers or available_workers(),
             progress=shown,
             config_name=config_name(config),
-            tell=say if progress else lambda _: None,
+            notify=say if progress else lambda _: None,
             on_result=manager.run_finished,
         ).result
 

@@ -206,7 +206,7 @@ def dedupe(
             workers=workers or available_workers(),
             progress=progress,
             config_name=config,
-            tell=(lambda _: None) if quiet else say,
+            notify=(lambda _: None) if quiet else say,
             on_outputs=lambda outputs: on_stop(outputs.abandon),
             on_result=manager.run_finished,
         )

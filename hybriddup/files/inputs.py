@@ -126,9 +126,9 @@ def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
 
 
 def find_files(
-    names: Sequence[str], registry: Registry, format_name: str | None, tell: Callable[[str], object]
+    names: Sequence[str], registry: Registry, format_name: str | None, notify: Callable[[str], object]
 ) -> list[str]:
-    """Replace each directory among the inputs by its files of posts, and report these to ``tell``.
+    """Replace each directory among the inputs by its files of posts, and report these to ``notify``.
 
     The files of a directory are sorted by name. They must have an ending of ``format_name``, or of any format if that
     is None. Subdirectories are ignored, as are likely outputs of an earlier run, such as ``posts.kept.jsonl``.
@@ -149,7 +149,7 @@ def find_files(
             raise InputError(f"{name} holds no file of posts{only} (known: {_known(endings)}).")
         files += [str(Path(name) / one) for one in found]
         left_out = f"; left out {listed(written)}, which an earlier run seems to have written" if written else ""
-        tell(f"{name}: {listed(found)}{left_out}")
+        notify(f"{name}: {listed(found)}{left_out}")
     return files
 
 

@@ -22,10 +22,10 @@ AGAINST_FIELD_ADVICE = "Name the field with the posts of this file with --agains
 
 
 def files_of(
-    inputs: Sequence[str], registry: Registry, reading: ReadOptions, tell: Callable[[str], object] = say
+    inputs: Sequence[str], registry: Registry, reading: ReadOptions, notify: Callable[[str], object] = say
 ) -> list[str]:
-    """Return the inputs, with directories replaced by their files, which are listed to ``tell``."""
-    return find_files(inputs, registry, reading.format, tell)
+    """Return the inputs, with directories replaced by their files, which are listed to ``notify``."""
+    return find_files(inputs, registry, reading.format, notify)
 
 
 def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:

@@ -101,16 +101,16 @@ def run_over_files(
     workers: int,
     progress: Progress,
     config_name: str,
-    tell: Callable[[str], object],
+    notify: Callable[[str], object],
     on_outputs: Callable[[Outputs], object] = lambda _: None,
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> FinishedRun:
     """Read posts, decide them, and write the requested outputs.
 
-    ``tell`` gets the files of each directory; ``on_outputs`` is called before anything is written, and ``on_result``
+    ``notify`` gets the files of each directory; ``on_outputs`` is called before anything is written, and ``on_result``
     before the outputs are put in place.
     """
-    inputs = files_of(job.inputs, registry, job.reading, tell)
+    inputs = files_of(job.inputs, registry, job.reading, notify)
     target = file_outputs.target_of(inputs, job.output, mark=job.mark, dry_run=job.dry_run)
     check_against(inputs, job.against)
     wanted = {"-o": target, "--removed": job.removed, "--clusters": job.clusters, "--bad": job.bad}

@@ -84,7 +84,7 @@ def test_a_recipe_of_another_configuration_is_refused(recipe: Path, config: dict
 
 def test_nothing_is_learned_for_a_configuration_that_has_a_recipe(recipe: Path) -> None:
     """It would be learned by what was learned before."""
-    with pytest.raises(ConfigError, match="recipe must be left out"):
+    with pytest.raises(ConfigError, match="recipe must not be in a configuration for learning"):
         hybriddup.learn(POSTS, config={"recipe": str(recipe)})
 
 
