@@ -1,4 +1,4 @@
-"""`hybriddup accounts`: find pairs of accounts that post the same within a time."""
+"""`hybriddup accounts`: find pairs of accounts that post the same text within a given time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def accounts(
     workers: options.Workers = None,
     debug: options.Debug = False,
 ) -> None:
-    """Find pairs of accounts that post the same within a time."""
+    """Find pairs of accounts that post the same text, or nearly the same, within a given time of each other."""
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session

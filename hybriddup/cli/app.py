@@ -69,7 +69,7 @@ LONG_COMMANDS = (
     ("evaluate", evaluate.evaluate, evaluate.EPILOG, "Measure precision and recall on labeled pairs."),
     ("tune", tune.tune, tune.EPILOG, "Fit a configuration to labeled pairs."),
     ("learn", learn.learn, learn.EPILOG, "Learn a recipe from posts, for runs and windows to share."),
-    ("accounts", accounts.accounts, accounts.EPILOG, "Find accounts that post the same within a time."),
+    ("accounts", accounts.accounts, accounts.EPILOG, "Find accounts that post the same text within a given time."),
     ("plan", plan.plan, plan.EPILOG, "Compare block indexes for a number of posts."),
     ("warm-up", warm_up.warm_up, warm_up.EPILOG, "Compile the kernels before the first run."),
 )

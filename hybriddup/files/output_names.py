@@ -13,7 +13,7 @@ from hybriddup.files.table_names import is_table
 
 
 class Kind(NamedTuple):
-    """A kind of output, and the name endings allowed for it; a name without suffix is always allowed."""
+    """A kind of output, and the file suffixes allowed for it; a name without a suffix is always allowed."""
 
     what: str
     """Subject and verb of a message: ``the report is``."""

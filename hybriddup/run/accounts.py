@@ -1,4 +1,4 @@
-"""Pairs of accounts that post the same within a time: a network of co-posting, from the clusters of a run."""
+"""Pairs of accounts that post the same text within a given time, from the clusters of a run."""
 
 from __future__ import annotations
 

@@ -101,9 +101,10 @@ def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
 
 
 def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
-    """Pair posts, given by position and id, with the kept post most similar to each; mix pairs of all scores.
+    """Return up to ``limit`` pairs for a person to judge, spread over the range of scores.
 
-    Posts that have left the window are skipped.
+    Each post, given by position and id, is paired with the kept post most similar to it. Posts that have left the
+    window are skipped.
     """
     found: dict[frozenset[str], tuple[StoredPost, Match]] = {}
     for post in still_there(window, posts):

@@ -55,7 +55,7 @@ class Contestants(ABC):
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Return the positions of the holders of ids, by place, for repeated posts without an answer."""
+        """Map the place of each post that repeats an id and has no decision yet to the position of the stored post."""
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:

@@ -137,7 +137,7 @@ class Encounter:
 
 @dataclass(frozen=True)
 class Numbered:
-    """Candidates and leading posts under common numbers: the candidates from 0, then the leading posts."""
+    """Candidates and leading posts of a batch, numbered in one sequence: candidates from 0, then leading posts."""
 
     records: list[PostRecord]
     """Records of the candidates, by number, in order of position."""

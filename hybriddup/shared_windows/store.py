@@ -215,7 +215,7 @@ class SharedStore(Protocol):
         """
 
     def rewind(self, watermark: float) -> None:
-        """Set the time of the window back."""
+        """Set the time of the window back to ``watermark``."""
 
     def watermark(self) -> float:
         """Return the time of the window; minus infinity in a new one."""

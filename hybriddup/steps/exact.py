@@ -22,13 +22,13 @@ class EqualTexts:
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:
-        """Build the groups from the first place of an equal text for each place, int64[n_texts]."""
+        """Build the groups from int64[n_texts]: for each place, the first place with an equal text."""
         is_first = first_of == np.arange(len(first_of))
         return cls((np.cumsum(is_first) - 1).astype(np.int32)[first_of])
 
     @property
     def is_first(self) -> Bools:
-        """bool[n_texts]: whether a place is the first of its text."""
+        """bool[n_texts]: whether each place is the first with its text."""
         highest, first = np.maximum.accumulate(self.text_numbers), np.ones(len(self.text_numbers), np.bool_)
         np.not_equal(highest[1:], highest[:-1], out=first[1:])
         return first

@@ -138,7 +138,10 @@ class FittedWeighter:
         return self.weigh_keys(tokens, token_keys(tokens)[:, None])
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  (subclasses use the tokens)
-        """Return float32[n_tokens], given the keys (`token_keys`) in the first column of uint64[n_tokens, words]."""
+        """Return the weight of each token, float32[n_tokens].
+
+        ``keys`` is uint64[n_tokens, words]; its first column has the `token_keys`.
+        """
         table = self.table
         weights: Float32s = look_up(*table.slots, keys, np.float32(table.rarest))
         return weights

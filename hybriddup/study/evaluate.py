@@ -1,7 +1,7 @@
-"""Evaluate a configuration on labeled pairs: precision, recall and F1, of the decision and of stage 1 alone.
+"""Evaluate a configuration on labeled pairs: precision, recall and F1, for the final decision and for stage 1 alone.
 
-Each pair is judged as a run would judge it if there were no other posts, with the same components. These see all texts
-at once. Curves and tuning use the scores of the pairs, independent of the configured thresholds.
+Each pair is judged as in a run that has no other posts, with components fitted on the texts of all pairs together.
+Curves and tuning use the scores of the pairs, whatever thresholds are configured.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
 
 
 class ScoredPairs(NamedTuple):
-    """Labeled pairs with the scores of the verifiers of their bands."""
+    """Labeled pairs, each scored by the verifier for its length band."""
 
     labels: Bools
     exact: Bools

@@ -87,7 +87,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plan:
-    """The shapes worth showing, and the chosen one."""
+    """The configurations of the block index worth comparing, and the chosen one."""
 
     question: Question
     limit: int
@@ -184,7 +184,7 @@ def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]
 
 
 def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
-    """Return the shape of a block index, with the keys and look-ups counted on the index itself."""
+    """Describe a block index for a plan: its settings, recall, and number of keys and look-ups of an actual index."""
     n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
     index.prepare(question.bits, limit)
     keys = index.keys([""], bits)

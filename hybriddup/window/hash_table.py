@@ -1,6 +1,6 @@
-"""A hash table from hashes to the numbers under which they were added, which rise by one.
+"""A hash table from hashes to consecutive numbers, assigned in the order of adding.
 
-It finds ids by number, and kept posts by their texts. Its segments are freed when all of their numbers are forgotten.
+A window looks up posts by id and kept posts by text with it. A segment is freed when all of its numbers are forgotten.
 """
 
 from __future__ import annotations

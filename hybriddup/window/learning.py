@@ -149,7 +149,7 @@ def use_weights(components: Components, learned: Learned) -> bool:
 
 
 def fitted_weights(components: Components) -> Arrays:
-    """Return the weights of tokens that were fitted."""
+    """Return the fitted token weights."""
     weighter = components.fingerprinter.weighter
     if not isinstance(weighter, FittedWeighter):
         raise TypeError("only weights that can be kept are fitted")

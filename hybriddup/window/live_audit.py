@@ -143,10 +143,10 @@ class LiveAudit:
         )
 
     def follow(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, window: Audited) -> None:
-        """Sample a batch that was decided and written, and do a part.
+        """Sample texts from a batch that was decided and written, and do the next part of the audit's comparisons.
 
-        Must be called before the batch is added to the memory. Never raises: the batch is decided already, so an error
-        is logged, and the comparison is given up.
+        Call it before the batch is added to the memory. It never raises, because the batch is already decided: an error
+        is logged, and the comparison is abandoned.
         """
         try:
             for comparison in [each for each in self._comparisons if each.has_lost(window.derived, window.store)]:

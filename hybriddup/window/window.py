@@ -182,10 +182,10 @@ class Window(ReadableWindow):
                 answer.set_result([next(decisions) for _ in posts])
 
     def _answer_alone(self, senders: list[tuple[list[Post], Future[list[Decision]]]], error: BaseException) -> None:
-        """Decide the posts of each sender alone, so that an error reaches only the sender that caused it.
+        """Decide the posts of each sender separately, so that an error reaches only the sender that caused it.
 
-        An error of the store goes to all. Posts are not decided again then: a shared window may have decided them, and
-        a post without an id would repeat itself.
+        An error from the store goes to all senders, and nothing is decided again: a shared window may already have
+        decided the posts, and a post without an id would then be a duplicate of itself.
         """
         if len(senders) == 1 or isinstance(error, StoreError):
             for _, answer in senders:

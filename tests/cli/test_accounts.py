@@ -1,4 +1,4 @@
-"""Pairs of accounts that post the same within a time."""
+"""Pairs of accounts that post the same text within a given time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Comparing later texts with the texts of a ring, all of them or those that were read from lists or buckets.
+"""Comparing later texts with the texts of a ring: with all of them, or only with those found in lists or buckets.
 
-Texts that were read are words: the place of the text among the live texts in the upper 32 bits, and in the lower its
-depth, its rank in the list or bucket, 1 = the newest.
+Each text found is packed into a uint64. The upper 32 bits are its place among the live texts. The lower 32 bits are its
+depth: its rank in the list or bucket, 1 = the newest.
 """
 
 import numpy as np

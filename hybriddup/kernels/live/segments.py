@@ -1,13 +1,13 @@
 """Segments: runs of consecutive texts of a live index, each sorted by bucket, as in a log-structured merge tree.
 
-The size of a segment is a power of two, and it starts at a multiple of its size. The next number determines which
-segments exist: all full segments of the largest size, then at most one of half that size, and so on down to the
-smallest size. The texts after the last segment are unsorted, and a look-up compares all of them. Building a segment is
-a counting sort of its texts; it replaces the smaller segments of the same texts.
+The size of a segment is a power of two, and it starts at a multiple of its size. The number that the next text will get
+determines which segments exist: all full segments of the largest size, then at most one of half that size, and so on
+down to the smallest size. The texts after the last segment are unsorted, and a look-up compares all of them. Building a
+segment is a counting sort of its texts; it replaces the smaller segments of the same texts.
 
-A text is in one bucket of each table. Its entry there is its place in the segment and a tag: its fingerprint, folded by
-exclusive or. Each bit of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits
-than their fingerprints. So most texts of a bucket are ruled out by their entries.
+A text is in one bucket of each table. Its entry has its place in the segment and a tag, which is the fingerprint folded
+by exclusive or. Each bit of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits
+than their fingerprints do. Therefore tags alone rule out most texts of a bucket.
 """
 
 from typing import NamedTuple

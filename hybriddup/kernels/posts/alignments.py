@@ -127,7 +127,10 @@ def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: in
 
 @njit(cache=True, nogil=True, inner=True)
 def advance(b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s, states: UInt64s) -> None:
-    """Write the state after each key of the second middle."""
+    """Run the bit-parallel alignment over the middle of the second post; write the state after each key to ``states``.
+
+    The middle is the part without the common beginning, ``head`` keys long, and the common end.
+    """
     for row in range(n_b):
         slot, carry = b[head + row], np.uint64(0)
         for word in range(n_words):

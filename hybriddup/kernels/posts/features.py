@@ -347,9 +347,9 @@ def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: in
 
 @njit(cache=True, nogil=True, inner=True)
 def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether two words differ only in combining marks other than tone marks: another vowel is another word.
+    """Return whether two words differ only in combining marks other than tone marks, and so have different vowels.
 
-    Folding has already removed the points and marks that spell one word in two ways.
+    Folding has already removed optional marks, such as vowel points that one word may have or lack.
     """
     at, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]

@@ -204,7 +204,7 @@ def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, wo
 def add_kept(
     texts: TextColumns, rows: Int64s, is_kept: Bools, probed: UInt32s, own: UInt32s, rings: Rings, most: int
 ) -> int:
-    """Add the kept texts to their rings, in order; return the number of look-ups of crowded groups.
+    """Add the kept texts to the rings of their groups, in order; return the number of look-ups of crowded groups.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def add_kept(
         uint32[n, m], uint32[n, n_keys]: the starts of the rings that each text looked into, and of the rings that it is
         added to; `NO_GROUP` for none.
     most
-        A group is crowded for a text if it has more texts before it; 0 = never.
+        A group is crowded for a text if more than ``most`` earlier texts are in it; 0 = no group is ever crowded.
     """
     n_crowded = np.int64(0)
     for i in range(len(rows)):

@@ -309,7 +309,7 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s) -> np.uint64:
-    """Return the hash of a shingle of the text in ``room`` together with its surroundings."""
+    """Return the hash of a shingle and the characters around it; ``room`` is the buffer that contains the text."""
     reach = np.int64(SURROUNDING) // np.int64(room.units[start])
     first, last = max(start - reach, np.int64(0)), min(np.int64(room.ends[start]) + reach, np.int64(n_characters))
     return mixed((room.prefixes[last] - room.prefixes[first] * powers[last - first]) ^ np.uint64(last - first))

@@ -92,9 +92,9 @@ def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
 def state_at_end(
     entry: np.uint32, folded: UInt32s, start: int, end: int, table: FoldingTable, found: Bools
 ) -> np.uint8:
-    """Return the states of the literals at the end of ``folded[start:end]``, given the entry of its last character.
+    """Return the combined state bits of the literals that ``folded[start:end]`` ends with.
 
-    ``found`` bool[n_literals] is set for each of them.
+    ``entry`` is the table entry of the last character. ``found``, bool[n_literals], is set to True for each literal.
     """
     literals, bounds, state = table.literals, table.literal_bounds, np.uint8(0)
     literal = np.int64(entry >> NUMBER_SHIFT)

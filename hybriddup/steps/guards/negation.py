@@ -183,7 +183,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return the side and the word of a run that negates the other word by a prefix, or by a Turkish verb form."""
+    """Return the side whose word negates the other side's word, by a prefix or a Turkish verb form, and that word."""
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

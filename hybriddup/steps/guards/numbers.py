@@ -127,7 +127,7 @@ def _texts(difference: Difference) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Return the length of a text with Han characters and kana counted twice, or its plain length if that is enough."""
+    """Return the length of a text, each Han character and kana counted as two; of a long text, its plain length."""
     return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 

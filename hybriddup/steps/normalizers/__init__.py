@@ -1,4 +1,4 @@
-"""Normalize: text -> text. Removes the differences that exact repeats may have."""
+"""Normalize: text -> text. Removes differences that do not matter, so that copies of a post become equal texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

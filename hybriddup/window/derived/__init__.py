@@ -31,7 +31,7 @@ class DerivedState:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of all of it."""
+        """Memory that the derived state takes, in bytes."""
         return self.index.n_bytes + self.kept.n_bytes + self.exact.n_bytes
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:

@@ -50,9 +50,9 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, *, wri
 
 
 def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStore, *, writes: bool) -> None:
-    """Add the kept posts of the store from a position on to the memory, except those that no longer match.
+    """Load the kept posts of the store into memory, starting at ``position``; skip posts outside the horizon.
 
-    Records that are missing, damaged or made with something else are made again, and stored if ``writes``.
+    Records that are missing, damaged or made with other settings are made again, and stored if ``writes``.
     """
     form, first = derived.form, max(position, store.first_position)
     edge, deleted = store.watermark() - derived.horizon, store.deleted_positions()

@@ -101,9 +101,9 @@ class LiveIndex(ABC):
             self._ring.append(texts.take(np.flatnonzero(is_kept)))
 
     def remove(self, texts: Batch) -> None:  # noqa: B027  where every text is looked at, none takes another's room
-        """Free the room that texts take among the newest of their keys.
+        """Remove texts from the lists of the newest texts of their keys, so that they no longer use up their limit.
 
-        Pairs with them may still be returned: the caller drops them.
+        The index may still return pairs with removed texts, which the caller must drop.
         """
 
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
