@@ -185,7 +185,7 @@ TWO_IDS = "a number and the same digits as text are two ids"
     ("broken", "clause"),
     [
         (deciding(lambda each: replace(each, decision="kept", evidence=None)), FIRST_IS_KEPT),
-        (naming(of="x"), FIRST_IS_KEPT),
+        (naming(duplicate_of="x"), FIRST_IS_KEPT),
         (with_method("add_many", lambda window, posts: window.add_many(posts[::-1])[::-1]), FIRST_IS_KEPT),
         (deciding(lambda each: replace(each, position=-each.position)), "positions rise in the order of the posts"),
         (naming(score=0.1), "a duplicate has the position of its keeper, and a score that reaches the threshold"),

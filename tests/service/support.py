@@ -119,11 +119,15 @@ def serving(
     store: Path,
     *arguments: str,
     is_awaited: bool = True,
+    is_forked: bool = True,
     begin: Callable[[], object] | None = None,
     **environment: str,
 ) -> Iterator[Served]:
-    """Yield a server on a free port, when its window is open unless that is not awaited; it begins with a call."""
-    interpreter = [sys.executable] if begin else python()
+    """Yield a server on a free port, when its window is open unless that is not awaited; it begins with a call.
+
+    One that is not forked from the warm process is the process itself, whose limits a test can change.
+    """
+    interpreter = python() if is_forked and not begin else [sys.executable]
     process = subprocess.Popen(
         [*interpreter, "-m", "hybriddup", "serve", "--store", str(store), "--port", "0", *arguments],
         env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
