@@ -252,7 +252,7 @@ def accounts(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> list[AccountPair]:
-    """Find pairs of accounts that post the same text within a given time; those with the most texts come first.
+    """Find pairs of accounts that post the same texts within a given time; pairs with the most texts come first.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Wanted:
     threshold: float | None
     plugins: Sequence[str]
     inputs: Sequence[str]
-    """Input files of the run, to learn the same from."""
+    """Input files of the run, to learn from as the run did."""
     recipe: str | None
     """Recipe file of the run."""
     text_field: str

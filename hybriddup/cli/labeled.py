@@ -31,7 +31,7 @@ def shares(measures: Measures | CurvePoint) -> list[str]:
 def write_wrong_pairs(
     target: Output, pairs: LabeledPairs, scored: ScoredPairs, thresholds: Float64s, places: Int64s
 ) -> None:
-    """Write some pairs as JSON Lines: both texts, the label, the score, and the threshold of their length band.
+    """Write the pairs at some indices as JSON Lines: both texts, label, score, and threshold of the length band.
 
     The score is null if stage 1 does not propose the pair, or if several verifiers decide together.
     """

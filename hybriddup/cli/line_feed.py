@@ -12,7 +12,7 @@ from hybriddup.files.sources import MAX_LINE_BYTES
 from hybriddup.files.text import whole_lines
 
 READ_BYTES = 1 << 16
-"""The usual capacity of a pipe."""
+"""Largest number of bytes per read: the usual capacity of a pipe."""
 READ_AHEAD = 2
 """Number of parts read ahead of the consumer."""
 

@@ -70,7 +70,7 @@ def plan(
 
 
 def print_plan(plan: Plan) -> None:
-    """Print the table of shapes, the choice, notes, and the YAML that configures it."""
+    """Print the table of block indexes, the choice, notes, and the YAML that configures the chosen index."""
     import yaml
 
     from hybriddup.cli.printing import print_table

@@ -64,7 +64,7 @@ def _draw(rows: Rows, headers: Sequence[str], title: str, right: Sequence[int], 
 
 
 def print_json(data: Any) -> None:
-    """Print data as `to_json` writes it."""
+    """Print data as JSON, formatted by `to_json`."""
     from hybriddup.files.tables import to_json
 
     sys.stdout.buffer.write(to_json(data))

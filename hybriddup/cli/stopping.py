@@ -88,15 +88,15 @@ def ignore_signals() -> None:
 
 
 def on_stop(action: Callable[[int], bool]) -> None:
-    """Register an action to run in the main thread at a signal, with its number, while the work lasts.
+    """Register an action to call with a signal's number, in the main thread, while `work_beside` runs.
 
-    It returns True if the work will soon end by itself; if none does, the process ends.
+    The action returns True if the work will soon end by itself; if no action does, the process ends.
     """
     _Now.on_stop.append(action)
 
 
 def work_beside(work: Callable[[], T]) -> T:
-    """Run a function in a worker thread; return its result or raise its exception.
+    """Run a function in a worker thread while the main thread handles signals; return its result or raise its error.
 
     A second Ctrl-C ends the process at once. Signals are ignored after the work has ended: its outputs are in place.
     """

@@ -75,7 +75,7 @@ def _percent(share: float) -> str:
 
 
 def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
-    """Return a sentence with the numbers of kept posts and of those left out."""
+    """Return sentences with the numbers of posts kept and left out."""
     where = f" in {target}" if target not in {None, "-"} else ""
     if mark and target is not None:
         return f"Wrote all {summary.n_read:,}{where}."

@@ -85,9 +85,9 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
 
 @contextmanager
 def compiling_beside() -> Iterator[None]:
-    """Compile a part in another process within this context; that process is killed at the end.
+    """Compile the kernels of `BESIDE` in another process within this context; the process is killed at the end.
 
-    Both keep their kernels in the same folder, and wait for each other if they need the same one.
+    Both processes store kernels in the same folder, and wait for each other if they need the same one.
     """
     command = [sys.executable, "-c", COMPILE_BESIDE]
     with subprocess.Popen(command, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
@@ -146,7 +146,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the rank query of a live window, for overflowing keys, and the look-up of a shared window."""
+    """Compile the kernels for keys with too many posts in a live window, and for look-ups in a shared window."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
@@ -159,13 +159,13 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
 
 
 def look_up_rings() -> None:
-    """Compile the rank query of a run, for overflowing keys."""
+    """Compile the kernel for keys with too many posts in a run."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
 
 
 def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
-    """Decide posts in batches of all `BATCHES` sizes."""
+    """Decide posts in batches, whose sizes are `BATCHES` in turn."""
     first = 0
     while first < len(posts):
         for n in BATCHES:

@@ -33,7 +33,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class AccountPair:
-    """Two accounts that posted the same texts within a time."""
+    """Two accounts that posted the same texts within a given time."""
 
     account_a: Any
     account_b: Any
@@ -50,7 +50,7 @@ class PairsOfPosts(NamedTuple):
     """Pairs of posts of two accounts, as columns."""
 
     earlier: Int64s
-    """int64[n_pairs]: place of the earlier post in the corpus."""
+    """int64[n_pairs]: index of the earlier post in the corpus."""
     later: Int64s
 
 
@@ -65,9 +65,10 @@ def find_accounts(
     workers: int | None,
     progress: Progress | None = None,
 ) -> tuple[list[AccountPair], int]:
-    """Return the pairs of accounts of a corpus, with its users and times as order values, as `account_pairs` does.
+    """Run over a corpus; return its pairs of accounts and the number of posts left out, as `account_pairs` does.
 
-    InputError if no post has a user or none has a time; ConfigError if ``within`` is no length of time.
+    Users and times are order values of the corpus. InputError if no post has a user or none has a time; ConfigError if
+    ``within`` is no length of time.
     """
     longest = seconds_in(within)
     if longest is None:
@@ -86,7 +87,7 @@ def find_accounts(
 def account_pairs(
     removed: RemovedPosts, users: Sequence[Any], times: Sequence[Any], within: float, least: int = 1
 ) -> tuple[list[AccountPair], int]:
-    """Return the pairs of accounts, those with the most texts first, and the number of posts left out.
+    """Return the pairs of accounts, most texts in common first, and the number of posts left out.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def account_pairs(
 
 
 def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
-    """Return int64[n]: a number for each user, -1 for none; and the users by number."""
+    """Number the users: return int64[n], the number of each post's user or -1, and the users by number."""
     known: dict[Any, int] = {}
     names: list[Any] = []
     numbers = np.full(len(users), -1)
@@ -123,7 +124,7 @@ def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
 
 
 def _close_pairs(clusters: Int64s, seconds: Float64s, users: Int64s, within: float) -> PairsOfPosts:
-    """Return the pairs of posts of one cluster and two users that are close; posts are sorted by cluster and time."""
+    """Pair posts of a cluster by two users, up to ``within`` seconds apart. Input is sorted by cluster, then time."""
     active, step = np.arange(len(clusters) - 1), 1
     found: list[PairsOfPosts] = []
     while len(active):

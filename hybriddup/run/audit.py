@@ -54,7 +54,7 @@ class Stratum(NamedTuple):
     n_kept: int
     n_missed: int
     n_looked_at: int
-    """At least one."""
+    """Size of the sample, at least one."""
 
 
 class Estimate(NamedTuple):
@@ -89,9 +89,9 @@ def estimate_recall(
     sample
         Largest number of kept posts in the sample.
     n_given
-        The first ``n_given`` were kept without comparing, so that they cannot be missed.
+        The first ``n_given`` texts of ``kept`` were kept without comparing, so that they cannot be missed.
     has_common_key
-        bool[n_texts]: texts with a key that many others have; None = the sample has one part.
+        bool[n_texts]: whether each text has a key that many others have; None = sample all posts alike.
     """
     audited = kept[n_given:]
     if not len(audited):
@@ -108,7 +108,7 @@ def estimate_recall(
 
 
 def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
-    """Return the number of posts of a part that have about ``most_pairs`` pairs together, at least 1."""
+    """Estimate how many posts of ``part`` have about ``most_pairs`` pairs together; at least 1."""
     pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
     n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
     n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
@@ -116,7 +116,7 @@ def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
 
 
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
-    """Return the non-empty parts of the kept posts, and the sample size of each, at least one.
+    """Divide the kept posts into non-empty parts, with and without common keys; return each with its sample size.
 
     Posts with a common key are a part of their own only if an even sample would have too few of them.
     """
@@ -129,7 +129,7 @@ def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> 
 
 
 class WideScan:
-    """All kept posts, in rings by length, for comparing with wider limits than those of the run."""
+    """All kept posts, grouped by length, for comparing within wider Hamming limits than the run's."""
 
     def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
         self._workers = workers
@@ -151,7 +151,7 @@ class WideScan:
         np.maximum.at(self._longest_partner, classes, columns.max_partner_lengths[kept])
 
     def pairs(self, rows: Int64s) -> CandidatePairs:
-        """Return the pairs of some kept posts with earlier kept posts."""
+        """Return the pairs of the kept texts ``rows``, int64[n], with earlier kept texts within the wider limits."""
         columns = self._columns
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
@@ -163,13 +163,13 @@ class WideScan:
 
 
 def length_classes(lengths: Int32s) -> Int64s:
-    """Return int64[n]: the class of each length, 0 to `LENGTH_CLASSES` - 1, rising with the length."""
+    """Divide lengths into classes of about equal size: int64[n], 0 to `LENGTH_CLASSES` - 1, rising with the length."""
     n_until = np.cumsum(np.bincount(lengths))
     return np.asarray(((n_until - 1) * LENGTH_CLASSES // len(lengths))[lengths])
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Return the Hamming limits of the audit, given those of the run; negative limits stay."""
+    """Widen the Hamming limits of a run for the audit, given the bits of a fingerprint; negative limits stay."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 

@@ -47,7 +47,7 @@ class JudgePlan:
 
     @cached_property
     def judges_of_bands(self) -> list[tuple[Judge, Bools]]:
-        """Each judge with its bands, bool[n_bands]; bands with one verifier share a judge, with any thresholds."""
+        """Each judge with a mask of its bands, bool[n_bands]; bands with the same single verifier share one judge."""
         together: dict[tuple[str, int], tuple[Judge, Bools]] = {}
         for band, judge in enumerate(self.judges):
             if judge is not None:
@@ -61,7 +61,7 @@ class JudgePlan:
         return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
 
     def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
-        """Return the judgement of the judges of their bands, int32[n_pairs], on pairs; without judge, refuse them."""
+        """Judge each pair by the judge of its band (``bands``: int32[n_pairs]); bands without a judge refuse all."""
         n = len(pairs)
         judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
         for judge, of_bands in self.judges_of_bands:
@@ -79,7 +79,7 @@ class JudgePlan:
     def prepare(self, context: VerifierContext, *, is_learned: bool = False) -> None:
         """Prepare every verifier with the texts of the run; called once, before any pair is judged.
 
-        If ``is_learned``, verifiers that keep what they learn have learned before.
+        If ``is_learned``, verifiers that can keep learned data use it, and do not learn from these texts.
         """
         for verifier in self.verifiers:
             if is_learned and keeps_learning(verifier):
@@ -129,7 +129,7 @@ class Bands:
     """The length bands of the settings with their judges; band ``i`` ends at ``ends[i]``, inclusive."""
 
     ends: Int32s
-    """int32[n_bands - 1], rising; the last band is open."""
+    """int32[n_bands - 1]: largest length in each band but the last, which has no end; rising."""
     max_hamming_distances: Int32s
     """int32[n_bands]: Hamming limit of each band, `EXACT_ONLY` if it has none."""
     names: tuple[str, ...]
@@ -147,7 +147,7 @@ class Bands:
         return cls(ends, np.array(limits, np.int32), names, plan, guards)
 
     def of_lengths(self, lengths: Int32s) -> Int32s:
-        """Return int32[n]: the band of each length."""
+        """Return int32[n]: the index of the band of each length."""
         return np.searchsorted(self.ends, lengths).astype(np.int32)
 
     def names_of(self, lengths: Int32s) -> list[str]:
@@ -166,7 +166,7 @@ class Bands:
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
     def limits_by_length(self, lengths: Int32s) -> tuple[PairLimits, Int64s]:
-        """Return the limits of the lengths that occur, and int64[n_texts]: the row of each text among these."""
+        """Return the limits of the lengths that occur, and int64[n_texts]: the index of each text's limits there."""
         occurs = np.bincount(lengths) > 0
         return self.limits_of(np.flatnonzero(occurs).astype(np.int32)), (np.cumsum(occurs) - 1)[lengths]
 

@@ -118,7 +118,7 @@ class Components:
     ) -> Simhashes:
         """Return the fingerprints of the compared parts of normalized posts.
 
-        Posts without words have no tokens in them: a normalizer other than ``none`` may have dropped all differences.
+        Posts without words count as posts without tokens: a normalizer may have dropped all their differences.
         """
         simhashes = self.fingerprinter.fingerprint(compared, advance)
         if all(chosen.use == "none" for chosen in self.settings.normalizers):
@@ -126,13 +126,13 @@ class Components:
         return simhashes._replace(has_tokens=simhashes.has_tokens & have_words(normalized))
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n]: the places of posts that are not left out by ``without_text: drop``, rising; None = all."""
+        """Return int64[n]: indices, rising, of the posts that ``without_text: drop`` does not leave out; None = all."""
         if self.settings.without_text != "drop":
             return None
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n]: the places of posts in the order of deciding, other corpora first; None = input order."""
+        """Return int64[n]: indices of posts in the order of deciding, other corpora first; None = input order."""
         workers, n = self.fingerprinter.workers, corpus.n_against
         posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus
         order = deciding_order(posts, self.settings.keep_rules, lambda: body_lengths(normalized[n:], workers))
@@ -169,7 +169,7 @@ class Components:
         return LearnedRecipe(self.learned_with(), {part: arrays for part, arrays in learned.items() if arrays})
 
     def learned_with(self) -> dict[str, Any]:
-        """Return what learning depends on, as plain data; fitted weights are in it as a checksum."""
+        """Return the configuration that learned data depends on, as plain data, with a checksum of fitted weights."""
         parts = {
             "fingerprint": {} if self.fingerprinter.weighter.needs_fit else self.recipe(),
             "blocks": self.settings.blocks.to_dict() if self.block_index.learns else {},
@@ -191,7 +191,7 @@ class Components:
 
     @property
     def limits(self) -> Limits:
-        """The limits of candidates."""
+        """The limits on the texts per key and on the candidates of a post."""
         most = self.block_index.max_candidates
         return Limits(self.block_index.max_bucket_size, partial(most_candidates, most=most))
 

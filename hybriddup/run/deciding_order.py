@@ -1,4 +1,4 @@
-"""Keep policies: they change the order in which posts are decided, never the rule."""
+"""Keep policies, as orders of deciding: of posts that repeat each other, the one decided first is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hybriddup.errors import InputError
 
 
 def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s | None:
-    """Return int64[n]: the places of the posts in the order of deciding; None = input order.
+    """Return int64[n]: the indices of the posts in the order of deciding; None = input order.
 
     A rule breaks the ties of the rules before it, and the input order breaks all other ties. ``body_lengths`` returns
     int64[n], the lengths of the bodies, and is only called if a rule needs it. InputError if the values of a field

@@ -1,4 +1,4 @@
-"""Deciding all posts of a run, batch by batch. A *position* is a post's place in the order of deciding."""
+"""Decide all posts of a run, batch by batch. A *position* is a post's index in the order of deciding."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BatchesAhead:
         self._ahead: tuple[Int64s, Callable[[], WithinBatch]] | None = None
 
     def of(self, positions: Int64s, following: Int64s) -> WithinBatch:
-        """Return the texts at some rising positions, at least one.
+        """Return the batch of the texts at some positions: at least one, rising.
 
         The texts at the positions ``following`` are prepared in the background; the next call should need most of them.
         """
@@ -67,7 +67,7 @@ class BatchesAhead:
 
 
 class DecidedSoFar:
-    """The decisions so far; the arguments are as in `decide_all`."""
+    """Collects decisions. ``kept_at`` has the position of each kept text, else -1; see `decide_all` for the others."""
 
     def __init__(self, kept_at: Int32s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
         self._kept_at, self._is_near, self._equal = kept_at, is_near, equal
@@ -78,16 +78,16 @@ class DecidedSoFar:
         self._n_verified = 0
 
     def near(self, first: int, last: int) -> Int64s:
-        """Return the positions from ``first`` to before ``last`` of texts that could be near repeats."""
+        """Return the positions in ``range(first, last)`` whose texts could be near repeats."""
         return first + np.flatnonzero(self._is_near[self._equal.text_numbers[first:last]])
 
     def undecided(self, near: Int64s) -> Int64s:
-        """Return the positions in ``near`` of texts that equal no kept text yet."""
+        """Return the positions in ``near`` whose texts equal no text kept so far."""
         undecided: Int64s = near[self._kept_at[self._equal.text_numbers[near]] == NONE]
         return undecided
 
     def settle_copies(self, near: Int64s) -> Int64s:
-        """Remove the near texts that equal a kept text; return the positions of the others."""
+        """Remove the texts at the positions ``near`` that equal a kept text; return the other positions."""
         undecided = self.undecided(near)
         self._is_exact[near] = True
         self._is_exact[undecided] = False

@@ -68,7 +68,8 @@ def read_against(
 ) -> tuple[Corpus, list[str]]:
     """Put the posts of the files of `--against` before a corpus; return it with remarks on these files.
 
-    Format, encoding and delimiter are found for each file; those of the inputs are used only where nothing is found.
+    Format, encoding and delimiter are detected for each file. The inputs' format is used if detection fails, and their
+    encoding, if given, for files not in UTF-8.
     """
     others: list[tuple[str, Corpus]] = []
     for name in against:

@@ -66,7 +66,7 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
 
 
 def default_output(name: str, what: str = "kept") -> str:
-    """Return the default output for an input: a file next to it, else standard output."""
+    """Name the default output for an input: a file or table named like it, plus ``what``; else standard output."""
     path = Path(name)
     if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
         return STANDARD_OUTPUT
@@ -79,7 +79,7 @@ def default_output(name: str, what: str = "kept") -> str:
 
 
 def check_tables(names: Mapping[str, str | None], inputs: Inputs) -> None:
-    """Raise OutputError if posts of a table would be written to a file, or those of files to a table."""
+    """Raise OutputError if posts of a table would be written to a file, or posts of files to a table."""
     for option, name in names.items():
         if name is not None and is_table(name) != (inputs.format == FORMAT):
             into = "files, not tables" if is_table(name) else f"tables; name one, as in {EXAMPLE}"

@@ -41,7 +41,7 @@ class GuardPlan:
         return refused
 
     def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s, workers: int) -> UInt8s | None:
-        """Return uint8[n_pairs]: signs by which guards skip pairs; None if all guards read all pairs."""
+        """Return uint8[n_pairs]: flags of the guards that must read each pair; None if all guards read all pairs."""
         if all(getattr(guard, "sign", None) is None for guard in self.guards):
             return None
 

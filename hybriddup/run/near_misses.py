@@ -13,9 +13,9 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
 WITHIN = 0.1
-"""Largest distance of the score of a near miss below the threshold."""
+"""Largest difference between the threshold and the score of a near miss."""
 MOST_POSTS = 100_000
-"""Largest number of kept posts that are compared, from the first; that takes seconds, and copies mostly follow soon."""
+"""Number of kept posts, from the first on, that are compared. That takes seconds, and copies mostly follow soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class JudgedPairs(NamedTuple):
     """Judged candidate pairs, and the names that their numbers refer to."""
 
     pairs: VerifiedPairs
-    """Places of posts in the corpus."""
+    """Pairs of posts, as indices in the corpus."""
     verifiers: Sequence[str]
     length_bands: Sequence[str]
     guards: Sequence[list[str]]
@@ -65,10 +65,10 @@ class NearMisses:
     """The posts that were compared."""
     judged: JudgedPairs
     thresholds: Float64s
-    """float64[n]: the thresholds of the run."""
+    """float64[n]: each pair's threshold in the run."""
 
     def first(self, n: int) -> list[NearMiss]:
-        """Return the ``n`` nearest ones, or all if there are fewer."""
+        """Return the ``n`` nearest misses, or all if there are fewer."""
         corpus, (pairs, verifiers, bands, guards) = self.corpus, self.judged
         places = zip(pairs.later[:n].tolist(), pairs.earlier[:n].tolist(), strict=True)
         return [
@@ -83,7 +83,7 @@ class NearMisses:
 
 
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
-    """Return the near misses among kept posts; ``kept`` int64[n_kept] are their places in the corpus, rising.
+    """Return the near misses among kept posts; ``kept``, int64[n_kept], are their indices in the corpus, rising.
 
     The nearest to the threshold come first; pairs below it and pairs that a guard refused alternate.
     """

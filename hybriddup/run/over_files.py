@@ -69,7 +69,7 @@ class FileRun:
         return (*times, *(() if self.authors is None else (self.authors,)))
 
     def checked(self, corpus: Corpus) -> Corpus:
-        """Return the posts with their times under the name that reports use; InputError if no post has an author."""
+        """Add the times under `TIME_FIELD`, which reports read, to the corpus; InputError if no post has an author."""
         values = corpus.order_values
         if self.authors is not None and corpus.texts and all(map(has_no_value, values[self.authors])):
             raise InputError(f"--authors {self.authors}: not one post has this field. Name the right one.")

@@ -107,7 +107,7 @@ def judge_candidates(
     per: str | None,
     time_field: str,
 ) -> JudgedPairs:
-    """Return the result of `Run.judge_candidates` with other settings and the recipe of a run."""
+    """Judge the candidate pairs of a corpus, without removing posts, with other settings and the recipe of a run."""
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
@@ -141,7 +141,7 @@ class PairVerifier:
     """int64[n]: the scope of each distinct text; None = there is one scope."""
     clock: Clock
     text_numbers: Int32s | None = None
-    """int32[n_posts]: the text of each post, if pairs are of posts; None = pairs are of texts."""
+    """int32[n_posts]: index of each post's distinct text; None = the pairs are pairs of texts, not of posts."""
     times: Times | None = None
     """Times of the posts or texts of the pairs; None = there is no limit of time."""
 
@@ -207,7 +207,7 @@ class Run:
     time_field: str = TIME_FIELD
 
     def dedupe(self, corpus: Corpus, config_name: str) -> tuple[Result, Audit]:
-        """Return the result of all steps except the audit, and the audit."""
+        """Run all steps except the audit; return the result, and the audit to run later."""
         normalized = self.normalize(corpus.texts)
         n, looked_at = corpus.n_against, self.components.looked_at(normalized)
         if looked_at is None:
@@ -223,7 +223,7 @@ class Run:
         return result, audit
 
     def dedupe_normalized(self, corpus: Corpus, normalized: Sequence[str], config_name: str) -> tuple[Result, Audit]:
-        """Return the result for posts that are normalized already, and the audit."""
+        """Run the steps after normalizing, except the audit; return the result, and the audit to run later."""
         times = self.times(corpus)
         order = self.components.deciding_order(corpus, normalized)
         if times is not None:
@@ -278,7 +278,7 @@ class Run:
         return self.components.learned_recipe()
 
     def judge_candidates(self, corpus: Corpus) -> tuple[VerifiedPairs, list[list[str]]]:
-        """Return all candidate pairs that reach their threshold, as places in the corpus; no post is removed.
+        """Return all candidate pairs that reach their threshold, as indices in the corpus; no post is removed.
 
         With each pair come the reasons of the guards that refuse it.
         """
@@ -388,7 +388,7 @@ class Run:
         )
 
     def audit(self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: PairVerifier) -> Audit:
-        """Return the audit of a run; the first ``n_given`` posts were kept without comparing."""
+        """Prepare the audit of a run; the first ``n_given`` posts were kept without comparing."""
         numbers = texts.equal.text_numbers
         kept = np.flatnonzero(decisions.kept & texts.is_near[numbers])
         return Audit(
@@ -403,7 +403,7 @@ class Run:
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:
-    """Return the texts at these places; the sequence itself if that is all texts in order, or for None.
+    """Return the texts at some indices, int64[n]; the sequence itself for None, or for all texts in order.
 
     A copy would cost a cache miss and eight bytes for each text.
     """

@@ -66,7 +66,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Time the ``with`` block as a part of a step without progress, and not as part of the current step."""
+        """Time the ``with`` block for the step ``name``, not for the current step, and without reporting progress."""
         began = perf_counter()
         try:
             yield

@@ -28,13 +28,13 @@ from hybriddup.steps.options import spell, to_plain
 from hybriddup.steps.posts.parts import BODY_FORMAT
 
 RECIPE_FORMAT = 1
-"""Raised when a new version of hybriddup makes other fingerprints from the same components."""
+"""Version number: raised when a release of hybriddup makes other fingerprints from the same components."""
 
 COMPARED_BEFORE = "all"
 """The value of ``compare`` that is left out of recipes, so that older recipes keep their ids."""
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
 LEARNED_FORMAT = 1
-"""Raised when the content of the file changes."""
+"""Version number: raised when the format of the file changes."""
 RECIPE_IS_GIVEN = "recipe must not be in a configuration for learning: it names a recipe that was learned before."
 PARTS = "parts"
 REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."

@@ -42,7 +42,7 @@ class Origin(NamedTuple):
     registry: Registry
     """The components that the settings name."""
     per: str | None
-    """The field whose values posts must share to repeat each other; None = none."""
+    """The field whose values posts must share to repeat each other; None = any posts may."""
     time_field: str = TIME_FIELD
     """The field with the times of posts, for ``within``."""
 
@@ -333,7 +333,7 @@ class Result:
 
 
 def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
-    """Return a length band with one verifier or none, whose threshold is raised to this one if it is lower."""
+    """Raise the threshold of a length band to ``threshold`` if it is lower; the band has one verifier or none."""
     if band.verifier is None:
         return band
     raised = max(getattr(band.verifier, "threshold", threshold), threshold)

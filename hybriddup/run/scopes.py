@@ -1,4 +1,4 @@
-"""With ``per``, posts repeat only posts of their scope: those with the same value of a field."""
+"""With ``per``, posts repeat only posts of their scope, which is all posts with the same value of a field."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.normalizers.markup import has_tags
 
 FEWEST_TEXTS = 100
-"""Smallest number of texts with notes about them."""
+"""Smallest number of texts for which notes on their length or kind are given."""
 SHORT = 10
 """Smallest length of a text that can be compared by similarity."""
 LONG = 1000

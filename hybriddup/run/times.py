@@ -22,10 +22,10 @@ class Times(NamedTuple):
     seconds: Float64s
     """float64[n]: seconds since 1970."""
     within: float
-    """Seconds between two posts that may repeat each other, exclusive, as the horizon of a window."""
+    """Time limit between two posts that repeat each other, exclusive, in seconds."""
 
     def take(self, places: Int64s) -> Times:
-        """Return the times at these places."""
+        """Return the times at some indices, int64[n]."""
         return Times(self.seconds[places], self.within)
 
     def are_close(self, pairs: CandidatePairs) -> Bools:
@@ -51,7 +51,7 @@ def times_of(corpus: Corpus, field: str, within: str) -> Times:
 
 
 def order_by_time(corpus: Corpus, times: Times) -> Int64s:
-    """Return int64[n]: the places of the posts by time, those of other corpora first; ties in input order."""
+    """Return int64[n]: the indices of the posts by time, posts of other corpora first; ties in input order."""
     return np.lexsort((times.seconds, np.arange(len(times.seconds)) >= corpus.n_against))
 
 
@@ -70,7 +70,7 @@ def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> Equa
 
 
 def equal_as_exact(decisions: RunDecisions, numbers: Int32s) -> RunDecisions:
-    """Return the decisions, with near repeats as exact ones if they have the text number, int32[n], of their keeper."""
+    """Turn near repeats into exact ones if they have the same text number as their keeper; ``numbers`` is int32[n]."""
     pairs, exact = decisions.deciding, decisions.exact.copy()
     is_equal = numbers[pairs.earlier] == numbers[pairs.later]
     exact[pairs.later[is_equal]] = pairs.earlier[is_equal]

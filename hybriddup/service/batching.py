@@ -26,7 +26,7 @@ from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 POSTS_A_TURN = 16
-"""Posts that one request may have decided per turn."""
+"""Posts of one request that are decided per turn, counted in short posts."""
 CHARACTERS_AS_A_POST = 256
 """Every 256 characters of a text add the cost of one short post: long texts are slower to decide."""
 Decide = Callable[[list[Post]], list[Decision]]
@@ -43,7 +43,7 @@ FIRST_BYTES_PER_POST = 200.0
 
 @dataclass(eq=False)
 class Waiting:
-    """The posts of one request."""
+    """A request with posts that wait to be decided."""
 
     posts: list[Post]
     client: str
@@ -111,7 +111,7 @@ class DecidingQueue:
     decide: Decide
     """Called in the deciding thread, one call at a time."""
     max_posts: int
-    """Limit for `n_posts`. A request that finds nobody waiting is accepted whatever its size."""
+    """Limit for `n_posts`. If the queue is empty, a request of any size is accepted."""
     n_posts: int = 0
     """Number of posts that wait or are being decided."""
     bytes_per_post: float = FIRST_BYTES_PER_POST
@@ -212,7 +212,7 @@ class DecidingQueue:
         return answers, thread_time() - began
 
     def decide_batch(self, requests: Sequence[list[Post]]) -> list[list[Decision] | Exception]:
-        """Return the decisions on each request's posts, or the error. Runs in the deciding thread."""
+        """Decide the posts of several requests; return each one's decisions or error. Runs in the deciding thread."""
         try:
             decisions = iter(self.decide([post for posts in requests for post in posts]))
         except InputError as error:

@@ -2,8 +2,9 @@
 
 uvicorn parses requests and closes connections that are idle between two requests. A subclass of its protocol adds what
 a server without a proxy in front needs: a deadline for the headers, a deadline for the client to read the answer, a
-size limit for headers, and a limit on connections. If that is reached, the connection with the longest wait for its
-client is closed. The subclass overrides only the callbacks of asyncio and httptools, and the answer to invalid HTTP.
+size limit for headers, and a limit on connections. At that limit, a new connection replaces the one whose client has
+kept the server waiting longest. The subclass overrides only callbacks of asyncio and httptools, and the answer to
+invalid HTTP.
 
 `hybriddup.service.reading` and `hybriddup.service.batching` have the deadlines for bodies and answers.
 """
@@ -79,7 +80,7 @@ def take_connection(scope: Scope) -> Connection | None:
 
 
 class Connection(HttpToolsProtocol):
-    """One connection of a client: uvicorn's, with limits."""
+    """uvicorn's HTTP connection, with limits and deadlines."""
 
     def __init__(self, owner: Connections, *, app_state: dict[str, Any], **given: Any) -> None:
         super().__init__(app_state={**app_state, CONNECTION: self}, **given)
@@ -96,7 +97,7 @@ class Connection(HttpToolsProtocol):
         self.unread_since: float | None = None
         self.has_sent_eof = False
         self.problem: RequestError | None = None
-        """The reason for which the parser was stopped."""
+        """The error answer for which the parser was stopped."""
 
     @property
     def is_waited_for(self) -> bool:
@@ -136,7 +137,7 @@ class Connection(HttpToolsProtocol):
         self.refuse(self.problem or RequestError(400, "not_http", "the data is not a valid HTTP request.", "HTTP/1.1"))
 
     def on_headers_complete(self) -> None:
-        """Accept the request, unless too many wait on this connection."""
+        """Accept the request, unless too many on this connection are unanswered."""
         if self.n_unanswered >= MAX_AHEAD:
             allowed = f"at most {MAX_AHEAD} requests before the first is answered"
             self.stop(RequestError(429, "too_many_ahead", "too many requests were sent ahead.", allowed))

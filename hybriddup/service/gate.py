@@ -34,10 +34,10 @@ class Gate:
     room
         The memory budget for bodies; a request's bytes are released when it ends.
     token
-        The token that clients must send as ``Authorization: Bearer``; None = none.
+        The token that clients must send as ``Authorization: Bearer``; None = no token is needed.
     hosts
-            Host names that requests may use; empty = any. Without a token, this stops DNS rebinding: a site that
-            resolves its own name to this machine could otherwise read posts through a visitor's browser.
+        Host names that requests may use; empty = any. Without a token, this stops DNS rebinding: a site that resolves
+        its own name to this machine could otherwise read posts through a visitor's browser.
     log
         Called with one line per request; None = requests are not logged.
     """
@@ -101,9 +101,9 @@ class Gate:
 class Exchange:
     """A request and its answer.
 
-    If the answer begins before the body was read, the connection is closed after it. If the client may retry (the
-    answer has Retry-After), up to `UNREAD_BYTES` of the body are dropped first; if that is all, the connection stays
-    open.
+    If the answer begins before the whole body was read, the connection is closed after the answer. If the client may
+    retry (the answer has Retry-After), up to `UNREAD_BYTES` of the body are read and dropped first; if nothing of the
+    body is left then, the connection stays open.
     """
 
     def __init__(self, headers: Headers, receive: Receive, send: Send, connection: Connection | None) -> None:
@@ -168,7 +168,7 @@ class Exchange:
 
 
 def host_name(header: str) -> str:
-    """Return the host name in a Host header, in lower case and without the port; a malformed header as it is."""
+    """Return the host name in a Host header, without the port, or all of a malformed header; in lower case."""
     found = HOST.fullmatch(header)
     return (header if found is None else found["address"] or found["name"]).lower()
 

@@ -21,7 +21,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 LONGEST_TO_JUDGE = 1000
 """Longest post to show for judging, in characters."""
 MOST_MATCHES = 4
-"""Number of matches searched for one to compare a post with; the post itself and its exact duplicates are skipped."""
+"""Number of matches of a post to fetch, in order to find one that is neither the post nor an exact duplicate."""
 
 
 @dataclass
@@ -74,13 +74,13 @@ class Latest:
         self._ids = {outcome: deque[tuple[int, PostId]](maxlen=MOST_LATEST) for outcome in OUTCOMES}
 
     def add(self, decisions: Sequence[Decision]) -> None:
-        """Note decisions that were made now."""
+        """Remember the posts of new decisions; skip repeated ids."""
         for one in decisions[-MOST_LATEST:]:
             if not one.repeated:
                 self._ids[one.evidence.reason if one.evidence else "kept"].append((one.position, one.id))
 
     def newest(self, limit: int, outcome: Outcome | None = None) -> list[tuple[int, PostId]]:
-        """Return the positions and ids of the latest posts, newest first; of one outcome, or of all."""
+        """Return positions and ids of the ``limit`` latest posts, newest first; with one outcome, or None = any."""
         wanted = OUTCOMES if outcome is None else (outcome,)
         return sorted((one for name in wanted for one in self._ids[name]), key=lambda one: one[0], reverse=True)[:limit]
 
@@ -94,7 +94,7 @@ def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator
 
 
 def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data, with the text of the kept post that it repeats if that is still in the window."""
+    """Return a post as plain data; ``of_text`` is the text of the kept post that it repeats, if still in the window."""
     of = [(post.evidence.of_position, post.evidence.duplicate_of)] if post.evidence else []
     keeper = next(still_there(window, of), None)
     return post.to_dict() | ({} if keeper is None else {"of_text": keeper.text})
@@ -114,7 +114,7 @@ def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: i
 
 
 def nearest_other(window: Window, post: StoredPost) -> Match | None:
-    """Return the kept post most similar to a post, exact duplicates excluded; None if there is none to judge."""
+    """Return the most similar kept post, exact duplicates excluded; None if there is none, or a text is too long."""
     if len(post.text) > LONGEST_TO_JUDGE:
         return None
     others = (match for match in window.match(post.text, MOST_MATCHES) if match.verifier != EQUAL)

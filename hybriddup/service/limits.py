@@ -29,9 +29,9 @@ class Limits:
 MAX_HEADER_BYTES = 2**16
 """Size of a request's headers in bytes, not counting the last piece received."""
 MAX_AHEAD = 32
-"""Pipelined requests: number that one connection may have unanswered."""
+"""Number of unanswered (pipelined) requests per connection."""
 MAX_CHUNKS = 10_000
-"""Number of chunks of a body."""
+"""Number of chunks per request body."""
 UNREAD_BYTES, UNREAD_SECONDS = 2**20, 1.0
 """Bytes and seconds of an unread body to read and drop, before the connection is closed."""
 SECONDS_BEFORE_429 = 0.5

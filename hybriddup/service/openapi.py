@@ -1,4 +1,4 @@
-"""The OpenAPI schema of the service: paths from ``openapi.yaml``, types from those of its requests and answers."""
+"""The OpenAPI schema of the service: paths from ``openapi.yaml``, types from the models of requests and answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Schema = dict[str, Any]
 
 
 def openapi_schema(*, with_token: bool) -> Schema:
-    """Return the schema, OpenAPI 3.1."""
+    """Return the schema, OpenAPI 3.1; ``with_token``: clients must send a bearer token."""
     _, definitions = models_json_schema(
         [
             *((request, "validation") for request in (NewPost, MatchRequest, ExplainRequest)),
@@ -58,7 +58,7 @@ def paths() -> Schema:
 
 
 def operation(one: Schema, written: Schema) -> Schema:
-    """Return the description of a path and method, with everything that the file leaves out."""
+    """Expand ``one`` operation of the file ``written`` to OpenAPI: add its responses, body and parameters."""
     body, answer, several = one.pop("body", None), one.pop("answer", None), one.pop("several", False)
     for_all = FOR_OPEN if "security" in one else FOR_ALL
     statuses = sorted((*for_all, *one.pop("problems", ()), *(FOR_BODIES if body else ())))
@@ -77,7 +77,7 @@ def operation(one: Schema, written: Schema) -> Schema:
 
 
 def in_json(name: str, several: bool = False, **array: int) -> Schema:
-    """Return a body in JSON: a type, or with ``several`` also an array of it, which has further keys."""
+    """Describe a JSON body of the type ``name``; with ``several`` also an array of it, with further schema keys."""
     schema: Schema = {"$ref": f"#/components/schemas/{name}"}
     if several:
         schema = {"anyOf": [schema, {"type": "array", "items": schema, **array}]}

@@ -43,7 +43,7 @@ class RequestError(Exception):
         return {"error": self.error, "message": self.message, "allowed": self.allowed}
 
     def response(self) -> Response:
-        """Return the answer."""
+        """Return the error as an HTTP response."""
         headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["www-authenticate"] = "Bearer"

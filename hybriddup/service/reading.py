@@ -160,7 +160,7 @@ def posts_of(body: Any, limits: Limits, time_of: TimeOf) -> list[Post]:
 
 
 def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
-    """Return one post, checked."""
+    """Validate a post; RequestError, which names its index ``place``, if it is invalid or too long."""
     if not isinstance(given, dict):
         raise RequestError(422, "invalid_post", f"post {place}: not an object.", POST_SHAPE)
     if given.get("text", "") is None:  # a window would take null for an empty text, as runs over files have to

@@ -126,7 +126,7 @@ def as_id(request: Request, text: str) -> PostId:
 
 
 def number_of(text: str, what: str) -> int:
-    """Parse an integer of 64 bits; RequestError if it is none."""
+    """Parse an integer of 64 bits; RequestError, which calls it ``what``, if the text is not one."""
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
         return int(text)

@@ -83,7 +83,7 @@ class Server:
 
     def __init__(self, app: ASGIApp, connections: Connections) -> None:
         self.ended_by: int | None = None
-        """The signal that ended it."""
+        """Number of the signal that ended the server."""
         limits = connections.limits
         config = uvicorn.Config(
             app,

@@ -52,7 +52,7 @@ class Service:
         """The exception for which the window could not be opened."""
         self.status = "loading"
         self.trouble: str | None = None
-        """Why the store cannot be used at the moment, as a message; None = it can."""
+        """Message about why the store cannot be used at the moment; None = it can be used."""
         self.recovering: asyncio.Task[None] | None = None
         self.checking: asyncio.Task[None] | None = None
         self.logged = ""

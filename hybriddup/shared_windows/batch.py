@@ -95,7 +95,7 @@ class SharedBatch(Contestants):
     # ---- keys and others
 
     def text_name(self, place: int) -> bytes:
-        """Return the name of the text of a post."""
+        """Return the name under which the text of a post is claimed."""
         return self._text_names[self._row_of[place]]
 
     def keyed(self) -> Keyed:
@@ -115,7 +115,7 @@ class SharedBatch(Contestants):
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
-        """Record candidates; return all undecided ones so far that match a leading post, by position."""
+        """Record candidates; map positions of all undecided ones so far that match a leading post to states."""
         self._encounter.note(positions, records)
         return self._encounter.rivals()
 

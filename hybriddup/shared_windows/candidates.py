@@ -120,9 +120,9 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
     Parameters
     ----------
     counts
-            int64[n_buckets]: number of entries in each bucket.
-        positions
-            int64[n_entries], bucket by bucket; -1 = the entry has rank 1 and does not count for others.
+        int64[n_buckets]: number of entries in each bucket.
+    positions
+        int64[n_entries], bucket by bucket; -1 = the entry has rank 1 and does not count for others.
     """
     bucket = np.repeat(np.arange(len(counts)), counts)
     order = np.argsort(-positions)
@@ -188,7 +188,7 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
 
 
 class MetIndex:
-    """The kept candidates of a batch, behind the interface of a live index, so that `decide_batch` can query them.
+    """The kept candidates of a batch as a `KeptIndex`, so that `decide_batch` can look them up.
 
     ``near`` are pairs of text rows and numbers of kept posts, ``depths`` their ranks as `depths_of` returns them.
     """
@@ -197,7 +197,7 @@ class MetIndex:
         self._positions, self._near, self._depths = positions, near, depths
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return the pairs of these texts."""
+        """Return the pairs of ``texts`` with kept candidates; ``later`` is a row of ``texts``."""
         row_of = np.full(len(self._positions), -1, np.int64)
         row_of[self._rows(texts)] = np.arange(len(texts))
         near = self._near.take(row_of[self._near.later] >= 0)

@@ -104,7 +104,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims that replace the holders of these posts' texts, which are gone or too old."""
+        """Return claims to the texts of posts whose holders are gone or too old; each may replace the old holder."""
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}
@@ -132,7 +132,7 @@ class Contestants(ABC):
 
     @abstractmethod
     def text_name(self, place: int) -> bytes:
-        """Return the name of the text of a prepared post."""
+        """Return the name under which the text of a prepared post is claimed."""
 
     @abstractmethod
     def keyed(self) -> Keyed:
@@ -148,7 +148,7 @@ class Contestants(ABC):
 
     @abstractmethod
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
-        """Record candidates; return all undecided ones so far that match a leading post, by position."""
+        """Record candidates; map positions of all undecided ones so far that match a leading post to states."""
 
     @abstractmethod
     def verdicts(self) -> dict[int, Evidence | None]:

@@ -93,7 +93,7 @@ class Encounter:
         return {position: state for position, state in undecided.items() if self._matches[position]}
 
     def _matching(self, positions: Sequence[int]) -> list[int]:
-        """Return the candidates that match a leading post."""
+        """Return the positions of the candidates, out of ``positions``, that match a leading post."""
         both = self._numbered(positions)
         later = both.prepared.positions[both.near.later]
         pairs = CandidatePairs(both.near.earlier, later, both.near.distances)

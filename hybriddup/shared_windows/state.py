@@ -140,7 +140,7 @@ class SharedState:
             )
 
     def _lapsed(self, wait: Wait) -> list[int]:
-        """Pause; return the positions whose posts have been undecided for longer than a lease."""
+        """Pause, and return the awaited positions whose posts have been undecided for longer than a lease."""
         now = monotonic()
         self._awaited = {position: self._awaited.get(position, now) for position in wait.positions}
         since, first = self._taken[0]
@@ -159,7 +159,7 @@ class SharedState:
     # ---- queries
 
     def moment(self) -> tuple[float, float]:
-        """Return the time at which queries are evaluated: the watermark, twice."""
+        """Return the time at which texts are looked up, and the watermark; both are the watermark here."""
         watermark = self.shared.watermark()
         return watermark, watermark
 

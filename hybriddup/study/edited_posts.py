@@ -41,7 +41,7 @@ class EditedPairs(NamedTuple):
 
 
 def measure_edits(share: float, bits: int) -> EditedPairs:
-    """Measure pairs with this share of characters edited, with default settings but ``bits`` bits per fingerprint."""
+    """Measure synthetic posts and copies with ``share`` of the characters edited, and fingerprints of ``bits`` bits."""
     rng = np.random.default_rng(20)
     posts = [han_post(rng) for _ in range(N_POSTS)] + [latin_post(rng) for _ in range(N_POSTS)]
     copies = [edited(rng, post, share) for post in posts]
@@ -70,7 +70,7 @@ def latin_post(rng: np.random.Generator) -> str:
 
 @cache
 def spell(rank: int) -> str:
-    """Return the word of this rank, the same in every run."""
+    """Make up the Latin word of a frequency rank; a rank always gives the same word."""
     rng = np.random.default_rng(rank)
     return "".join(LETTERS[at] for at in ranks(rng, len(LETTERS), int(rng.integers(2, 10))))
 
@@ -82,7 +82,7 @@ def ranks(rng: np.random.Generator, n_ranks: int, n: int) -> list[int]:
 
 
 def edited(rng: np.random.Generator, post: str, share: float) -> str:
-    """Return a copy in which this share of the characters, at random, is replaced, deleted or followed by another."""
+    """Copy a post, and replace, delete or follow by another a random ``share`` of its characters (0.0 to 1.0)."""
     characters = list(post)
     for place in rng.choice(len(post), max(round(share * len(post)), 1), replace=False):
         other = post[int(rng.integers(len(post)))]

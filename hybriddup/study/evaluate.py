@@ -53,7 +53,7 @@ def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
 
 
 def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
-    """Return the two texts and the label of a pair; InputError, which names its ``place``, if it is none."""
+    """Return the two texts and the label of a pair; InputError, which names its index ``place``, if it is invalid."""
     values = [pair.get(name) for name in FIELDS] if isinstance(pair, Mapping) else pair
     if isinstance(values, (tuple, list)) and len(values) == len(FIELDS):
         a, b, label = values
@@ -172,12 +172,12 @@ def evaluate(
 
 
 def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
-    """Return int64[n_pairs, 2]: positions of the two distinct texts of each pair, the smaller first."""
+    """Return int64[n_pairs, 2]: indices of each pair's two texts among the distinct texts, the smaller first."""
     return np.sort(equal.text_numbers.astype(np.int64).reshape(2, n_pairs).T, axis=1)
 
 
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
-    """Return the distinct pairs of ``wanted``, int64[n, 2], that share a key and are within their limits."""
+    """Return the pairs of ``wanted``, int64[n, 2], that share a block key and are within their Hamming limits."""
     earlier, later = np.unique(wanted, axis=0).T
     groups, columns = texts.groups, texts.columns
     later_texts = texts_at(texts.context.texts, later)
@@ -190,14 +190,14 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
 
 
 def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64s:
-    """Return int64[n_pairs]: index in ``others`` of each pair of positions, the smaller first; -1 = absent."""
+    """Look up each pair of texts, the smaller index first, in ``others``: int64[n_pairs], its index there or -1."""
     listed = zip(others.earlier.tolist(), others.later.tolist(), strict=True)
     place_of = {pair: place for place, pair in enumerate(listed)}
     return np.array([place_of.get((a, b), -1) for a, b in pairs.tolist()], np.int64)
 
 
 def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
-    """Return int32[n_pairs]: length band of the shorter text of each pair."""
+    """Return int32[n_pairs]: index of the length band of each pair's shorter text."""
     shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
     return run.components.bands.of_lengths(shorter)
 
@@ -209,22 +209,22 @@ class ScoredPairs(NamedTuple):
     exact: Bools
     """bool[n_pairs]: whether the texts are equal after normalizing."""
     bands: Int32s
-    """int32[n_pairs]: length band that judges the pair."""
+    """int32[n_pairs]: index of the length band that judges each pair."""
     scores: Float64s
-    """float64[n_pairs]: NaN if stage 1 does not find the pair, or its band has no single verifier."""
+    """float64[n_pairs]: score; NaN for exact repeats, pairs missed by stage 1, and bands without a single verifier."""
     single: list[int]
     """Indices of the bands with a single verifier."""
     texts: DistinctTexts
     positions: Any
-    """int64[n_pairs, 2]: positions of the two texts in ``texts``, the smaller first."""
+    """int64[n_pairs, 2]: indices in ``texts`` of each pair's two texts, the smaller first."""
 
     def found(self, thresholds: Float64s) -> Bools:
-        """Return bool[n_pairs]: whether each pair matches at the threshold of its band; NaN = only exact repeats do."""
+        """Return bool[n_pairs]: whether each pair matches. A threshold per band; NaN = only exact repeats match."""
         return np.asarray(self.exact | (self.scores >= thresholds[self.bands]))
 
 
 class CurvePoint(NamedTuple):
-    """Measures at one threshold for all length bands; None if the denominator is 0."""
+    """Precision, recall and F1 if all length bands use this threshold; None if the denominator is 0."""
 
     threshold: float
     n_found: int
@@ -268,17 +268,17 @@ def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: 
 
 
 def open_to_all(settings: Settings) -> Settings:
-    """Return settings whose single verifiers accept every pair."""
+    """Return settings with the threshold 0.0 for each single verifier, so that it accepts every pair."""
     return with_thresholds(settings, [0.0] * len(settings.lengths))
 
 
 def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
-    """Return the indices of the bands with a single verifier."""
+    """Return the indices of the length bands with a single verifier, not a combination of several."""
     return [place for place, band in enumerate(lengths) if isinstance(band.verifier, SingleVerifier)]
 
 
 def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, workers: int) -> ScoredPairs:
-    """Score labeled pairs with the single verifiers of their bands."""
+    """Score each labeled pair with the verifier for its length band, if that is a single one."""
     single = single_bands(settings.lengths)
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     texts = run.distinct_texts([*pairs.a, *pairs.b])

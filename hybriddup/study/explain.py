@@ -237,7 +237,7 @@ class Explainer:
         return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
 
     def what_run_did(self, reason: str) -> str:
-        """Return what the run did beyond what the steps show, as sentences; empty if no run is known."""
+        """Describe what the run did with the two posts, to append to the verdict; empty if no run is known."""
         if self.run is None:
             return ""
         is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.cautions.of_keys
@@ -260,12 +260,12 @@ class Explainer:
         return f"{sentence[0].upper()}{sentence[1:]}."
 
     def score_sentence(self, relation: str) -> str:
-        """Return the score and the threshold as a clause."""
+        """Return a clause about score and threshold; ``relation`` is the verb between them, such as ``reaches``."""
         use, score, threshold = self.evidence
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return a caution, followed by the verifier's verdict in case a run compares the two after all."""
+        """Return a caution; if the verifier accepts the two, add that B repeats A if a run compares them."""
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."

@@ -18,7 +18,7 @@ from hybriddup.study.explanation import KnownRun
 
 
 def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownRun, Origin]:
-    """Return the texts of two rows of a run, what the run did with them, and its origin; a kept row comes first.
+    """Return the texts of two rows of a run, kept row first, what the run did with them, and its settings and corpus.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownR
 
 
 def check_row(result: Result, origin: Origin, name: str, row: object) -> tuple[int, int]:
-    """Return a row and its place in the corpus; InputError, which names the argument, if the row has no post."""
+    """Return a row and its index in the corpus; InputError, which names the argument ``name``, if it has no post."""
     corpus, n = origin.corpus, origin.corpus.n_against
     if isinstance(row, Integral) and not isinstance(row, bool) and row not in result.dropped:
         place = n + int(np.searchsorted(corpus.rows[n:], int(row)))
@@ -60,7 +60,7 @@ def is_kept(result: Result, row: int) -> bool:
 
 
 def known_run(result: Result, a: int, b: int) -> KnownRun:
-    """Return what a run did with two rows. Row ``a`` must be kept, unless both were removed."""
+    """Look up the decisions of a run about two rows. Row ``a`` must be kept, unless both were removed."""
     if is_kept(result, b):
         return KnownRun("kept")
     if result.labels[b] == a:
@@ -78,7 +78,7 @@ def keeper_of(result: Result, row: int) -> str:
 
 
 def other_scopes(field: str, a: Any, b: Any) -> str:
-    """Return why posts with these values of the field of ``per`` are not compared, as a clause; empty if they are."""
+    """Explain in a clause why posts with values ``a`` and ``b`` of ``field`` are not compared; empty if they are."""
     if scopes_of(field, [a, b]).numbers[1] == 0:
         return ""
     return f"{field} is {a!r} and {b!r}, and the run compared only posts with the same {field}"

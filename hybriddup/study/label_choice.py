@@ -25,17 +25,17 @@ from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.study.evaluate import open_to_all, single_bands
 
 MOST_POSTS = 100_000
-"""Posts considered, from the first on; most repeats follow soon after the original."""
+"""Number of posts considered, from the start of the input; most repeats follow soon after the original."""
 MOST_PAIRS = 50_000
 """Approximate number of pairs that are scored, from evenly spread posts."""
 SHARES = 11
 """Number of score bins: one for 0.0, and ten equal ones up to 1.0."""
 FIRST_ANSWERS = 30
-"""Answers that come from all bins in turn; after these, every other pair is near the decision boundary."""
+"""Number of first answers, about pairs from each score bin in turn; then every other pair is near the boundary."""
 
 
 class ScoredCandidates(NamedTuple):
-    """Pairs of posts to choose from."""
+    """Scored pairs of posts, from which `Chooser` picks those to label."""
 
     texts: Sequence[str]
     """Texts of the posts as they were read."""
@@ -66,7 +66,7 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
 
 
 def some_pairs(scan: WideScan, near: Int64s) -> CandidatePairs:
-    """Return about `MOST_PAIRS` pairs of texts whose fingerprints differ in few bits."""
+    """Scan evenly spread texts of ``near`` for about `MOST_PAIRS` pairs whose fingerprints differ in few bits."""
     first = scan.pairs(near[spread_rows(len(near), FIRST_LOOK)])
     n = min(len(near), FIRST_LOOK * MOST_PAIRS // max(len(first), 1))
     return scan.pairs(near[spread_rows(len(near), max(n, 1))])
@@ -99,13 +99,13 @@ class Chooser:
             self.note(place, label)
 
     def note(self, place: int, label: bool | None) -> None:
-        """Record an answer; None = unsure."""
+        """Record the user's label of a pair; None = unsure."""
         self.done.add(place)
         if label is not None:
             self.labels[place] = label
 
     def forget(self, place: int) -> None:
-        """Undo an answer."""
+        """Remove the label of a pair, so that it can be chosen again."""
         self.done.discard(place)
         self.labels.pop(place, None)
 
@@ -122,7 +122,7 @@ class Chooser:
         return None
 
     def _least_sure(self) -> int | None:
-        """Return the open pair closest to the threshold that fits the answers; None until both labels occur."""
+        """Return the open pair with the score closest to the best threshold for the labels; None until both occur."""
         places = np.array(list(self.labels), np.int64)
         labels = np.array(list(self.labels.values()), np.bool_)
         if not labels.any() or labels.all():

@@ -1,4 +1,4 @@
-"""Learn from a corpus as a run does, and list the uncertainties of an explanation that did not."""
+"""Learn from a corpus as a run does, or without a corpus, list which parts of an explanation are uncertain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNLEARNED = (
 
 
 class Cautions(NamedTuple):
-    """Cautions to append to verdicts that depend on what a run learns; empty if it is known, or nothing is learned."""
+    """Cautions to append to a verdict if the distance, keys or score depend on what a run learns; empty if not."""
 
     of_distance: str = ""
     of_keys: str = ""
@@ -30,7 +30,7 @@ NO_CAUTIONS = Cautions()
 
 
 def cautions_of(components: Components) -> Cautions:
-    """Return the cautions for components; call it before they learn."""
+    """Return the cautions for explanations with these components; call it before they learn."""
     if components.learned is not None:
         return NO_CAUTIONS
     weights_differ = components.fingerprinter.weighter.needs_fit

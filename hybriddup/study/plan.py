@@ -19,7 +19,7 @@ from hybriddup.study.edited_posts import EditedPairs, measure_edits
 MAX_POSTS, MAX_BITS, MAX_EDIT_SHARE, MAX_PROBES = 2**31 - 1, 512, 0.5, 100_000
 MAX_BLOCKS, MAX_KEY_BLOCKS, SHOWN = 64, 4, 4
 EXACT_IS_WORTH = 1.25
-"""Factor by which a lossy shape must be faster than an exact one to be chosen."""
+"""Factor by which an index that misses pairs must be faster than an exact one to be chosen."""
 CROWDING = 2
 """Size of the buckets of real texts, relative to evenly distributed fingerprints."""
 MOST_KEY_BITS_OF_TABLES = 18
@@ -70,7 +70,7 @@ class Shape:
 
     name: str
     blocks: dict[str, Any] | None
-    """Value of the key ``blocks`` of a configuration; None for shapes that are only listed for comparison."""
+    """Value of the key ``blocks`` of a configuration; None for an index that is only listed for comparison."""
     keys: float
     look_ups: float
     comparisons: float
@@ -91,12 +91,12 @@ class Plan:
 
     question: Question
     limit: int
-    """Hamming limit of the exact shapes, inclusive."""
+    """Hamming limit within which an exact index finds every pair, inclusive."""
     shapes: list[Shape]
     chosen: str | None
     why: str
     configuration: dict[str, Any]
-    """Contents of a configuration file that uses the chosen shape; empty if no shape fits."""
+    """Contents of a configuration file that uses the chosen index; empty if none fits."""
     notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Plan:
 
 
 def make_plan(question: Question) -> Plan:
-    """Judge the shapes worth showing and choose one; ConfigError if a number of the question is out of range."""
+    """Compare possible block indexes and choose one; ConfigError if a number of the question is out of range."""
     for fault in find_faults(question):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
@@ -156,7 +156,7 @@ def find_faults(question: Question) -> Iterator[str]:
 
 
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
-    """Yield the shapes worth showing; the last two are only for comparison."""
+    """Yield the block indexes worth comparing; the last two are naive ones that are never chosen."""
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
     for kind in (pigeonholes(limit), probings(question.bits, limit)):
@@ -169,7 +169,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 
 
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield `blocks` for each number of key blocks, with the fewest blocks that are exact, so with the longest keys."""
+    """Yield an exact index `blocks` for each number of key blocks, with the fewest blocks, and so the longest keys."""
     for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
         index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
         if index.options.n_blocks <= MAX_BLOCKS and not index.faults(limit):
@@ -177,7 +177,7 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield `probing` for each number of blocks that needs at most `MAX_PROBES` look-ups of neighbours."""
+    """Yield the index `probing` for each number of blocks that needs at most `MAX_PROBES` look-ups of neighbours."""
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
         if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
@@ -219,7 +219,7 @@ def price(
     *,
     exact: bool,
 ) -> Shape:
-    """Return a shape with its estimated time and memory.
+    """Return a block index with its estimated time and memory.
 
     ``counts`` are keys, look-ups and comparisons per post; ``held`` is the storage in a window, a name of `COSTS`, and
     its bytes per key.
@@ -234,7 +234,7 @@ def price(
 
 
 def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
-    """Return what rules a shape out, in a few words; empty if it fits."""
+    """Return the reason against an index, in a few words; empty if it meets the requirements."""
     if shape.blocks is None:
         return "for comparison"
     if shape.recall is None:
@@ -247,7 +247,7 @@ def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
 
 
 def choose(fitting: Sequence[Shape]) -> Shape | None:
-    """Return the fastest shape, or None if there are none. Exact shapes win ties: see `EXACT_IS_WORTH`.
+    """Return the fastest index, or None if there are none. An exact index is preferred: see `EXACT_IS_WORTH`.
 
     A scan is not chosen if shingles fit, because its time grows with the number of posts.
     """
@@ -257,7 +257,7 @@ def choose(fitting: Sequence[Shape]) -> Shape | None:
 
 
 def compare(shape: Shape, chosen: Shape | None) -> str:
-    """Compare the speed of a fitting shape with the chosen one, in a few words."""
+    """Compare the speed of a suitable index with the chosen one, in a few words."""
     times = shape.window_ns / chosen.window_ns if chosen else 1.0
     if times >= 1:
         return f"{times:,.1f} times slower"
@@ -265,7 +265,7 @@ def compare(shape: Shape, chosen: Shape | None) -> str:
 
 
 def explain_none(shapes: Sequence[Shape], question: Question) -> str:
-    """Return the message that no shape fits, with a remedy."""
+    """Return the message that no index meets the requirements, with a remedy."""
     limit = "" if question.memory is None else f" in {question.memory / 1e9:,.3f} GB"
     able = [shape for shape in shapes if objection(shape, replace(question, memory=None), too_wide=True) == ""]
     if able:
@@ -280,7 +280,7 @@ def explain_none(shapes: Sequence[Shape], question: Question) -> str:
 
 
 def configuration(chosen: Shape, bits: int, limit: int) -> dict[str, Any]:
-    """Return the keys that a configuration file needs in order to use a shape; all others keep their defaults."""
+    """Return the contents of a configuration file that uses the chosen index; keys that are left out keep defaults."""
     default = Settings()
     if bits == default.fingerprint.bits and not chosen.exact:
         return {"blocks": chosen.blocks}

@@ -1,4 +1,4 @@
-"""Find the block keys that two texts share, and the parts of the text that they stand for."""
+"""Find the block keys that two texts share, and the parts of the first text that have these keys."""
 
 from __future__ import annotations
 

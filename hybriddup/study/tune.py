@@ -45,7 +45,7 @@ FEWEST_OF_BAND = 20
 FEWEST_TO_REFIT = 60
 """Minimum number of pairs of either label for a new model, which has about 80 weights."""
 CLEARLY = 0.005
-"""F1 by which another way must beat the unchanged configuration."""
+"""Gain in F1 that is needed to change the configuration, 0.0 to 1.0."""
 N_DRAWN = 1000
 """Bootstrap samples for the interval of F1 (Efron 1979)."""
 AS_IT_IS = "as it is"
@@ -138,7 +138,7 @@ def tune(
 ) -> Tuned:
     """Return settings that judge the labeled pairs best, and their measures.
 
-    The best way is that with the highest F1. With ``precision``, 0.0 to 1.0, reaching that precision comes first.
+    Best is the highest F1. With ``precision``, 0.0 to 1.0, reaching that precision comes first.
 
     Raises
     ------
@@ -175,7 +175,7 @@ class Tuning:
     workers: int
 
     def score(self, settings: Settings) -> ScoredPairs:
-        """Return the pairs with their scores."""
+        """Score the labeled pairs with these settings."""
         return score_labeled(self.pairs, settings, self.registry, self.workers)
 
     @cached_property
@@ -238,7 +238,7 @@ class Tuning:
         return Way("new model", matches, result)
 
     def tuned(self) -> Tuned:
-        """Return the outcome of the best way."""
+        """Cross-validate every way, and return the result of the best one."""
         ways, labels = list(self.ways()), self.pairs.labels
         judged = [cross_validated(way, self.scored) for way in ways]
         chosen = best_of(judged, labels, self.precision)
@@ -265,7 +265,7 @@ class Tuning:
 
 
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
-    """Return float64[n_bands]: thresholds fitted to the pairs of a mask; NaN for bands without a single verifier."""
+    """Fit thresholds, float64[n_bands], to the pairs of the mask ``fitted``; NaN = the band has no single verifier."""
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)
     for bands in band_groups(scored, settings):
@@ -323,7 +323,7 @@ def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> 
 def warnings_about(
     scored: ScoredPairs, settings: Settings, reached: float | None, required: float | None
 ) -> tuple[str, ...]:
-    """Return warnings about the outcome and the precision it reaches, one sentence each."""
+    """Return warnings: the precision is not reached, pairs are few, or length bands stay unchanged; a sentence each."""
     found = []
     if required is not None and (reached or 0.0) < required:
         found.append(

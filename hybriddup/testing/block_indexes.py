@@ -28,7 +28,9 @@ def check_block_index(
         A block index, as ``registry.add_block_index`` takes it.
     max_hamming_distance
         Largest Hamming limit of the texts in the check, inclusive. If ``is_complete`` is true, every two texts within
-        it must share a key. bits Fingerprint widths to check.
+        it must share a key.
+    bits
+        Fingerprint widths to check.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def _check_each_by_itself(subject: Subject, index: Any, prints: UInt64s, keys: U
 
 
 def _check_learned(subject: Subject, index: Any, prepared: tuple[int, int], prints: UInt64s, keys: UInt64s) -> None:
-    """Check that another instance makes the same keys with the arrays that this one learned."""
+    """Check that another instance makes the same keys once it has loaded the data that ``index`` learned."""
     with subject.clause("learned() returns arrays by name, and use_learned() takes them"):
         learned = index.learned()
         other = _made(subject, *prepared)

@@ -40,7 +40,7 @@ class Subject:
             return self._registry.create_by_name(self._role, "under_test", **self._options)
 
     def fail(self, clause: str, evidence: object) -> NoReturn:
-        """Raise ContractError for a clause."""
+        """Raise ContractError: the component breaks the clause, as the evidence shows."""
         raise ContractError(f"{clause}: {ROLES[self._role].label} {self.name} breaks this: {evidence}")
 
     def require(self, holds: object, clause: str, evidence: object) -> None:

@@ -80,7 +80,7 @@ def _check_rows(subject: Subject, batches: Sequence[RecordBatch]) -> None:
 
 
 def _broken(content: bytes) -> Iterator[bytes]:
-    """Yield damaged copies of a file: empty, truncated at several places, with invalid bytes inserted, only those."""
+    """Yield damaged copies of a file: truncated, also to nothing, with invalid bytes inserted, and only such bytes."""
     for part in range(4):
         yield content[: len(content) * part // 4]
     middle = len(content) // 2

@@ -203,7 +203,7 @@ def _check_learning(
 
 
 def _restored(subject: Subject, verifier: Any) -> Any:
-    """Return a new instance with the learned data of this one, packed and unpacked as in a file."""
+    """Return a new instance with the learned data of ``verifier``, packed and unpacked as in a file."""
     restored = subject.make()
     with subject.clause("learned returns arrays of numbers or strings by name, which use_learned takes"):
         restored.use_learned(unpack_arrays(pack_arrays(verifier.learned())))

@@ -10,14 +10,14 @@ from hybriddup.window.records import PostId
 
 
 def checked_text(text: object, name: str = "text") -> str:
-    """Return a text."""
+    """Return ``text``; InputError, which names the argument ``name``, if it is not a string."""
     if not isinstance(text, str):
         raise InputError(f"{name} must be a text; got {quote(text)}.")
     return text
 
 
 def checked_limit(limit: object, at_least: int) -> int:
-    """Return the maximum number of results."""
+    """Return a limit as an int; InputError if it is not a whole number of at least ``at_least``."""
     number = whole_number(limit)
     if number is None or number < at_least:
         raise InputError(f"limit must be a whole number of at least {at_least}; got {quote(limit)}.")
@@ -25,7 +25,7 @@ def checked_limit(limit: object, at_least: int) -> int:
 
 
 def checked_after(after: object) -> int | None:
-    """Return the position after which a list continues; None = it begins with the newest post."""
+    """Return the position after which a list continues, None = begin with the newest post; InputError if invalid."""
     number = whole_number(after)
     if number is None and after is not None:
         raise InputError(f"after must be a position, such as `PostList.after`, or None; got {quote(after)}.")
@@ -33,7 +33,7 @@ def checked_after(after: object) -> int | None:
 
 
 def checked_post_id(post_id: object) -> PostId:
-    """Return the id of a post, which need not exist."""
+    """Return an id of a post, which need not exist; InputError if it is neither a text nor a whole number."""
     if isinstance(post_id, str):
         return post_id
     number = whole_number(post_id)

@@ -1,4 +1,4 @@
-"""Deciding a batch: which of its posts repeat a kept one of the window, or an earlier one of the batch."""
+"""Decide a batch: find the posts that repeat a kept post of the window or an earlier kept post of the batch."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hybriddup.window.records import Evidence, PostId
 from hybriddup.window.states import KeptPostsOfBatch
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
-"""Pairs of a post that are verified first, and at a time after that: hardly more in all than if they were fewer, as in
-a run, and in fewer turns. Each turn takes a millisecond, however few its pairs are."""
+"""Pairs of a post verified in the first turn, and in each later turn. A run uses smaller turns, which verify hardly
+fewer pairs in all; here, fewer turns are faster, because each takes a millisecond, however few its pairs are."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,25 @@ class Verdicts:
     """The decisions of a batch, by place in it."""
 
     exact: dict[int, int]
-    """The position of the kept post that a duplicate is equal to."""
+    """For each exact repeat, the position of the kept post with an equal text."""
     near: dict[int, int]
-    """That of the kept post that a near repeat matches, and"""
+    """For each near repeat, the position of the kept post that it matches."""
     pairs: VerifiedPairs
-    """the pairs of these, in the same order."""
+    """The deciding pairs of the near repeats, in the order of ``near``."""
     looked_up: Batch
-    """The texts that were compared with others, and"""
+    """The texts that were looked up in the index."""
     is_kept: Bools
-    """bool[n_looked_up]: which of these were kept."""
+    """bool[n_looked_up]: whether each text of ``looked_up`` was kept."""
 
     def keeps(self, place: int) -> bool:
         """Return whether the post is kept."""
         return place not in self.exact and place not in self.near
 
     def evidence(self, keepers: Mapping[int, tuple[PostId, int]], bands: Bands, lengths: Int32s) -> dict[int, Evidence]:
-        """Return why posts, with lengths int32[n], are duplicates, by place; nothing of those that are kept.
+        """Map the place of each duplicate to the evidence for it; kept posts are left out.
 
-        ``keepers`` has the id and the position of each keeper, by the position that the verdicts know it by.
+        ``keepers`` maps the positions in ``exact`` and ``near`` to the id and the position of the kept post.
+        ``lengths`` is int32[n], of all posts of the batch.
         """
         own, verifiers, names = bands.names_of(lengths), bands.plan.names, bands.names
         evidence = {
@@ -66,7 +67,7 @@ class Verdicts:
 
 @dataclass
 class WindowIndex:
-    """The kept posts of a window as the rule sees them: those that still match when a post of the batch is decided.
+    """The kept posts of a window as a `Decider` sees them: only those within the horizon of a post of the batch.
 
     The kept posts of the batch are added to memory later, when they are on disk.
     """
@@ -78,7 +79,7 @@ class WindowIndex:
     is_kept: Bools
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs with kept posts that are within the horizon."""
+        """Return the pairs of texts of the batch with kept posts within the horizon."""
         rows = self.searchable(batch)
         near = self.held.index.look_up(batch.take(rows))
         near = near._replace(later=rows[near.later])
@@ -86,11 +87,11 @@ class WindowIndex:
         return near.take(self.held.still_match(near.earlier, places, self.times))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return the rank from the newest of an earlier post in each key of a later one, 0 = none."""
+        """Return int64[n, n_probes]: the rank of an earlier post, 1 = the newest, under each key of a later one."""
         return self.held.index.depths(batch, rows, earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Remember which posts were looked up, and which of them were kept."""
+        """Note which posts were looked up, and which of them were kept; `decide_batch` returns both."""
         rows = self.searchable(batch)
         self.looked_up, self.is_kept = batch.take(rows), is_kept[rows]
 
@@ -108,9 +109,9 @@ def decide_batch(
     verify: Verify,
     report: BlockReport,
 ) -> Verdicts:
-    """Return the verdicts, each post against the posts kept before it: an equal one first, then the earliest match.
+    """Decide each post against the posts kept before it: a duplicate of an equal post, else of the earliest match.
 
-    ``equal`` int64[n] is the position of a kept post of the window with an equal text that still matches, -1 = none.
+    ``equal`` int64[n] is the position of a kept post with an equal text within the horizon, -1 = none.
     """
     index = WindowIndex(held, prepared, times, prepared.batch.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
@@ -132,10 +133,10 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """Return the positions of the last equal posts, of posts that equal one of the window and a kept one of the batch.
+    """Map places of exact repeats to the position of the last earlier kept post of the batch with the same text.
 
-    That is so where the kept one came too late for the one of the window, and a post that was made before it comes
-    after it. ``kept`` int64[n] are the places of the kept posts.
+    There is one if a post came too late to match the equal post of the window and was kept, and a post with an earlier
+    time followed. ``exact`` maps places to equal posts of the window, ``kept`` int64[n] are places of kept posts.
     """
     later: dict[int, int] = {}
     if not exact:

@@ -1,13 +1,14 @@
 """The time of posts: when they were made or when they came, the watermark, and the horizon.
 
 A post's *time* is when it came (arrival time) or its ``created_at`` (event time). The *watermark* follows the
-largest time so far. A post matches kept posts whose time is after its *edge*: the horizon before its own time, or
-before the watermark where that is later. So the answer depends on the posts and their order only.
+largest time so far. A post matches kept posts whose time is after its *edge*: its own time or the watermark, whichever
+is later, minus the horizon. So the answer depends only on the posts and their order.
 
-No single wrong time can do much harm, from a clock that was ahead once or from a post. The watermark moves on
-by at most ``max_step`` with each post, or with each batch by arrival time, since a batch comes at one moment; an event
-time counts as at most the clock's. After a pause, posts are decided by their own times while the watermark catches up.
-A post that turns out to be ahead of all others by more than a horizon goes when those before it have gone.
+A single wrong time, from a post or from a clock that was ahead once, does little harm. Each post advances the
+watermark by at most ``max_step``. By arrival time this limit is per batch, because a batch comes at one moment. An
+event time later than the clock is replaced by the clock's time. After a pause, posts are decided by their own times
+while the watermark catches up. A post that is ahead of the watermark by more than a horizon is removed once it is the
+oldest.
 
 If the clock goes backwards, the time stays until the clock has caught up; `Window.rewind` is for a clock that was ahead
 for long. A post older than the horizon is *late*: it is decided like any other, and matches no later one.
@@ -31,12 +32,12 @@ from hybriddup.window.records import Post
 
 TimeOf = Literal["arrival", "event"]
 Length = str | float | timedelta
-"""Of time: seconds, a timedelta, or text such as ``2d``."""
+"""A length of time: seconds, a timedelta, or text such as ``2d``."""
 LONGEST_STEP = 3600.0
-"""Seconds by which one post moves the watermark on at most, by default."""
+"""Default of ``max_step``: the most that one post advances the watermark, in seconds."""
 NEVER = float("-inf")
 STEPS = 1024
-"""Positions remembered in a horizon."""
+"""Number of positions that `Edges` notes per horizon."""
 
 
 class PostTimes(NamedTuple):
@@ -48,7 +49,7 @@ class PostTimes(NamedTuple):
     """float64[n]: the watermark when each post is decided, itself included."""
 
     def edges(self, horizon: float) -> Float64s:
-        """Return float64[n]: the time after which kept posts have to be to match each post."""
+        """Return float64[n]: for each post, its edge; only kept posts with a later time can match it."""
         edges: Float64s = np.maximum(self.times, self.watermarks) - horizon
         return edges
 
@@ -59,14 +60,14 @@ class WindowTime:
 
     time_of: TimeOf
     horizon: float
-    """Seconds for which a kept post goes on matching."""
+    """Seconds for which a kept post can match later posts."""
     clock: Callable[[], float]
-    """Seconds since 1970."""
+    """Returns the current time in seconds since 1970."""
     max_step: float
-    """Seconds by which one post moves the watermark on, at most."""
+    """The most that one post advances the watermark, in seconds."""
 
     def of_posts(self, posts: Sequence[Post], now: float, watermark: float) -> PostTimes:
-        """Return the times of posts that come at a moment; InputError if one lacks a time that the window needs."""
+        """Return the times of posts that arrive at ``now``; InputError if a post lacks a ``created_at`` it needs."""
         now = max(now, watermark)
         if self.time_of == "event":
             times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], now)
@@ -75,7 +76,7 @@ class WindowTime:
         return PostTimes(np.full(len(posts), now), np.full(len(posts), reached))
 
     def watermarks(self, times: Float64s, watermark: float) -> Float64s:
-        """Return the watermark at each of some times, no more than a step after the one before."""
+        """Return float64[n]: the watermark after each time; it starts at ``watermark`` and rises by at most a step."""
         reached = float(times[0]) if watermark == NEVER else watermark
         watermarks = np.maximum(np.maximum.accumulate(times), reached)
         if np.diff(watermarks, prepend=reached).max() <= self.max_step:  # as good as always
@@ -85,7 +86,7 @@ class WindowTime:
         return watermarks
 
     def now(self) -> float:
-        """Return the time of the clock; WindowError if that is no moment of the years 1 to 9999."""
+        """Return the time of the clock; WindowError if it is not within the years 1 to 9999."""
         now = self.clock()
         if not is_moment(now):
             raise WindowError(
@@ -94,7 +95,7 @@ class WindowTime:
         return now
 
     def rewound_to(self, to: float | None) -> float:
-        """Return the time to which a window is set back; None = that of the clock. InputError if it is no moment."""
+        """Return the time to set a window back to: ``to``, None = the clock's. InputError if ``to`` is not valid."""
         if to is None:
             return self.now()
         if not is_moment(to):
@@ -103,7 +104,7 @@ class WindowTime:
 
 
 def is_moment(seconds: object) -> bool:
-    """Return whether this is seconds since 1970 of the years 1 to 9999."""
+    """Return whether a value is a number of seconds since 1970, within the years 1 to 9999."""
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     return is_number and FIRST_MOMENT <= seconds <= LAST_MOMENT  # type: ignore[operator]  # NaN is none, either
 
@@ -119,7 +120,7 @@ def event_time(place: int, post: Post) -> float:
 
 
 def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, clock: Callable[[], float]) -> WindowTime:
-    """Return how posts get their time; parameters and errors as in `hybriddup.Window.open`."""
+    """Check the time parameters of `hybriddup.Window.open`, and return them as a `WindowTime`."""
     if not isinstance(time_of, str) or time_of not in get_args(TimeOf):
         raise ConfigError(f"time must be one of {', '.join(get_args(TimeOf))}; got {quote(time_of)}.")
     if not callable(clock):
@@ -130,7 +131,7 @@ def parse_timing(time_of: TimeOf, horizon: Length, max_step: Length | None, cloc
 
 
 def parse_length(name: str, length: object) -> float:
-    """Return the length of time of a parameter in seconds; ConfigError if it is none or not above 0."""
+    """Convert a length of time to seconds; ConfigError, with the parameter's name, unless it is finite and above 0."""
     seconds = seconds_in(length)
     if seconds is None or not 0 < seconds < float("inf"):
         raise ConfigError(
@@ -141,9 +142,9 @@ def parse_length(name: str, length: object) -> float:
 
 
 class Edges:
-    """Pairs of a watermark and the next position when it was reached.
+    """Pairs of a watermark and the next position when the window reached it.
 
-    They give the position up to which posts are older than a time, to a thousandth of the horizon.
+    They map a time to the position before which all posts were decided by then, to about a thousandth of the horizon.
     """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:
@@ -152,24 +153,24 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Note that all posts before a position were decided up to a watermark; return whether that is news."""
+        """Note the next position at a watermark; return False, and do nothing, if the last pair is recent enough."""
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))
         return is_news
 
     def first_after(self, time: float) -> int:
-        """Return a position before which all posts were decided up to this time, and forget the edges before it."""
+        """Return the last noted position that the window reached by ``time``, 0 = none; forget the pairs up to it."""
         position = 0
         while self._edges and self._edges[0][0] <= time:
             position = self._edges.popleft()[1]
         return position
 
     def forget_after(self, time: float) -> None:
-        """Forget the positions up to which posts were decided after this time, which was put back."""
+        """Forget the pairs whose watermark is after ``time``, because the window was set back to it."""
         while self._edges and self._edges[-1][0] > time:
             self._edges.pop()
 
     def pack(self) -> bytes:
-        """Return what another instance can begin with; positions below 2**53 are exact."""
+        """Return the pairs as bytes, for the argument ``packed`` of a new instance; positions must be below 2**53."""
         return np.array(self._edges, "<f8").tobytes()

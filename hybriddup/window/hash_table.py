@@ -18,7 +18,7 @@ hashes is freed in time."""
 
 
 class Segment:
-    """The hashes under some consecutive numbers."""
+    """The hashes of consecutive numbers from ``first`` up to, but not including, ``end``."""
 
     def __init__(self, first: int, capacity: int) -> None:
         self.first = first
@@ -28,11 +28,11 @@ class Segment:
 
     @property
     def room(self) -> int:
-        """How many more hashes it can hold."""
+        """Number of hashes that can still be added."""
         return self.first + len(self.hashes) - self.end
 
     def add(self, hashes: UInt64s) -> None:
-        """Hold the hashes of the next numbers; no more than there is room for."""
+        """Add hashes under the next numbers; at most ``room`` of them."""
         place = self.end - self.first
         self.hashes[place : place + len(hashes)] = hashes
         fill_slots(self.slots, self.hashes, place, place + len(hashes))
@@ -62,11 +62,11 @@ class HashTable:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the table."""
+        """Memory that the table takes, in bytes."""
         return sum(segment.hashes.nbytes + segment.slots.nbytes for segment in self._segments)
 
     def add(self, hashes: UInt64s) -> None:
-        """Hold the hashes of the next numbers."""
+        """Add hashes under the next numbers."""
         while len(hashes):
             room = self._segments[-1].room
             self._segments[-1].add(hashes[:room])
@@ -75,7 +75,7 @@ class HashTable:
                 self._segments.append(Segment(self.end, self._next_capacity()))
 
     def latest(self, wanted: UInt64s) -> Int64s:
-        """Return int64[n]: the last number of each hash, -1 if it is not held."""
+        """Return int64[n]: the largest number of each hash, -1 if the hash is not in the table."""
         found = np.full(len(wanted), -1, np.int64)
         for segment in self._segments:
             find_latest(segment.slots, segment.hashes, wanted, segment.first, found)
@@ -86,7 +86,7 @@ class HashTable:
         return np.concatenate([segment.all(wanted) for segment in self._segments])
 
     def forget_before(self, number: int) -> None:
-        """Give back segments all of whose numbers are before this one."""
+        """Free the segments whose numbers are all smaller than ``number``."""
         while len(self._segments) > 1 and self._segments[0].end <= number:
             del self._segments[0]
 

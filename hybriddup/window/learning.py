@@ -37,13 +37,13 @@ from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.stores.store import WindowStore
 
 FIT_AT = FIT_SAMPLE
-"""Posts after which a window learns."""
+"""Number of posts after which a window learns."""
 Meta = Callable[[str], bytes | None]
 """Returns the value that a store has under a key, None if there is none."""
 Learned = Mapping[str, Arrays]
 """Learned arrays by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
 N_SAMPLED = 2000
-"""Texts that a verifier learns from at each opening, if its learned data cannot be stored."""
+"""Number of texts from which a verifier learns at each opening, if its learned data cannot be stored."""
 
 
 def learns(components: Components) -> bool:
@@ -68,7 +68,7 @@ class RecipeStore(Protocol):
 
 
 class Prepared(NamedTuple):
-    """What a window has learned so far, and what it has yet to learn."""
+    """The learned data of a window, by part, and whether weights, block index and verifiers have yet to learn."""
 
     learned: dict[str, Arrays]
     weights_learn: bool
@@ -85,10 +85,10 @@ def prepare_components(
     learns_weights: bool,
     read_only: bool,
 ) -> Prepared:
-    """Give the components what the window of a store has learned; WindowError if the window has another recipe.
+    """Load the learned data of a window into the components; WindowError if the window has another recipe.
 
-    A new window gets this recipe, and what the ``recipe:`` of the configuration has learned: ``keep`` is called with
-    that. ``sample`` returns some normalized texts of the window.
+    A new window gets the recipe of the components. If the configuration names a learned ``recipe:``, its data is added,
+    and ``keep`` is called with the packed result to store it. ``sample`` returns some normalized texts of the window.
     """
     components = steps.components
     learned = read_learned(components, store.meta)
@@ -120,7 +120,7 @@ def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
 
 
 def read_learned(components: Components, meta: Meta) -> dict[str, Arrays]:
-    """Return the learned data of the window of a store; empty if there is none yet."""
+    """Return the learned data of a window by part, read through ``meta``; empty if there is none yet."""
     # earlier versions stored each part under a key of its own
     names = [WEIGHTS, BLOCKS, *(verifier_part(key) for key, _ in components.learning_verifiers())]
     learned: dict[str, Arrays] = {name: unpack_arrays(part) for name in names if (part := meta(name)) is not None}
@@ -195,7 +195,7 @@ def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
 
 
 def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> bool:
-    """Prepare the verifiers of a window; return whether one has yet to learn data that is stored.
+    """Prepare the verifiers of a window; return whether any of them has yet to learn data that can be stored.
 
     Verifiers use their stored data. A verifier whose data cannot be stored learns from the sample now.
     """
@@ -216,7 +216,7 @@ def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> 
 def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
     """Learn from evenly spread kept posts of the store, and add new parts to ``learned``.
 
-    If a part cannot be learned, the parts before it are there.
+    If learning a part fails, ``learned`` has the parts before it.
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))

@@ -5,12 +5,12 @@ decided. A sampled post that was kept and has a match among them was missed; a n
 those the window uses, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the
 hash of their text and left out.
 
-Every batch that is decided continues one comparison by a part, in proportion to its posts, and the next batch the next
-one. While `most_comparisons` batches are compared, the samples of later batches are skipped, whatever the decisions,
-so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is given up.
+A comparison is done in parts. Batches that are decided each continue one comparison, in turn, by a part in proportion
+to their posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
+so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is abandoned.
 
-Posts with many candidates take long, and may be the very ones that were missed. So the interval of the estimate allows
-for posts that are being verified or were given up: all of them could be missed duplicates, or none.
+Posts with many candidates take long, and may be the very ones that were missed. So the interval of the estimate
+includes both extremes: posts still being verified, or abandoned, could all be missed duplicates, or none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hybriddup.window.stores.store import WindowStore
 
 MAX_TEXTS_PER_PART = 2**20
 CELLS_PER_PART = 2**22
-"""Sum of the products of text lengths of the pairs that are verified in one part; limits long texts."""
+"""Limit on the work of verifying in one part: number of pairs times the squared length of the sampled text."""
 
 logger = logging.getLogger("hybriddup")
 
@@ -47,11 +47,11 @@ class Comparison:
     """
 
     texts: PreparedTexts
-    """At least one, all with fingerprints."""
+    """The sampled posts that were kept and could be near repeats; at least one."""
     edges: Float64s
-    """float64[n]: earlier posts with a time after this were within the horizon when each was decided."""
+    """float64[n]: for each post, the time after which earlier posts were within the horizon when it was decided."""
     position: int
-    """Texts before this position were compared."""
+    """Texts of the window before this position were already compared."""
     end: int
     """The first position of the batch: its posts were compared with one another when they were decided."""
     n_found_in_batch: int = 0
@@ -59,7 +59,7 @@ class Comparison:
     missed: Bools = field(init=False)
     """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
-    """Pairs to be verified, by later post, the oldest first."""
+    """Pairs to be verified, ordered by the later post, from the oldest on."""
 
     def __post_init__(self) -> None:
         self.missed = np.zeros(len(self), np.bool_)
@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def is_done(self) -> bool:
-        """Whether it is known of every post whether it was missed."""
+        """Whether the comparison has a result for every post."""
         return bool(self.missed.all()) or (self.position >= self.end and not len(self.pairs))
 
     def has_lost(self, derived: DerivedState, store: WindowStore) -> bool:
@@ -78,7 +78,7 @@ class Comparison:
         return is_behind or bool((self.pairs.earlier < store.first_position).any())
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
-        """Compare with ``n_texts`` more; note the pairs within horizon and limits, to be verified."""
+        """Compare with about ``n_texts`` more texts of the window; note the pairs within horizon and limits."""
         scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
@@ -87,7 +87,7 @@ class Comparison:
         self.position = self.end if scanned.next_position is None else scanned.next_position
 
     def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
-        """Verify ``n_pairs`` pairs, fewer of long texts but at least one."""
+        """Verify up to ``n_pairs`` of the noted pairs, fewer if texts are long, but at least one."""
         earlier = steps.earlier_texts(normalized_at)
         while n_pairs > 0 and len(self.pairs):
             place = int(np.searchsorted(self.texts.positions, self.pairs.later[0]))
@@ -102,7 +102,7 @@ class Comparison:
 
 
 class Audited(Protocol):
-    """A window whose posts are sampled."""
+    """The parts of a window that its audit uses."""
 
     derived: DerivedState
     steps: Steps
@@ -119,17 +119,17 @@ class LiveAudit:
     one_in: int = 1000
     """One post in this many is sampled; 1 = every post."""
     texts_per_post: int = 512
-    """Texts compared for each post decided: one or two microseconds, hundredths of the time of deciding."""
+    """Texts compared for each post decided: this takes a microsecond or two, a few percent of the time of deciding."""
     posts_per_part: int = 256
-    """Posts decided between two parts; smaller parts would mostly be overhead."""
+    """Minimum number of posts decided between two parts; smaller parts would mostly be overhead."""
     pairs_per_part: int = 8
     """Pairs verified in a part. Reading their texts, from all over the store, takes longer than scoring."""
     most_comparisons: int = 8
-    """Number of batches that are compared in turn, so that sampling goes on while one takes long."""
+    """Maximum number of comparisons under way, in turn, so that sampling goes on while one of them takes long."""
 
     def __post_init__(self) -> None:
         self._comparisons: deque[Comparison] = deque()
-        """The next in turn first."""
+        """The comparisons under way; the first one gets the next part."""
         self._n_since = 0
         """Posts decided since the last part."""
         self._n_unique = self._n_found = self._n_missed = self._n_skipped = self._n_given_up = 0
@@ -197,14 +197,14 @@ class LiveAudit:
             self._comparisons.remove(comparison)
 
     def _give_up(self, comparison: Comparison) -> None:
-        """Skip the posts of a comparison that is under way."""
+        """Remove a comparison under way, and count its posts as skipped."""
         self._n_given_up += len(comparison)
         self._n_skipped += comparison.n_found_in_batch
         self._comparisons.remove(comparison)
 
 
 def sampled_places(first: int, n_posts: int, one_in: int) -> list[int]:
-    """Return the places of the sampled posts in a batch that begins at a position, rising.
+    """Return the places of the sampled posts in a batch of ``n_posts`` posts from position ``first`` on, rising.
 
     One of each ``one_in`` consecutive positions is sampled, chosen by a hash, so that no regularity of the stream
     matters.

@@ -25,7 +25,8 @@ FEWEST_SCORED, MOST_SCORED = 4, 256
 """Number of posts with the fewest differing bits that are scored: at least `FEWEST_SCORED`, and for short texts
 `MOST_SCORED`, or the limit of the query if that is more."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
-"""Posts that one search looks at; and at once, while no post is decided, for one or two milliseconds."""
+"""Maximum number of posts that one search reads, and that it reads at a time. Each read takes one or two milliseconds,
+during which no post is decided."""
 
 
 def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
@@ -93,7 +94,7 @@ UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have com
 
 
 def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
-    """Return the judgement of pairs by their bands, with exact scores even below the threshold."""
+    """Judge each pair by the rules of its band, int32[n_pairs], with exact scores even below the threshold."""
     plan = steps.components.bands.plan
     judged = plan.judge(local.pairs, bands)
     for which, verifier in enumerate(plan.verifiers):
@@ -140,7 +141,7 @@ def list_posts(
 ) -> PostList:
     """Return the posts that match a search; see `hybriddup.Window.posts`.
 
-    ``posts_before`` returns the posts at some positions before one; None = the latest.
+    ``posts_before`` takes a position and a number n, and returns the posts at n positions before it; None = the latest.
     """
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
     is_search = bool(wanted) or of is not None
@@ -164,7 +165,7 @@ def is_duplicate_of(post: StoredPost, post_id: PostId) -> bool:
 
 
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
-    """Return the 95 % interval of the estimated recall, whatever the unknown posts are; None without an estimate."""
+    """Return the 95 % interval of the estimated recall, wide enough for posts not yet verified; None = no estimate."""
     n_duplicates = audit.n_found + audit.n_missed
     if not n_duplicates:
         return None

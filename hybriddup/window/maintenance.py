@@ -33,7 +33,7 @@ logger = logging.getLogger("hybriddup")
 
 @dataclass
 class MaintainedState:
-    """A window that is open, apart from deciding: its store, and what it holds in memory. One call at a time."""
+    """An open window without the methods that decide: its store, and the memory derived from it. One call at a time."""
 
     steps: Steps
     timing: WindowTime
@@ -78,7 +78,7 @@ class MaintainedState:
         self.watermark = self.last_time = self.store.watermark()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
-        """Change the memory after the store. If that fails, log it and derive the memory again."""
+        """Call ``change``, which updates the memory after the store; if it fails, log that and rebuild the memory."""
         try:
             change()
         except Exception as error:
@@ -95,7 +95,7 @@ class MaintainedState:
         return self.store.posts(positions)
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before one, without deleted ones; None = the latest."""
+        """Return the posts at the ``n`` positions before ``position``, None = the latest, without deleted ones."""
         first, end = self.store.first_position, self.store.next_position
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
@@ -116,7 +116,7 @@ class MaintainedState:
         return self.weights_learn or self.verifiers_learn or self.blocks_learn
 
     def n_until_learning(self, n: int) -> int:
-        """Return how many of the next ``n`` posts come before the window learns."""
+        """Return how many more posts the window takes before it learns; ``n`` if nothing is left to learn."""
         return FIT_AT - self.store.next_position if self.is_learning else n
 
     def learn_if_due(self) -> None:
@@ -134,7 +134,7 @@ class MaintainedState:
             )
 
     def learn(self) -> None:
-        """Learn from the posts so far, for good: weights of tokens, and what the block index and verifiers keep."""
+        """Learn from the posts so far, once and for good: token weights, and the data of block index and verifiers."""
         weights_learn = self.weights_learn
         if weights_learn or self.blocks_learn:
             self.n_remembered = STALE  # even if the rest fails: fingerprints or keys are different from here on
@@ -153,7 +153,7 @@ class MaintainedState:
             self.catch_up()
 
     def save_learned(self) -> None:
-        """Store the learned data; if that fails, it is stored with the next posts, which are decided with it."""
+        """Store the learned data; if that fails, log it, so that the data is stored with the next posts."""
         try:
             self.store.set_meta(self.unsaved)
             self.unsaved = {}

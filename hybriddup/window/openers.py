@@ -64,7 +64,7 @@ class ReadOnlyWindow(Window):
 
     @contextmanager
     def _current(self) -> Iterator[WindowState]:
-        """Give the state, brought up to date with the store; neither changes during the query."""
+        """Yield the state, brought up to date with the store; neither changes during the query."""
         state = self._open_state()
         assert isinstance(state, WindowState)  # noqa: S101  what `_open` returns
         # the writer has learned something that this window lacks, or an update was interrupted
@@ -77,7 +77,7 @@ class ReadOnlyWindow(Window):
             yield state
 
     def _open(self) -> WindowState:
-        """Return the state of the store at one moment."""
+        """Open the store, and return the state of the window, read from one snapshot of the store."""
         store = self._open_store()
         with store.reading():
             state = open_state(lambda: store, self._options)
@@ -87,7 +87,7 @@ class ReadOnlyWindow(Window):
 
 
 def follow(state: WindowState) -> None:
-    """Add the posts that the store has gained, and forget those that it has forgotten."""
+    """Bring the memory up to date with the store: add new posts, and remove those deleted or forgotten there."""
     first, state.n_remembered = state.n_remembered, STALE  # until everything is there
     end = state.store.next_position
     if first < end:

@@ -16,7 +16,7 @@ from hybriddup.window.stores.store import WindowStore
 
 
 def open_state(open_store: Callable[[], WindowStore], options: WindowOptions) -> WindowState:
-    """Return the state of a window over a store, which is opened after the components were created without error."""
+    """Create the components of a window, then open its store, and return the state of the window."""
     components = Components.create(options.settings, options.registry, options.workers)
     learns_weights = learns(components)
     store = open_store()

@@ -46,11 +46,11 @@ class PreparedTexts(NamedTuple):
     compared: Sequence[str]
     """The compared part of each; see `hybriddup.run.components.Components.compared`."""
     keys: list[tuple[bool, str]]
-    """Whether each text has words, and what must be equal in an exact repeat."""
+    """The keys of the texts for exact repeats; see `exact_keys`."""
     hashes: UInt64s
     """uint64[n]: hash of each key, not 0."""
     batch: Batch
-    """The texts; positions in a batch that is decided rise by one."""
+    """Positions, block keys and fingerprints of the texts. In a batch to be decided, positions are consecutive."""
     searchable: Bools
     """bool[n]: which texts could be near repeats; the others have no block keys."""
 
@@ -121,11 +121,11 @@ class Steps:
     workers: int
 
     def normalize(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts of posts as they are compared."""
+        """Return the normalized texts of posts."""
         return list(self.components.normalizer.normalize_batch(texts))
 
     def prepare(self, raw: Sequence[str], normalized: Sequence[str], positions: Int64s) -> PreparedTexts:
-        """Return normalized texts ready to be looked up, at these positions."""
+        """Compute fingerprints, keys and limits of texts, so that they can be looked up; ``raw`` are texts as sent."""
         workers = self.workers if len(raw) >= FEWEST_IN_PARALLEL else 1
         compared = self.components.compared(normalized)
         sketches_of = start_in_background(
@@ -149,11 +149,11 @@ class Steps:
         maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
 
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
-        """Return these texts as verifiers take them."""
+        """Return the context from which verifiers score pairs of these texts."""
         return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
 
     def earlier_texts(self, normalized_at: TextsAt) -> EarlierTexts:
-        """Return a cache of the texts of the window."""
+        """Return an empty cache of the texts of the window; ``normalized_at`` reads those that it lacks."""
         return EarlierTexts(normalized_at, self.components.compared)
 
     @cached_property
@@ -166,14 +166,14 @@ class Steps:
     ) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs the verifiers accept, and the accepted pairs.
 
-        Pairs are of positions; ``later`` is a prepared text, ``earlier`` too or a text of the window.
+        Pairs are given by position: ``later`` is a prepared text, and ``earlier`` a prepared text or one of the window.
         """
         local = self.localize(pairs, prepared, earlier)
         accepted, verified = self.components.bands.verify(local.pairs, local.context)
         return accepted, verified.of(pairs.take(accepted))
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
-        """Return the pairs by place among the texts that they need, and give these texts to the verifiers."""
+        """Collect the texts of the pairs, give them to the verifiers, and number the pairs by place among them."""
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
@@ -199,9 +199,9 @@ class LocalPairs(NamedTuple):
 def exact_keys(
     normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools, positions: Int64s, without_text: str
 ) -> list[tuple[bool, str]]:
-    """Return whether each text has words, and what must be equal in an exact repeat.
+    """Return the key of each text: whether it has words, and a string. Exact repeats are posts with equal keys.
 
-    That is the normalized text if it has words, else `key_as_sent`. If no text is left, the key contains the position
+    The string is the normalized text if it has words, else `key_as_sent`. If no text is left, it contains the position
     of the post, so that it equals no other, unless ``without_text`` is ``compare``.
     """
     keeps = without_text != "compare"
@@ -214,18 +214,18 @@ def exact_keys(
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return what must be equal in posts without words: the post as sent, with repeated signs collapsed."""
+    """Return the key string of a post without words: normalized text, then ``sent`` with repeated signs collapsed."""
     return f"{normalized}\0{without_repeats(sent)}"
 
 
 def text_numbers(keys: Sequence[tuple[bool, str]]) -> Int64s:
-    """Return int64[n]: equal numbers for equal keys, from 0."""
+    """Return int64[n]: a number for each key, from 0; equal keys have equal numbers."""
     numbers: dict[tuple[bool, str], int] = {}
     return np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(keys))
 
 
 def without_keys(keys: UInt64s, searchable: Bools) -> UInt64s:
-    """Return block keys uint64[n, n_keys], `NO_KEY` for texts that are not searchable, bool[n]."""
+    """Return block keys, uint64[n, n_keys], with `NO_KEY` for the texts that are not ``searchable``, bool[n]."""
     return keys if searchable.all() else np.where(searchable[:, None], keys, np.uint64(NO_KEY))
 
 

@@ -1,4 +1,4 @@
-"""What plugins that open windows import: the options of a window, its type, and the Protocol of an opener."""
+"""The interface for plugins that open windows: the options of a window, its type, and the Protocol of an opener."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class WindowOpener(Protocol):
         Raises
         ------
         ConfigError
-            The URL cannot be meant.
+            The URL is not valid for this scheme.
         StoreError
             The store cannot be reached, or cannot be opened in this way.
         WindowError
-            The fingerprints of the store are others than the settings make.
+            The settings make fingerprints that differ from the fingerprints in the store.
         """

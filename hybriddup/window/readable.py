@@ -150,7 +150,7 @@ class ReadableWindow:
                 state.close()
 
     def _ask(self, question: Callable[[OpenState], T]) -> T:
-        """Return the result of a query; no other call of the state runs meanwhile."""
+        """Call ``question`` with the state and return its result; meanwhile, no other call uses the state."""
 
         def answer() -> T:
             with self._lock, self._current() as state:
@@ -161,7 +161,7 @@ class ReadableWindow:
 
     @contextmanager
     def _current(self) -> Iterator[OpenState]:
-        """Give the state, up to date for a whole query."""
+        """Yield the state, up to date with the store, for the duration of one query."""
         yield self._open_state()
 
     def _open_state(self) -> OpenState:

@@ -132,7 +132,7 @@ class Decision:
 
 
 def decision_of(post: StoredPost) -> Decision:
-    """Return the answer about a stored post, whose id is new."""
+    """Return the decision on a stored post, not marked as ``repeated``."""
     position, post_id, _, _, evidence = post
     return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
 
@@ -211,7 +211,7 @@ class WindowStats:
     store_bytes: int | None
     """Size of the store; None if the store does not report it, as HBase."""
     index: str
-    """The shape of the live index."""
+    """Description of the live index."""
     seconds_ahead: float = 0.0
     """Seconds by which the watermark is ahead of the clock; posts expire late by as much. See `Window.rewind`."""
     limits_hit: Mapping[str, int] = field(default_factory=dict)
@@ -241,7 +241,7 @@ class Counts:
     limits_hit: Counter[str] = field(default_factory=Counter)
     """How often each limit was hit, in addition to the counts of the live index."""
     seconds: Counter[str] = field(default_factory=Counter)
-    """Time by step."""
+    """Time by step, in seconds."""
 
     def decided(self, outcomes: Iterable[tuple[str, str]]) -> None:
         """Count decided posts by outcome (kept, exact or near) and length band."""
@@ -270,7 +270,7 @@ def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) ->
 
 
 def as_post(place: int, post: object, *, timed: bool = True) -> Post:
-    """Return a validated post; see `as_posts`."""
+    """Validate the item at ``place`` of a list as a post; InputError, with the place, if it is not one."""
     if isinstance(post, str):
         return Post(post)
     text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
@@ -281,7 +281,7 @@ def as_post(place: int, post: object, *, timed: bool = True) -> Post:
 
 
 def fields_of(place: int, post: object) -> tuple[object, object, object]:
-    """Return the fields of a mapping; InputError if it is none. A missing value is an empty text, as in a run."""
+    """Return text, id and time of a mapping; InputError for anything else. A null text counts as empty, as in a run."""
     if not isinstance(post, (dict, Mapping)):  # the check for dict is fast
         raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
     text = post.get("text", MISSING)
@@ -296,7 +296,7 @@ def made_id(position: int) -> str:
 
 
 def checked_id(place: int, post_id: object) -> str | int | None:
-    """Return an id; InputError if it is neither text nor a whole number of 64 bits, or looks like a made one."""
+    """Return an id; InputError if it is neither text nor a whole number of 64 bits, or looks like a generated id."""
     if post_id is None:
         return None
     if isinstance(post_id, str):
@@ -316,7 +316,7 @@ def checked_id(place: int, post_id: object) -> str | int | None:
 
 
 def checked_time(place: int, created_at: object) -> float | None:
-    """Return a time in seconds since 1970, as `parse_time` reads it; None if there is none."""
+    """Convert a ``created_at`` to seconds since 1970, None if it is None; InputError if `parse_time` cannot read it."""
     if created_at is None:
         return None
     if (seconds := parse_time(created_at)) is not None:

@@ -57,7 +57,7 @@ class WindowState(MaintainedState):
         return known
 
     def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
-        """Split posts where the window learns, so that this does not depend on how posts are sent."""
+        """Split posts at the point where the window learns, so that decisions do not depend on the batches."""
         if not posts:
             return []
         n_first = self.n_until_learning(len(posts))
@@ -91,14 +91,14 @@ class WindowState(MaintainedState):
                 self.live_audit.follow(prepared, times, verdicts, self)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
-        """Return the values to store with a batch."""
+        """Return the values to store with a batch: the watermark, and learned data and edges if they are due."""
         meta = {WATERMARK: packed(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
         return meta
 
     def pack(self, stored: Sequence[StoredPost], prepared: PreparedTexts, columns: KeptColumns) -> Derived | None:
-        """Return the derived data of a batch, from the columns of its kept posts; None = the store has none."""
+        """Return the derived data of a batch, with ``columns`` of its kept posts; None if the store keeps none."""
         form = self.derived.form
         if form is None:
             return None
@@ -146,7 +146,7 @@ class WindowState(MaintainedState):
     def keepers(
         self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts
     ) -> dict[int, tuple[PostId, int]]:
-        """Return the id and the position of each keeper by its position."""
+        """Map the position of each kept post that has duplicates in the batch to its id and position."""
         first = int(prepared.positions[0])
         positions = sorted({*verdicts.exact.values(), *verdicts.near.values()})
         of_window = self.store.posts(np.array([position for position in positions if position < first], np.int64))

@@ -1,4 +1,4 @@
-"""Protocols of the state behind an open window, and what a window is opened with."""
+"""Protocols of the state behind an open window, and the options with which a window is opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """What a window is opened with, checked."""
+    """The validated options with which a window is opened."""
 
     settings: Settings
     registry: Registry
@@ -39,26 +39,29 @@ class KeptIndex(Protocol):
         """Return the pairs of texts with kept posts."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return the rank from the newest of an earlier text in each key of a later one, 0 = not found."""
+        """Return int64[n, n_probes]: the rank of an earlier text, from the newest, under each key of a later one.
+
+        ``rows`` int64[n] are rows of ``texts``, ``earlier`` int64[n] the texts to rank. The rank is 0 if not found.
+        """
 
 
 class KeptPostsOfBatch(Protocol):
-    """The kept posts that a batch is decided against: all of a window, or those that the batch met in a shared one."""
+    """The kept posts that a batch is decided against: all of a window, or the candidates found in a shared window."""
 
     @property
     def index(self) -> KeptIndex:
-        """Finds them."""
+        """The index that finds these posts."""
 
     @property
     def horizon(self) -> float:
-        """Seconds for which they match."""
+        """Seconds for which a kept post can match."""
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts are within the horizon when posts of the batch are decided."""
+        """Return bool[n]: whether kept posts ``earlier`` are within the horizon of the batch's posts at ``places``."""
 
 
 class WindowSizes(NamedTuple):
-    """What a window has at the moment, for its counts."""
+    """Current counts and sizes of a window, as `WindowStats` shows them."""
 
     n_kept: int
     """Kept posts that still match."""
@@ -85,7 +88,7 @@ class OpenState(Protocol):
         """Return the time at which texts are looked up, and the watermark."""
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Return texts ready to be looked up, after all posts."""
+        """Prepare texts for a look-up, with positions after all posts."""
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
@@ -94,7 +97,7 @@ class OpenState(Protocol):
         """Return the pairs of one text and the kept posts that still match it; ``earlier`` holds positions."""
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
-        """Return the post with an id."""
+        """Return the post with an id; None if there is none."""
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions."""
@@ -103,7 +106,7 @@ class OpenState(Protocol):
         """Return the normalized texts of kept posts."""
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before one; None = the latest."""
+        """Return the posts at the ``n`` positions before ``position``; None = the latest."""
 
     def delete(self, post_id: PostId) -> bool:
         """Remove a post; see `hybriddup.Window.delete`."""

@@ -14,12 +14,12 @@ from hybriddup.errors import ConfigError, HybriddupError, StoreError
 from hybriddup.steps.options import quote
 
 URL = re.compile(r"([a-z][a-z0-9+.-]+)://|(memory):$|(file):/", re.IGNORECASE)
-"""A single letter is a drive, and paths may have a colon."""
+"""Pattern of URLs. Paths with a colon, also after the letter of a drive, do not match."""
 MEMORY = "memory:"
 SECRET = re.compile("pass|secret|token|key|auth", re.IGNORECASE)
 """Pattern of the names of secret options in the query of a URL."""
 PARTS = re.compile(r"file:(?://([^/?#]*))?([^?#]*)(.*)", re.IGNORECASE | re.DOTALL)
-"""Host, path, and what must not follow."""
+"""Pattern of ``file:`` URLs, with groups for host, path, and the rest, which must be empty."""
 
 
 def url_of(path: str | Path | None) -> tuple[str, str]:

@@ -62,7 +62,10 @@ def check_all_there(client: httpx.Client, n_acknowledged: int) -> None:
 def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(2 * 2**20))
-    with serving(small_disk / "window", is_forked=False) as served, httpx.Client(base_url=served.address, timeout=60) as client:
+    with (
+        serving(small_disk / "window", is_forked=False) as served,
+        httpx.Client(base_url=served.address, timeout=60) as client,
+    ):
         n, refused = send_until_refused(client)
         assert (refused.status_code, refused.json()["error"]) == (507, "disk_full")
         assert set(refused.json()) == SHAPE
@@ -81,14 +84,20 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) 
         code, said = served.end()
     assert code == 0
     check_only_the_cause_is_said(said)
-    with serving(small_disk / "window", is_forked=False) as served, httpx.Client(base_url=served.address, timeout=60) as client:
+    with (
+        serving(small_disk / "window", is_forked=False) as served,
+        httpx.Client(base_url=served.address, timeout=60) as client,
+    ):
         check_all_there(client, n)
 
 
 @pytest.mark.slow
 def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Path) -> None:
     """As with a limit or a quota of the system."""
-    with serving(tmp_path / "window", is_forked=False) as served, httpx.Client(base_url=served.address, timeout=60) as client:
+    with (
+        serving(tmp_path / "window", is_forked=False) as served,
+        httpx.Client(base_url=served.address, timeout=60) as client,
+    ):
         limit_files(served, 2 * 2**20)
         n, refused = send_until_refused(client)
         assert (refused.status_code, refused.json()["error"]) in {(503, "window_failed"), (507, "disk_full")}

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 400, 215
 TOP, RIGHT, BOTTOM = 8, 8, 24
-"""Room around the bars; the labels of the x axis are below them."""
+"""Margins around the bars; the bottom one has the labels of the x axis."""
 CHARACTER = 8
 """Width of a character of a label, on phones, where labels are larger."""
 X_TICKS, Y_TICKS = 6, 5
-"""Most ticks of an axis, next to the one at zero."""
+"""Largest number of ticks on each axis, in addition to the one at zero."""
 MOST_BINS = 50
 WIDEST_BAR = 70
 LEAST_HEIGHT = 1.5
-"""Height of a bar that its number would make too low to be seen."""
+"""Minimum height of a bar, so that it can be seen."""
 LINE_WIDTH = 1.5
 
 
@@ -31,16 +31,16 @@ class Mark(NamedTuple):
     width: float
     height: float
     label: str
-    """What it shows: ``0.98 to 1: 4,899 near repeats``."""
+    """Range and value, such as ``0.98 to 1: 4,899 near repeats``."""
 
 
 class Series(NamedTuple):
     """Marks of one color."""
 
     name: str
-    """What they are; it names the color too."""
+    """Name of the marks, which also selects their color."""
     total: str
-    """The number that they show together, or the limits."""
+    """Sum of the bars, or the limits, as text."""
     marks: list[Mark]
 
 
@@ -58,7 +58,7 @@ class Chart(NamedTuple):
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     left: float
-    """Where the bars begin; the labels of the y axis are left of it."""
+    """x coordinate at which the bars begin; the labels of the y axis are left of it."""
     unit: float
     """Height of a bar for 1."""
     width: int = WIDTH
@@ -68,7 +68,7 @@ class Chart(NamedTuple):
 
 
 def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
-    """Return a chart with a bar for each label, made of the numbers of all series, by the names of their colors."""
+    """Return a chart with a bar for each label: the numbers of all series, stacked. ``series`` are given by name."""
     chart = _chart(int(np.sum(list(series.values()), axis=0).max()))
     room = (chart.right - chart.left) / len(labels)
     width = min(0.88 * room, WIDEST_BAR)
@@ -85,7 +85,7 @@ def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> 
 
 
 def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[float]], bin_width: float) -> Chart:
-    """Return how many values of each series fall into bins, with lines at some limits, by the names of their colors.
+    """Return a chart of the number of values per bin, with a line at each limit; series and limits are given by name.
 
     Bins begin at multiples of ``bin_width``; wider ones are taken if there would be more than fifty. A width of 1 is
     for whole numbers: each is in the middle of its bar, and the lines are behind it.
@@ -114,7 +114,7 @@ def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[
 
 
 def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.float64]:
-    """Return float64[n_bins + 1]: where bins begin and the last one ends."""
+    """Return float64[n_bins + 1]: the edges of the bins."""
     first = np.floor(np.round(values.min() / bin_width, 6))
     last = max(first + 1, np.ceil(np.round(values.max() / bin_width + shift, 6)))
     step = max(1, ceil((last - first) / MOST_BINS))
@@ -122,13 +122,13 @@ def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.f
 
 
 def _range(first: float, end: float, shift: float) -> str:
-    """Return the values of a bin, which ends before the next one begins."""
+    """Return the range of values of a bin, as text."""
     first, last = first + shift, end - shift
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
 def _chart(most: int) -> Chart:
-    """Return a chart without marks, whose y axis reaches at least to a number."""
+    """Return a chart without marks, whose y axis reaches at least to ``most``."""
     step = max(1, round(_step(most, Y_TICKS)))
     numbers = range(0, step * max(1, ceil(most / step)) + 1, step)
     unit = (HEIGHT - BOTTOM - TOP) / numbers[-1]

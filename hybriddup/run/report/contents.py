@@ -83,7 +83,7 @@ class Contents:
 
     @cached_property
     def near(self) -> Int64s:
-        """int64[n_near]: places of the near repeats in `removed`."""
+        """int64[n_near]: indices of the near repeats in `removed`."""
         return np.flatnonzero(~self.removed.columns.is_exact)
 
     @cached_property
@@ -121,7 +121,7 @@ class Contents:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """Other facts about the run, without those that vary between equal runs."""
+        """Other facts about the run, as names and values; none of them varies between equal runs."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
         interval = f" ± {margin:.4f}" if margin else ""
@@ -211,7 +211,7 @@ def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair
 
 
 def evenly_by_score(scores: Float64s, n: int) -> Int64s:
-    """Return int64: places of up to ``n`` scores from all parts of their range, by rising score."""
+    """Choose up to ``n`` scores spread over their range; return their indices, int64, by rising score."""
     order = np.argsort(scores, kind="stable")
     if len(scores) <= n:
         return order

@@ -1,4 +1,4 @@
-"""Marks the differences of two texts, in words and the marks between them."""
+"""Mark the differences of two texts: different words, and different punctuation between words."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class DerivedState:
     """How kept posts are packed for the store; None = the store keeps no records."""
     kept: KeptPosts = field(default_factory=KeptPosts)
     exact: HashTable = field(default_factory=HashTable)
-    """Hashes of what the kept posts must be equal in, by the numbers of `KeptPosts`."""
+    """Hashes of the exact-repeat keys of the kept posts, under the numbers of `KeptPosts`."""
 
     @property
     def n_bytes(self) -> int:
@@ -75,10 +75,10 @@ class DerivedState:
         return found
 
     def add(self, columns: KeptColumns, looked_up: Batch | None = None, is_kept: Bools | None = None) -> None:
-        """Make kept posts findable, and count the look-ups of crowded keys.
+        """Add kept posts to memory, and count the look-ups of crowded keys.
 
-        ``looked_up`` are the texts that looked something up, ``is_kept`` bool[n] which of them were kept; None = only
-        the kept posts.
+        ``looked_up`` are the texts that were looked up, ``is_kept`` bool[n] whether each was kept; None = the texts in
+        ``columns``, all kept.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes)

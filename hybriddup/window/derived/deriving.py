@@ -20,7 +20,7 @@ from hybriddup.window.stores import READ_TOGETHER, Derived, Span
 from hybriddup.window.stores.store import WindowStore
 
 FEWEST_IN_RING = 2**10
-"""Texts for which the ring of texts has room at first, at least."""
+"""Smallest initial capacity of the ring of texts."""
 ROOM_TO_GROW = 1.5
 """A window that is opened is laid out for this many times the posts of the store."""
 
@@ -28,13 +28,13 @@ logger = logging.getLogger("hybriddup")
 
 
 def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
-    """Return posts of the store as they were when they were looked up."""
+    """Normalize stored posts and compute their fingerprints and keys, as when they were decided."""
     texts, positions = [post.text for post in posts], np.array([post.position for post in posts], np.int64)
     return steps.prepare(texts, steps.normalize(texts), positions)
 
 
 def build_derived_state(steps: Steps, store: WindowStore, horizon: float, *, writes: bool) -> DerivedState:
-    """Return the memory of a window over a store whose posts match for some seconds; see `derive`."""
+    """Build the memory of a window from its store; ``horizon`` is in seconds, and ``writes`` is as in `derive`."""
     n_texts = int(ROOM_TO_GROW * (store.next_position - store.first_position))
     size = WindowSize(
         max(n_texts, FEWEST_TEXTS),
@@ -79,7 +79,7 @@ def derive_columns(span: Span, derived: DerivedState, steps: Steps, store: Windo
 
 
 def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[StoredPost]]:
-    """Yield the kept posts at some positions, some at a time; all posts there are read and must be sound."""
+    """Yield lists of the kept posts from ``first`` up to ``end``; StoreError if any post there is damaged."""
     first = max(first, store.first_position)
     for begin in range(first, end, READ_TOGETHER):
         posts = store.posts(np.arange(begin, min(begin + READ_TOGETHER, end)))

@@ -26,21 +26,21 @@ class KeptPosts:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)
         self._times: Float64s = np.zeros(SMALLEST)
         self._latest: Float64s = np.zeros(SMALLEST)
-        """The largest time or watermark up to each, so that they never fall."""
+        """For each post, the largest time or watermark so far; they never fall."""
         self._first = self._end = 0
         self._moved_out = 0
-        """Posts that were in the columns before those that are there now."""
+        """Number of forgotten posts that are no longer in the columns."""
         self._deleted: Int64s = np.zeros(0, np.int64)
-        """Positions that are in the columns still."""
+        """Positions of deleted posts that are still in the columns."""
         self._longest_lag = 0.0
-        """Seconds by which the time of a remembered post is before the largest up to it, at most."""
+        """Upper bound, in seconds, on how far the time of a remembered post is before the largest time up to it."""
 
     def __len__(self) -> int:
         return self._end - self._first
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the columns."""
+        """Memory that the columns take, in bytes."""
         return self._positions.nbytes + self._times.nbytes + self._latest.nbytes
 
     def add(self, positions: Int64s, times: Float64s, watermarks: Float64s) -> None:
@@ -109,19 +109,19 @@ class KeptPosts:
 
     @property
     def first_position(self) -> int:
-        """The first position that is remembered; without any, the one after the last that was."""
+        """Position of the first remembered post; if there is none, the position after the last one forgotten."""
         return self._position_at(self._first)
 
     def _position_at(self, place: int) -> int:
-        """Return the position at a place of the columns; after the last one, the next that it could be."""
+        """Return the position at a place of the columns; for the end of the columns, the last position plus 1."""
         if place < self._end:
             return int(self._positions[place])
         return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
-        """Forget the posts at the front up to which no time or watermark was after this time; return how many.
+        """Forget posts from the front, as long as no time or watermark so far is after ``time``; return how many.
 
-        So no post goes too early; one that came late may stay a little longer than it matches.
+        So no post is forgotten too early; one that came late may stay a little longer than it matches.
         """
         n = int(np.searchsorted(self._latest[self._first : self._end], time, side="right"))
         self._first += n
@@ -134,7 +134,7 @@ class KeptPosts:
         return n
 
     def n_after(self, time: float) -> int:
-        """Return how many remembered posts have a later time; only those are looked at whose time may be before."""
+        """Return how many remembered posts have a time after ``time``; reads only times that may not be after it."""
         _, times, _ = self.columns()
         n = self._n_unsure(time)
         n_deleted = int((self._times_at(self._deleted) > time).sum())
@@ -145,14 +145,14 @@ class KeptPosts:
         return self._position_at(self._first + self._n_unsure(time))
 
     def _n_unsure(self, time: float) -> int:
-        """Return how many posts, the first of all, may have a time up to this one."""
+        """Return how many posts at the front may have a time up to ``time``; the posts after them have later times."""
         _, _, latest = self.columns()
         return int(np.searchsorted(latest, time + self._longest_lag + ROUNDING, side="right"))
 
     def forget_wrong_times(self, watermark: float, horizon: float) -> int:
         """Forget the posts at the front that are over a horizon ahead of the watermark; return how many.
 
-        None is, where most of the last posts are ahead: the watermark is still catching up with them after a pause.
+        It forgets none if most of the latest posts are ahead: then the watermark is still catching up after a pause.
         """
         _, times, _ = self.columns()
         if not len(times) or times[0] <= watermark + horizon or np.median(times[-RECENT:]) > watermark:
@@ -171,21 +171,21 @@ def longest_lag(times: Float64s, latest: Float64s) -> float:
 
 
 class KeptColumns(NamedTuple):
-    """Some kept posts in order."""
+    """Columns of some kept posts, in the order of their positions."""
 
     positions: Int64s
     """int64[n], rising."""
     times: Float64s
     """float64[n]: seconds since 1970."""
     watermarks: Float64s
-    """float64[n]: when each was decided."""
+    """float64[n]: the watermark when each post was decided."""
     hashes: UInt64s
-    """uint64[n]: of what each must be equal in to be an exact repeat."""
+    """uint64[n]: the hash of each post's key for exact repeats."""
     texts: Batch
     """The texts that could have near repeats, with their positions."""
 
     def take(self, chosen: Bools) -> KeptColumns:
-        """Return some of the posts, bool[n]."""
+        """Return the posts for which ``chosen``, bool[n], is True."""
         texts = self.texts.take(np.flatnonzero(chosen[np.searchsorted(self.positions, self.texts.positions)]))
         return KeptColumns(
             self.positions[chosen], self.times[chosen], self.watermarks[chosen], self.hashes[chosen], texts

@@ -26,9 +26,9 @@ from hybriddup.window.preparing import Steps
 from hybriddup.window.stores import Derived
 
 VERSION = 6
-"""Raised when the same fields come to mean something else."""
+"""Version of the records; increased when the meaning of a field changes."""
 NOT_FINDABLE = -1
-"""In place of the length of a text that has no near repeats."""
+"""Stored instead of the length of a text that cannot have near repeats."""
 POSTS_PER_PART = 2**14
 """Posts whose records are stored as one value; SQLite refuses values of a gigabyte."""
 
@@ -41,7 +41,7 @@ class RecordForm:
 
     dtype: np.dtype[np.void]
     made_with: str
-    """An id of all that; records of another one are not used."""
+    """Id of everything that the records depend on; records with another id are not used."""
     bands: Bands
     """Determine the limits of each length, which are not in the records."""
     index: BlockIndex
@@ -91,7 +91,7 @@ class RecordForm:
         return records
 
     def columns(self, packed: bytes) -> KeptColumns:
-        """Return the kept posts of records."""
+        """Unpack records into the columns of their kept posts."""
         records: Records = np.frombuffer(packed, self.dtype)
         findable = records[records["length"] != NOT_FINDABLE]
         found, bits = column(findable, "position"), column(findable, "bits")
@@ -103,7 +103,7 @@ class RecordForm:
         return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
 
     def keys_and_probes(self, findable: Records, bits: UInt64s) -> tuple[UInt64s, UInt64s]:
-        """Return the keys of texts, and the keys that they would be looked up by."""
+        """Return the block keys of texts, and the probes, the keys by which the texts are looked up."""
         index = self.index
         if not index.reads_texts:
             keys = index.keys([""] * len(bits), bits)

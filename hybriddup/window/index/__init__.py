@@ -1,4 +1,4 @@
-"""Live index: what finds earlier texts of a window, and lets go of those that have left it."""
+"""The live index of a window: it finds earlier texts, and forgets those that have left the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORTHWHILE = 64
 
 @dataclass(frozen=True)
 class WindowSize:
-    """What a live index may know of its window."""
+    """The properties of a window that determine how its live index is laid out."""
 
     n_texts: int
     """Expected number of texts; with more, the index grows."""
@@ -29,13 +29,13 @@ class WindowSize:
     """Width of the fingerprints: 64 or 128."""
     workers: int = 1
     sketched: bool = False
-    """Whether a sketch of the characters is kept of each text, 32 bytes, so that fewer pairs are handed on."""
+    """Whether the index has a sketch of the characters of each text, 32 bytes, with which it rules out more pairs."""
     n_first: int | None = None
     """Number of texts that the ring has room for at first; it grows. None = ``n_texts``."""
 
 
 class LiveIndex(ABC):
-    """The texts of a window that can be found. They are in a ring, whatever kind of index looks them up.
+    """Finds the texts of a window. Every kind of live index has them in a `TextRing`.
 
     One thread at a time may call it. The limits of a text are a function of its length, the same in every call.
     """
@@ -48,16 +48,16 @@ class LiveIndex(ABC):
 
     @property
     def n_texts(self) -> int:
-        """Texts that can be found."""
+        """Number of texts that can be found."""
         return self._ring.n_texts
 
     @property
     def sketched(self) -> bool:
-        """Whether sketches of the characters are kept of each text."""
+        """Whether the index has a sketch of the characters of each text."""
         return self._ring.sketched
 
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
-        """Return the pairs of these texts with texts that were added and not forgotten; ``later`` is a row of them.
+        """Return pairs of ``texts`` with texts that were added and not forgotten; ``later`` is a row of ``texts``.
 
         Two texts are a pair if they share a key, the earlier one is among the newest ``max_bucket_size`` texts of that
         key, and they are within the limits of the shorter one. If the index has sketches and ``counts_characters``,
@@ -82,18 +82,18 @@ class LiveIndex(ABC):
 
     @abstractmethod
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of the later texts, and what that took."""
+        """Return the pairs of the later texts with earlier ones, and the counts of the look-ups."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: the rank from the newest of an earlier text in each key of a later one.
 
-        ``rows`` int64[n] are rows of later texts, ``earlier`` int64[n] positions. The rank is 0 if the earlier text is
-        not looked at, and 1 for every key if no text is left out.
+        ``rows`` int64[n] are rows of later texts, ``earlier`` int64[n] positions. The rank is 0 if a look-up does not
+        reach the earlier text. An index that compares with all texts returns 1 for every key.
         """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Make the kept ones of these texts findable, and count the look-ups of all that met a crowded key.
+        """Add the texts with ``is_kept``, bool[n], and count the look-ups of crowded keys by all of ``texts``.
 
         Positions rise from call to call.
         """
@@ -107,21 +107,21 @@ class LiveIndex(ABC):
         """
 
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
-        """Compare these with every text from a position on, up to about ``n_texts``, and return all the pairs.
+        """Compare ``later`` with every one of about ``n_texts`` texts from ``position`` on, and return all pairs.
 
-        The audit of the index uses this as the truth, a part at a time. ``later`` may have positions that were added;
-        their pairs are with earlier texts only.
+        The audit of the index uses them as the truth. ``later`` may have positions that were added; their pairs are
+        with earlier texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 
     def forget_before(self, position: int) -> None:
         """Stop finding texts before this position; a smaller position than an earlier one changes nothing.
 
-        Their memory is used again, a little at each call of `add`.
+        Their memory is reused, a little at each call of `add`.
         """
         self._ring.forget_before(position)
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of memory in use, of the arrays of the index."""
+        """Memory in use by the arrays of the index, in bytes."""
         return self._ring.n_bytes

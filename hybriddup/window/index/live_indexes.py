@@ -31,7 +31,7 @@ SEGMENTS_OF_WINDOW = 4
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
-    """Return an empty live index for a window, by a prepared block index.
+    """Return an empty live index of the kind that suits a prepared block index.
 
     Posting lists work for any block index; exact keys without a limit of the bucket take less memory in tables.
     """
@@ -66,7 +66,7 @@ class LiveLists(LiveIndex):
         return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Look the ranks up in the lists."""
+        """Return int64[n, n_probes]: the rank of an earlier text in the list of each key of a later one, 0 = absent."""
         numbers = self._ring.numbers_of(earlier)
 
         def find(first: int, last: int) -> Int64s:
@@ -75,14 +75,14 @@ class LiveLists(LiveIndex):
         return find_depths(find, len(rows), texts.probes.shape[1], self._workers)
 
     def remove(self, texts: Batch) -> None:
-        """Take texts out of the lists of their keys."""
+        """Remove texts from the lists of their keys."""
         numbers = self._ring.numbers_at(texts.positions)
         for keys, number in zip(texts.keys, numbers.tolist(), strict=True):
             if number >= 0:
                 self._lists.remove(keys, number, self._ring.first)
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Make the kept ones findable, and count the look-ups of all that met a crowded key."""
+        """Add the texts with ``is_kept``, bool[n], and count the look-ups of crowded keys by all of ``texts``."""
         numbers = np.zeros(0, np.int64)
         if is_kept.any():
             numbers = self._ring.append(texts.take(np.flatnonzero(is_kept)))
@@ -97,9 +97,9 @@ class LiveLists(LiveIndex):
 
 
 class LiveScan(LiveIndex):
-    """Compares a text with all; needs no keys, misses nothing, and takes about a nanosecond a text of the window.
+    """Compares each text with all texts of the window, without keys; takes about a nanosecond per comparison.
 
-    It is the oracle of the others.
+    It misses nothing, so it is the reference for the other indexes.
     """
 
     def __init__(self, size: WindowSize) -> None:
@@ -132,7 +132,7 @@ class LiveTables(LiveIndex):
         return self._ring.n_bytes + self._segments.entries.nbytes + self._segments.starts.nbytes
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Make the kept ones findable."""
+        """Add the texts with ``is_kept``, bool[n]."""
         ring, before = self._ring, self._ring.next
         super().add(texts, is_kept)
         if ring.span + self._largest > len(self._segments.entries) // self._n_tables:  # what they have room for
@@ -141,7 +141,7 @@ class LiveTables(LiveIndex):
             build_segments(self._segments, self._keys, ring.live, before)
 
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
-        """Find pairs by the bits of the fingerprints, which are what the probes were made of."""
+        """Find pairs by the bits of the fingerprints; the probes were made from these bits, and are not needed."""
         found: tuple[NearPairs, LookUpCounts] = look_up(self._segments, self._keys, self._ring.live, later)
         return found
 
@@ -158,7 +158,7 @@ class LiveTables(LiveIndex):
 
 
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
-    """Return the keys of tables, and which buckets texts look into, as the kernels take them."""
+    """Pack for the kernels the bits of each table's key, and the offsets of the buckets that a look-up reads."""
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))
     return BucketKeys(
@@ -167,11 +167,11 @@ def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
 
 
 def neighbour_offsets(key_bits: int, radius: int) -> UInt32s:
-    """Return uint32[n]: what flips up to ``radius`` of the key's bits, each once, 0 first."""
+    """Return uint32[n]: the masks that flip up to ``radius`` bits of a key of ``key_bits`` bits, beginning with 0."""
     flips = (sum(1 << bit for bit in chosen) for n in range(radius + 1) for chosen in combinations(range(key_bits), n))
     return np.fromiter(flips, np.uint32)
 
 
 def starts_of(parts: list[Int64s] | list[UInt32s]) -> Int64s:
-    """Return int64[n + 1]: where each part begins when they are put one after another."""
+    """Return int64[n + 1]: the start of each part in the concatenation of all, and the total length."""
     return np.cumsum([0, *map(len, parts)])

@@ -40,10 +40,10 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class PostingLists:
-    """The lists of all keys of the texts of a ring.
+    """Maps each block key to a list of the newest texts in a ring that have the key.
 
     A look-up reads the newest ``max_bucket_size`` live texts of a key, 0 = all. The result depends only on the order of
-    the texts: keys are compared exactly, and no key takes room from another. With more texts or keys than expected,
+    the texts: keys are compared exactly, and no key displaces texts of another. With more texts or keys than expected,
     pools of memory are copied to larger ones. With ``wide``, keys may be 2**32 or more, and take 4 bytes more.
     """
 
@@ -112,7 +112,7 @@ class PostingLists:
         return int(n_crowded)
 
     def remove(self, keys: UInt64s, number: int, first_live: int) -> None:
-        """Take a live text out of the lists of its keys uint64[n_keys]; see `add`.
+        """Remove a live text, given by its number, from the lists of its keys, uint64[n_keys].
 
         If the list was full, texts that had been dropped from it do not come back.
         """
@@ -139,7 +139,7 @@ class PostingLists:
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
-        """Return the ranks of texts in the lists of keys; see `hybriddup.kernels.live.look_ups`."""
+        """Return int32[n, n_keys]: ranks of earlier texts; arguments as in `hybriddup.kernels.live.look_ups`."""
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths
@@ -196,7 +196,7 @@ class PostingLists:
 
 
 def block_classes(ring_size: int) -> Int64s:
-    """Return int64[n_classes], rising: words of a block of each class; the last class holds a full list."""
+    """Return int64[n_classes], rising: the block sizes for lists, in words; the largest has room for a full list."""
     last = round_up(ring_size + 1)
     words = [FEWEST_WORDS]
     while words[-1] * CLASS_GROWTH < last:
@@ -209,12 +209,12 @@ def block_classes(ring_size: int) -> Int64s:
 
 
 def round_up(n_words: int) -> int:
-    """Return the next multiple of `FEWEST_WORDS`."""
+    """Round a number of words up to a multiple of `FEWEST_WORDS`."""
     return -(-n_words // FEWEST_WORDS) * FEWEST_WORDS
 
 
 def longer(pool: NDArray[Number], n_used: int, n: int) -> NDArray[Number]:
-    """Return a pool of ``n`` elements that begins with those used."""
+    """Copy the first ``n_used`` elements of a pool to a new one of ``n`` elements, which are otherwise zero."""
     larger: NDArray[Number] = np.zeros((n,), pool.dtype)
     larger[:n_used] = pool[:n_used]
     return larger

@@ -30,24 +30,24 @@ SPARE = 256
 GROWTH = 1.25
 """Minimum factor by which a full ring grows; its columns are copied one after another."""
 MOST_TEXTS = 2**31
-"""Places among the texts have 32 bits."""
+"""Maximum number of texts: places among them must fit into 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
 FEWEST_IN_SLICE = 2**18
-"""Comparisons that are worth a thread."""
+"""Smallest number of comparisons per thread."""
 MAX_PARTNER_LENGTH = 2**12
 """Longest length with limits of its own in `Partners`; longer texts use these."""
 
 
 class Scanned(NamedTuple):
-    """The result of comparing with a part of the texts of an index."""
+    """The pairs found by comparing with a range of the texts of an index."""
 
     pairs: CandidatePairs
     next_position: int | None
-    """Where to go on: the position of the next text; None = there is none."""
+    """Position of the next text to compare with; None = all were compared."""
 
 
 class LengthTable:
-    """The lengths of the texts, each with its number and its limits."""
+    """Numbers the distinct lengths of texts, and stores the limits of each."""
 
     def __init__(self) -> None:
         self.number_of: dict[int, int] = {}
@@ -79,7 +79,7 @@ class TextRing:
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
-        """The numbers of the oldest text and of the next one, and all between them are in the ring."""
+        """The texts in the ring have numbers from ``first`` up to, but not including, ``next``."""
         self._turn = IN_BLOCK
         """The number in slot 0. `IN_BLOCK` divides it and the capacity."""
         self._touched = 0
@@ -94,7 +94,7 @@ class TextRing:
 
     @property
     def span(self) -> int:
-        """The numbers from the oldest text to the newest, both among them."""
+        """Count of the numbers from the oldest text to the newest, inclusive."""
         return self.next - self.first
 
     @property
@@ -124,7 +124,7 @@ class TextRing:
         return numbers
 
     def forget_before(self, position: int) -> None:
-        """Take out the texts before this position."""
+        """Remove the texts before ``position``."""
         if position <= self._edge:
             return
         self._edge = position
@@ -132,7 +132,7 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Return the pairs within their limits with the texts of these numbers, and 1 as the depth of each."""
+        """Compare ``later`` with all texts numbered from ``first`` up to ``last``; the pairs found have depth 1."""
         ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
         for start, stop in self._runs(first, last):
@@ -232,7 +232,7 @@ def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
 
 
 def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
-    """Return empty columns, whose memory is taken when they are written to."""
+    """Return empty columns for ``capacity`` texts; they take memory only once they are written to."""
     return RingColumns(
         bits=np.zeros((capacity, words), np.uint64),
         length_numbers=np.zeros((capacity,), numbers),
@@ -243,7 +243,7 @@ def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) ->
 
 
 def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -> np.ndarray:
-    """Return a larger column, with the ``n`` texts from slot ``first`` on at its beginning."""
+    """Copy ``n`` texts of a ring's column, from slot ``first`` on, to the beginning of a larger column."""
     if not len(column):
         return column
     a_row = capacity // len(column)  # anchors have one row per block of slots
@@ -256,5 +256,5 @@ def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -
 
 
 def round_up(n_texts: int) -> int:
-    """Return the next whole number of blocks, at least one."""
+    """Round a number of texts up to whole blocks of `IN_BLOCK` texts, at least one block."""
     return max(-(-n_texts // IN_BLOCK), 1) * IN_BLOCK

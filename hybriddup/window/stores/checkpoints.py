@@ -14,7 +14,7 @@ COMMIT_OVERHEAD = 2**15
 PAGE = 4096
 """Bytes of a page, SQLite's default."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
-"""Size in pages at which a log begins anew: this share of the file, within these bounds."""
+"""A log begins anew at a size of 1/16 of the file, but of at least 256 and at most 8,192 pages."""
 MOST_BEHIND = 2
 """Number of large logs by which the checkpoint thread may be behind before a batch waits for it."""
 PATIENCE = 0.1
@@ -142,6 +142,6 @@ def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return the size in pages from which on a log is large."""
+    """Return the smallest number of pages at which a log is large, so that it begins anew."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

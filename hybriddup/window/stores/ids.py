@@ -73,7 +73,7 @@ class StoredIds:
 
 
 def hash_ids(ids: Iterable[PostId], key: bytes) -> UInt64s:
-    """Return uint64[n]: hashes that only the holder of the key can foresee, so that no client can have them clash."""
+    """Return uint64[n]: keyed hashes of ids; without the key, no client can construct ids with equal hashes."""
     keyed = blake2b(digest_size=8, key=key)  # taking in the key is half of the work
 
     def digest(post_id: PostId) -> bytes:
@@ -85,5 +85,5 @@ def hash_ids(ids: Iterable[PostId], key: bytes) -> UInt64s:
 
 
 def id_bytes(post_id: PostId) -> bytes:
-    """Return bytes that differ where ids do: a text's own, a number's digits after a byte that begins no text."""
+    """Encode an id, one-to-one: a text as UTF-8, a number as digits after a byte with which no UTF-8 text begins."""
     return post_id.encode("utf-8", "surrogatepass") if isinstance(post_id, str) else b"\xff%d" % post_id

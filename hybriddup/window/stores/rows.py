@@ -16,7 +16,7 @@ import xxhash
 from hybriddup.window.records import Evidence, StoredPost, evidence_values
 
 POSITIVE = 2**63 - 1
-"""SQLite's whole numbers have a sign."""
+"""Mask that reduces a hash to 63 bits, because SQLite's integers have a sign."""
 Row = tuple[Any, ...]
 
 
@@ -32,7 +32,7 @@ def row_of(post: StoredPost) -> Row:
 
 
 def sum_text(position: int, data: bytes) -> int:
-    """Return a number of 63 bits that depends on the bytes of a text and on its position."""
+    """Return a checksum of 63 bits for the bytes of a text and its position."""
     return xxhash.xxh3_64_intdigest(data, position) & POSITIVE
 
 
@@ -51,24 +51,24 @@ def post_of(row: Row) -> StoredPost:
 
 
 def checksum_of(position: int, post_id: object, time: float, text: str, evidence: str | None) -> int:
-    """Return a number of 63 bits that depends on all of these, and on the type of the id."""
+    """Return a checksum of 63 bits for the fields of a post and the type of its id."""
     exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
     fields = (position, post_id, exact_time, text, evidence)
     return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 
 def seal_of(name: object, data: bytes) -> int:
-    """Return a number of 63 bits that depends on some bytes and on their name."""
+    """Return a checksum of 63 bits for ``data`` and the name under which it is stored."""
     return xxhash.xxh3_64_intdigest(f"{name} ".encode() + data) & POSITIVE
 
 
 def is_sealed(name: object, data: object, seal: object) -> bool:
-    """Return whether this is the seal of these bytes."""
+    """Return whether ``seal`` is the checksum of ``data`` under ``name``; see `seal_of`."""
     return isinstance(data, bytes) and seal_of(name, data) == seal
 
 
 def check_seal(name: object, data: object, seal: object) -> None:
-    """Raise RowError if this is not the seal of these bytes."""
+    """Raise RowError unless ``seal`` is the checksum of ``data`` under ``name``; see `seal_of`."""
     if not is_sealed(name, data, seal):
         raise RowError(f"checksum mismatch for {name!r}")
 
@@ -82,7 +82,7 @@ def dump(fields: tuple[Any, ...]) -> bytes:
 
 
 def load(evidence: str) -> list[Any]:
-    """Return the fields of evidence."""
+    """Parse the JSON of evidence into the list of its fields."""
     fields: list[Any]
     try:
         fields = orjson.loads(evidence)

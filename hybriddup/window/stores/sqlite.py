@@ -80,7 +80,7 @@ class SqliteStore(WindowStore):
         remove_old_files(self._path.parent)
 
     def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
-        """Write a mark over a post, and empty the log, which may have its text; see `WindowStore.delete`."""
+        """Replace a post by its tombstone, and empty the log, which may have its text; see `WindowStore.delete`."""
         super().delete(position, meta)
         self._checkpoints.empty(self._usable())
 

@@ -22,7 +22,7 @@ from hybriddup.window.stores.rows import (
 )
 
 STATE, ID_KEY = "state", "id key"
-"""Keys of the positions that the store holds, and of the key of the hashes of ids."""
+"""Keys in the table ``meta``: for the range of positions in the store, and for the key with which ids are hashed."""
 BATCHES_TOGETHER = 1 << 16
 """Minimum number of posts whose hashes or records are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096
@@ -42,7 +42,7 @@ SELECT_BATCHES = """
     SELECT {} FROM batches
     WHERE first_position >= (SELECT ifnull(max(first_position), 0) FROM batches WHERE first_position <= ?)
     ORDER BY first_position"""
-"""Batches from the one with a position on."""
+"""Selects the batches from the one that contains a position on."""
 SELECT_LATEST = "SELECT first_position FROM batches ORDER BY first_position DESC LIMIT ?"
 INSERT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)"
 DELETE_BATCHES = (
@@ -91,7 +91,7 @@ def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, de
 
 
 def replace_batches(connection: sqlite3.Connection, first: int, derived: Derived) -> None:
-    """Replace the records of the posts from ``first`` on, where a batch begins, up to where another one ends."""
+    """Replace the records of whole batches, from the one that begins at ``first`` up to the end of ``derived``."""
     end = derived.parts[-1][0]
     rows = connection.execute(
         "SELECT first_position, hashes, hashes_checksum FROM batches WHERE first_position >= ? AND first_position < ? "

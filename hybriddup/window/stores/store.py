@@ -169,7 +169,7 @@ class WindowStore:
             position = span.end
 
     def put_derived(self, first: int, derived: Derived) -> None:
-        """Replace the records of the posts from ``first`` on, where a span begins, up to where a span ends."""
+        """Replace the records of whole spans, from the one that begins at ``first`` up to the end of ``derived``."""
         with self._changing() as connection:
             queries.replace_batches(connection, first, derived)
 
@@ -188,7 +188,7 @@ class WindowStore:
             self._first = max(self._first, position)
 
     def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
-        """Put a mark in place of a post (`hybriddup.window.records.mark_of`), and store values with it, all or none.
+        """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
         The post's text is gone from the store, and its id is free. Raises as `posts` does.
         """
@@ -237,7 +237,7 @@ class WindowStore:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection, after bringing the fields up to date with the database.
+        """Yield the connection, after bringing the fields of this object up to date with the database.
 
         If another process may write, all calls in the block see one state of the database.
         """
@@ -261,7 +261,7 @@ class WindowStore:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection in a transaction: the changes are durable when the block ends."""
+        """Yield the connection in a transaction: the changes are durable when the block ends."""
         with self._writing() as connection:
             with transaction(connection):
                 yield connection
@@ -284,7 +284,7 @@ class WindowStore:
         """Note that posts of about ``n_bytes`` were committed through a connection."""
 
     def _read_changes(self, connection: sqlite3.Connection) -> None:
-        """Bring the fields up to date with the database; RowError if it is not consistent."""
+        """Bring the fields of this object up to date with the database; RowError if that is not consistent."""
         state = queries.read_state(connection)
         id_key = queries.read_meta(connection, queries.ID_KEY)
         if state is None or id_key is None:
