@@ -1,1 +1,1 @@
-"""The live index of a window: posting lists, tables, and the ring of texts that they point to."""
+"""The live index of a window: hash tables, posting lists and segments, and the ring buffer of the indexed texts."""

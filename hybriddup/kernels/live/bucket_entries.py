@@ -11,18 +11,18 @@ from hybriddup.kernels.popcount import differing_bits
 def near_entries(
     begins: Int64s, ends: Int64s, rows: Int64s, text_bits: UInt64s, entry_bits: UInt64s, most_bits: int
 ) -> tuple[Int64s, Int64s]:
-    """Return int64[n], int64[n]: the entries near the text that reads their bucket, and the number of the look-up.
+    """Compare texts with the entries of their buckets; return int64[n], int64[n]: the near entries and their look-ups.
 
     Parameters
     ----------
     begins, ends
-        int64[n_looks]: the range of the bucket that is read; several look-ups may read the same bucket.
+        int64[n_looks]: look-up ``i`` reads the entries ``begins[i]`` to before ``ends[i]``. Ranges may overlap.
     rows
-        int64[n_looks]: the row of the text.
+        int64[n_looks]: the row in ``text_bits`` of the text looked up.
     text_bits, entry_bits
         uint64[n_texts, words], uint64[n_entries, words]: fingerprints.
     most_bits
-        Near entries differ in at most this many bits.
+        An entry is near if it differs from the text in at most this many bits.
     """
     n = np.int64(0)
     for look in range(len(rows)):

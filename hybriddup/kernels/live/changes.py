@@ -1,4 +1,4 @@
-"""Adding texts to posting lists, and counting the look-ups that are crowded."""
+"""Adding texts to posting lists and removing them, and counting look-ups of crowded keys."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from hybriddup.kernels.search.pair_limits import length_class
 from hybriddup.kernels.vectors import fetch_early
 
 IS_ADDED, IS_FULL, NO_BLOCK = 0, 1, 2
-"""Results of adding a number."""
+"""Results of `add_number`: added; the shard of the table is full; no free block for the list."""
 FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
 """How many insertions ahead a slot, a list, and the end of a list are fetched: memory takes that long to answer."""
 
@@ -43,7 +43,7 @@ FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
 def add_texts(
     postings: Postings, keys: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int, first: int
 ) -> tuple[int, int]:
-    """Count the crowded look-ups of texts, and add those that are kept to the lists of their keys.
+    """Add the kept texts to the posting lists of their keys, and count the look-ups of crowded keys by all texts.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ def add_texts(
     keys
         uint64[n, n_keys]: the distinct keys of each text, padded with `NO_KEY`.
     numbers
-        int64[n]: rising, larger than all numbers that were added before.
+        int64[n]: the number of each text, rising, larger than all numbers that were added before.
     lengths
-        int32[n]: of the texts.
+        int32[n]: the length of each text.
     kept
-        bool[n]: which texts are added; of the others, only look-ups are counted.
+        bool[n]: which texts are added. For the others, only look-ups are counted.
     first_live
         Texts with smaller numbers are forgotten.
     first
-        Index of the first key to be added, in the flattened ``keys``.
+        Index in the flattened ``keys`` at which to start.
 
     Returns
     -------
     last, n_crowded
-        Index of the first key for which there was no room, or ``keys.size``; and the number of crowded look-ups before
-        it. A look-up is crowded if the key has more live texts at that time than are read.
+        Index of the first key that could not be added because memory ran out, or ``keys.size``; and the number of
+        crowded look-ups before it. A key is crowded if it has more live texts than a look-up reads.
     """
     flat, n_of_text, n_crowded = keys.ravel(), keys.shape[1], np.int64(0)
     values = np.zeros(FETCH_LIST, np.uint64)
@@ -95,7 +95,7 @@ def add_texts(
 
 @njit(cache=True, nogil=True)
 def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_live: int) -> int:
-    """Return how many of the keys uint64[n] have more live texts than are read."""
+    """Return how many of the keys, uint64[n], have more live texts than a look-up reads."""
     age, n_crowded = Age(np.uint64(next_number), np.uint64(next_number - first_live)), np.int64(0)
     for key in keys:
         value = np.uint64(0) if key == NO_KEY else value_of(postings, key)
@@ -105,9 +105,9 @@ def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_liv
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s) -> None:
-    """Prefetch the memory that the keys after ``i`` need.
+    """Prefetch the slots, list headers and list ends of the keys that are added soon after key ``i``.
 
-    ``values`` uint64[FETCH_LIST] caches the slot values of these keys. They may be out of date, so they are used for
+    ``values``, uint64[FETCH_LIST], caches the slot values of these keys. They may be out of date, so they are used for
     prefetching only.
     """
     for_slot, for_list, for_tail = i + FETCH_SLOT, i + FETCH_LIST, i + FETCH_TAIL
@@ -124,7 +124,7 @@ def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_tail(postings: Postings, value: np.uint64) -> None:
-    """Prefetch the word where a list stores its next number."""
+    """Prefetch the word where the list of a slot value will store its next number; do nothing if there is no list."""
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS
         _, n, oldest = read_header(postings.words, start, postings.ring_size)
@@ -134,9 +134,9 @@ def fetch_tail(postings: Postings, value: np.uint64) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_length: np.uint64, age: Age) -> int:
-    """Add the number ``age.next_number`` to the list of a key, whose slot is given.
+    """Add the number ``age.next_number`` to the list of a key; ``at`` is the slot of the key.
 
-    Return `IS_ADDED`, or if nothing was done, `IS_FULL` if the shard has no room, and else `NO_BLOCK`.
+    Return `IS_ADDED`, or if nothing was changed, `IS_FULL` (rebuild the shard) or `NO_BLOCK` (out of memory).
     """
     slots, uppers, number = postings.slots, postings.uppers, age.next_number & NUMBER_MASK
     high, value = slots[at] & ~LOW_HALF, slots[at] & LOW_HALF
@@ -165,12 +165,14 @@ def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_lengt
 
 @njit(cache=True, nogil=True)
 def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: int) -> None:
-    """Replace a live number by a dead one in the list of each key uint64[n]; older texts keep their order.
+    """Remove a text from the lists of its keys, by replacing its number with a dead one; the others keep their order.
 
     Parameters
     ----------
     postings
         Changed in place.
+    keys
+        uint64[n]: the keys of the text, padded with `NO_KEY`.
     first_live
         Texts with smaller numbers are forgotten.
     """
@@ -190,7 +192,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
 
 @njit(cache=True, nogil=True, inner=True)
 def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
-    """Remove a number by moving the older ones up by one place, and write a dead number as the oldest."""
+    """Remove a number from a list, if present: move the older ones up by one, and write ``dead`` as the oldest."""
     words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
     _, n, oldest = read_header(words, start, postings.ring_size)
     place = np.uint64(0)

@@ -1,7 +1,7 @@
-"""A hash map from the hashes of ids to positions, with linear probing and without removal.
+"""A hash map from hashed ids to positions, with linear probing and without removal.
 
-A slot holds an index into the array of hashes and a few bits of the hash as a tag. Most ids that are looked up are new:
-the tags rule nearly all of them out without a read of the array of hashes, which would be a cache miss.
+A slot holds an index into the array of hashes, and a few bits of the hash as a tag. Most ids that are looked up are
+new. The tags rule out nearly all of them without reading the array of hashes, which would be a cache miss.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ def tag_of(hashed: np.uint64) -> np.uint32:
 
 @njit(cache=True, nogil=True)
 def fill_slots(slots: UInt32s, hashes: UInt64s, first: int, end: int) -> None:
-    """Enter the hashes at the places ``first`` up to ``end``, which is left out.
+    """Insert ``hashes[first:end]`` into a hash map.
 
     Parameters
     ----------
     slots
-        uint32[a power of two], more than ``end``; 0 = free, else a place plus 1 under the tag. Changed in place.
+        uint32[n_slots], a power of two above ``end``. 0 = free, else the tag of a hash, and its index plus 1 in the low
+        bits. Changed in place.
     hashes
-        uint64[n], n at least ``end``, which is at most `MOST_PLACES`. Equal ones are all entered.
+        uint64[n], with ``end`` at most `MOST_PLACES`. All of several equal hashes are inserted.
     """
     mask = np.uint64(len(slots) - 1)
     for place in range(first, end):
@@ -48,18 +49,18 @@ def fill_slots(slots: UInt32s, hashes: UInt64s, first: int, end: int) -> None:
 
 @njit(cache=True, nogil=True)
 def find_latest(slots: UInt32s, hashes: UInt64s, wanted: UInt64s, first_position: int, found: Int64s) -> None:
-    """Write for each hash wanted the position of the last place that has it, and leave the others as they are.
+    """Look up hashes, and write the latest position of each into ``found``; hashes not in the map are left unchanged.
 
     Parameters
     ----------
     slots, hashes
-        As `fill_slots` leaves them.
+        The hash map, as filled by `fill_slots`.
     wanted
-        uint64[n].
+        uint64[n]: the hashes to look up.
     first_position
-        Of the first place; the others follow.
+        The position of ``hashes[0]``; the positions of the others follow.
     found
-        int64[n]: positions before the first one, or -1. Changed in place.
+        int64[n]: on entry, earlier positions of the hashes, or -1. Changed in place.
     """
     mask, last = np.uint64(len(slots) - 1), len(wanted) - 1
     for i in range(len(wanted)):

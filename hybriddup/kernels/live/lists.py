@@ -17,8 +17,9 @@ from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 FRESH_PAGE, FREE_PAGE, N_FREE_PAGES, FRESH_BLOCK, FREE_WORDS, FREE_BLOCKS = 0, 1, 2, 3, 4, 5
-"""Indices of the book: the first page never used, the first free page (0 = none), the number of free pages, the first
-block never used, the number of words in free blocks, and from `FREE_BLOCKS` on, the first free block of each class."""
+"""Indices in `Postings.book`: the first page never used, the first free page (0 = none), the number of free pages, the
+first block never used, the number of words in free blocks, and from `FREE_BLOCKS` on, the first free block of each
+class."""
 MOST_CLASSES = 64
 N_BOOK = FREE_BLOCKS + MOST_CLASSES
 BLOCK_BITS = np.uint64(2)
@@ -30,7 +31,7 @@ SIZE_BITS = np.uint64(26)
 SIZE_MASK = np.uint64((1 << 26) - 1)
 LARGEST_RING = 1 << 25
 ANY_LENGTH = np.uint64(255)
-"""The class of an unknown length, which is within any range of lengths. The longest texts have it, too."""
+"""Length class of texts of unknown length, and of the longest texts. It matches any range of lengths."""
 ROOM_SHARE = 8
 """At least one part in `ROOM_SHARE` of the block of a rewritten list is free, which delays the next rewrite."""
 
@@ -39,9 +40,9 @@ class Postings(NamedTuple):
     """A hash map from key to posting list; `hybriddup.kernels.live.table` describes the table."""
 
     slots: UInt64s
-    """uint64[pages << PAGE_BITS]."""
+    """uint64[n_slots]: the slots of all shards, in pages of ``1 << PAGE_BITS``."""
     uppers: UInt32s
-    """uint32[pages << PAGE_BITS]: the upper half of each slot's key; empty where keys are below 2**32."""
+    """uint32[n_slots]: the upper half of each slot's key; empty if all keys are below 2**32."""
     pages: UInt32s
     """uint32[most_pages, n_shards]: the pages of each shard, in order; by column, so that few rows are in use."""
     n_pages: Int32s
@@ -54,18 +55,18 @@ class Postings(NamedTuple):
     """uint8[n]: for each word that is a number, the length class of its text, as returned by
     `hybriddup.kernels.search.pair_limits.length_class`; `ANY_LENGTH` if unknown."""
     book: Int64s
-    """int64[N_BOOK]."""
+    """int64[N_BOOK]: free pages and blocks; `FRESH_PAGE` and the constants next to it are its indices."""
     class_words: Int64s
     """int64[n_classes]: block size of each class, in words, rising; the last is the size of a ring."""
     ring_size: int
-    """One more than the number of texts of a key that are read: the extra one shows that there are more."""
+    """One more than the number of texts that a look-up reads from a list. The extra one shows that there are more."""
 
 
 class Age(NamedTuple):
-    """The range of live numbers."""
+    """The range of live numbers: the numbers of texts that are not forgotten."""
 
     next_number: np.uint64
-    """Larger than every number that is read."""
+    """The number that the next text will get, larger than all numbers in the lists."""
     span: np.uint64
     """The live numbers are the ``span`` numbers before ``next_number``."""
 
@@ -78,7 +79,7 @@ def is_dead(number: np.uint64, age: Age) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
-    """Return the smallest class of block for ``n`` numbers and some more; the last class if none is large enough."""
+    """Return the smallest block class with space for ``n`` numbers and a few more, or the largest class."""
     last = np.uint64(len(class_words) - 1)
     chosen = np.uint64(0)
     while chosen < last:
@@ -91,7 +92,7 @@ def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def take_block(postings: Postings, its_class: np.uint64) -> np.uint64:
-    """Return a free block of a class, or one never used; 0 if there is no room."""
+    """Allocate a block of a class: a freed one, or one never used; return 0 if the arena is full."""
     words, book = postings.words, postings.book
     at, n_words = np.uint64(FREE_BLOCKS) + its_class, np.int64(postings.class_words[its_class])
     if book[at] != 0:
@@ -118,7 +119,7 @@ def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> No
 
 @njit(cache=True, nogil=True, inner=True)
 def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return the class of a list, the number of entries, and the place of the oldest entry."""
+    """Return the block class of the list that starts at word ``start``, its number of entries, and its oldest place."""
     header, ring = np.uint64(words[start]), np.uint64(ring_size)
     size = header & SIZE_MASK
     is_ring = size >= ring
@@ -127,7 +128,7 @@ def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.ui
 
 @njit(cache=True, nogil=True, inner=True)
 def number_at(words: UInt32s, start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return the number at a place of a list."""
+    """Return the number at a place of the list that starts at word ``start``; places past the end wrap around."""
     return np.uint64(words[word_of(start, place, ring_size)])
 
 
@@ -154,7 +155,7 @@ def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np
 
 @njit(cache=True, nogil=True, inner=True)
 def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_length: np.uint64) -> np.uint64:
-    """Return the block of a new list of two numbers, or 0 if there is no room."""
+    """Make a list of two numbers, the newer with its length class; return its block, or 0 if the arena is full."""
     words, its_class = postings.words, class_for(postings.class_words, np.uint64(2))
     block = take_block(postings, its_class)
     if block != 0:
@@ -168,7 +169,7 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
-    """Add a number and its length class to a list; return the block of the list, or 0 if there was no room."""
+    """Add a number and its length class to a list; return its block, maybe a new one, or 0 if the arena is full."""
     words, ring = postings.words, np.uint64(postings.ring_size)
     start = block << BLOCK_BITS
     its_class, n, oldest = read_header(words, start, postings.ring_size)
@@ -191,13 +192,13 @@ def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_length: np.uint64) -> None:
-    """Write a number and the length class of its text."""
+    """Write a number into the word ``at`` of the arena, and the length class of its text."""
     postings.words[at], postings.length_classes[at] = np.uint32(number), np.uint8(class_of_length)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: np.uint64) -> np.uint64:
-    """Move the newest numbers of a list, fewer than a ring has, to a block of a class; return as `append` does."""
+    """Move the newest ``n_kept`` < ``ring_size`` numbers of a list to a block; return the block, 0 if none is free."""
     words, ring_size = postings.words, postings.ring_size
     start = block << BLOCK_BITS
     old_class, n, oldest = read_header(words, start, ring_size)
@@ -218,7 +219,7 @@ def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_crowded(postings: Postings, block: np.uint64, age: Age) -> bool:
-    """Return whether a list has more live texts than are read."""
+    """Return whether a list has more live texts than a look-up reads."""
     start = block << BLOCK_BITS
     _, n, oldest = read_header(postings.words, start, postings.ring_size)
     return n == np.uint64(postings.ring_size) and not is_dead(

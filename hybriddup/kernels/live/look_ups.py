@@ -33,20 +33,20 @@ N_STAGES = 4
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
 """Words, and length classes, in a cache line."""
 MOST_FETCHED = 512
-"""Words of a list that are prefetched, at most."""
+"""Largest number of words of a list that are prefetched."""
 
 
 @njit(cache=True, nogil=True)
 def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Return the distinct pairs of the later texts within their limits, in order.
+    """Return the distinct pairs of the later texts with live texts that share a key, within their limits, in order.
 
     The depth of a pair is the least depth of the earlier text in the list of a shared key. The newest text of a list
-    has depth 1; at most `Postings.ring_size` - 1 texts are read.
+    has depth 1. At most `Postings.ring_size` - 1 texts of a list are read.
 
     Parameters
     ----------
     keys
-        uint64[n_later, n_keys]: of each text, padded with `NO_KEY`.
+        uint64[n_later, n_keys]: the keys of each later text, padded with `NO_KEY`.
     """
     n_keys = keys.shape[1]
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
@@ -79,10 +79,10 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
-    """Prefetch the slots of row ``step``, the headers of the lists of the row before it, and the lists before that.
+    """Prefetch the slots of row ``step``, the list headers of the row before it, and the lists of the row before that.
 
-    ``values`` uint64[N_STAGES, n_keys] are the slot values of the keys of the rows in the pipeline, 0 for keys that are
-    not in the table.
+    ``values``, uint64[N_STAGES, n_keys], holds the slot values of the rows in the pipeline, 0 for keys that are not in
+    the table. Changed in place.
     """
     for i in range(keys.shape[1]):
         if step < len(keys) and keys[step, i] != NO_KEY:
@@ -122,7 +122,7 @@ def read_list(
     depth: np.uint64,
     lengths: tuple[np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, bool]:
-    """Write the live texts of a list into ``read``, the newest first, and prefetch their fingerprints.
+    """Append the live texts of a list to ``read``, the newest first, and prefetch their fingerprints.
 
     Texts that are too short or too long, about two thirds, are skipped.
 
@@ -131,12 +131,16 @@ def read_list(
     value
         Value of the key's slot.
     read
-        uint64[READ_AT_ONCE]: place among the texts of the ring in the upper 32 bits, depth in the lower.
+        uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, depth in the lower.
     n_read, depth
-        Number of words in ``read``, and of texts of this list that were read before. The new values are returned, and
-        whether the whole list is read; if not, ``read`` is full.
+        Number of words in ``read``, and number of texts of this list that were read before.
     lengths
         As returned by `classes_of_partners`.
+
+    Returns
+    -------
+    n_read, depth, is_read
+        The new numbers, and whether the whole list is read. If not, ``read`` is full.
     """
     words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
     n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
@@ -168,16 +172,16 @@ IN_NO_LIST = np.int64(2**40)
 def depths_by_key(
     postings: Postings, keys: UInt64s, rows: Int64s, numbers: Int64s, next_number: int, first_live: int
 ) -> Int32s:
-    """Return int32[n, n_keys]: the depth of earlier texts in the lists of the keys of later texts.
+    """Return int32[n, n_keys]: for each pair, the depth of the earlier text in the list of each key of the later text.
 
-    It is 0 if the text is not live or not among the newest that are read, and for `NO_KEY`.
+    The depth is 0 if the earlier text is not live or not among the newest that a look-up reads, and for `NO_KEY`.
 
     Parameters
     ----------
     keys
-        uint64[n_later, n_keys]: of the later texts.
+        uint64[n_later, n_keys]: the keys of the later texts.
     rows, numbers
-        int64[n], int64[n]: the row of the later text, rising, and the number of the earlier text; distinct pairs.
+        int64[n], int64[n]: distinct pairs, each a row of ``keys``, rising, and the number of an earlier text.
     next_number, first_live
         The live numbers are those from ``first_live`` to before ``next_number``.
     """
@@ -198,7 +202,7 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """Write the depths of those numbers of a list that are in a table, each at its place."""
+    """Write the depths of the numbers of a list into ``depths``, for the numbers that `table_of` put in a table."""
     n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS

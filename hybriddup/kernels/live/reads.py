@@ -1,7 +1,7 @@
-"""Comparing later texts with the texts of a ring: with all of them, or only with those found in lists or buckets.
+"""Comparing later texts with the live texts of a ring buffer: with all, or with the ones found in lists or buckets.
 
-Each text found is packed into a uint64. The upper 32 bits are its place among the live texts. The lower 32 bits are its
-depth: its rank in the list or bucket, 1 = the newest.
+Each text found is packed into a uint64. The upper 32 bits are its *place*, the rank among the live texts, 0 = the
+oldest. The lower 32 bits are its *depth*, the rank in the list or bucket, 1 = the newest.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from hybriddup.kernels.popcount import HALF, LOW_HALF, popcount
 from hybriddup.kernels.vectors import fetch_early
 
 READ_AT_ONCE = np.uint64(512)
-"""Texts whose fingerprints are fetched before they are compared."""
+"""Number of texts whose fingerprints are prefetched before the first is compared."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) -> None:
-    """Fetch the fingerprints of the words ``first`` to before ``last`` that were read."""
+    """Prefetch the fingerprints of the texts packed in ``read[first:last]``."""
     bits = ring.columns.bits
     n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
     for i in range(first, last):
@@ -30,7 +30,7 @@ def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) ->
 def compare_read(
     ring: Ring, read: UInt64s, n_read: np.uint64, later: LaterTexts, row: int, limit: np.uint64, near: UInt64s, n: int
 ) -> int:
-    """Append the words within the limit to the first ``n`` of ``near``; return how many these are then."""
+    """Append the texts of ``read[:n_read]`` within ``limit`` bits of text ``row`` to ``near[:n]``; return the new n."""
     bits, n_near = ring.columns.bits, np.uint64(n)
     capacity, n_words = np.uint64(len(bits)), bits.shape[1]
     first_word, second_word = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1]
@@ -46,9 +46,9 @@ def compare_read(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
-    """Replace the sorted words of a row by distinct places, under the row in the upper 32 bits; return their end.
+    """Remove duplicates from ``near[first:last]``, the sorted texts near text ``row``; return their new end.
 
-    ``depths`` gets the least depth of each.
+    A word then has the row in the upper 32 bits, the place in the lower. ``depths`` gets the least depth of each.
     """
     n, high = np.int64(first), np.uint64(row) << HALF
     for i in range(first, last):
@@ -61,12 +61,12 @@ def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row:
 
 @njit(cache=True, nogil=True)
 def find_near_anywhere(ring: Ring, first: int, last: int, place: int, later: LaterTexts) -> UInt64s:
-    """Compare the later texts with every slot from ``first`` to before ``last``, and return those within the limit.
+    """Compare the later texts with every slot from ``first`` to before ``last``, and return the near pairs.
 
     Parameters
     ----------
     place
-        Place of the text in slot ``first`` among the live texts, 0 = the oldest.
+        Rank of the text in slot ``first`` among the live texts, 0 = the oldest.
 
     Returns
     -------
@@ -96,11 +96,11 @@ def compare_slots(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Append the near texts of slots ``first`` to before ``last`` to ``near``; return how many it has then.
+    """Append the texts of slots ``first`` to before ``last`` that are near text ``row`` to ``near[:n_near]``.
 
-    There must be room. ``flat`` uint64[capacity * n_words] are the fingerprints, of one or two words. Blocks of slots
-    are counted first, in many lanes at once: mostly none of a block is near. ``place`` and the result are as in
-    `find_near_anywhere`.
+    Return the new number; ``near`` must have room. ``flat``, uint64[capacity * n_words], holds the fingerprints, of one
+    or two words. The near texts of each block of slots are counted first, in many SIMD lanes at once, because most
+    blocks have none. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
     """
     word, second, n = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1], np.uint64(n_near)
     for start in range(first, last, IN_BLOCK):

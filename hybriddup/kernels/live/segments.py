@@ -25,20 +25,21 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 ROWS_PER_BLOCK = 1024
-"""Texts whose key bits are gathered together, bit by bit; their fingerprints fit into the fastest cache."""
+"""Number of texts whose key bits are gathered together; their fingerprints fit into the fastest cache."""
 
 
 class BucketKeys(NamedTuple):
-    """The keys of all tables, one table after another."""
+    """The fingerprint bits that select the buckets of a text in each table, one table after another."""
 
     positions: Int64s
-    """int64[n]: bit positions."""
+    """int64[n]: positions of the bits that form the number of a bucket, the lowest first."""
     starts: Int64s
     """int64[n_tables + 1]: the positions of table ``t`` are ``starts[t]`` to ``starts[t + 1]``."""
     offsets: UInt32s
-    """uint32[m]: flips of the buckets that a text looks into; the first of each table is 0."""
+    """uint32[n_probes]: masks that turn a text's own bucket into the buckets to search, by exclusive or; the first of
+    each table is 0."""
     offset_starts: Int64s
-    """int64[n_tables + 1]: the offsets of each table, in the same way."""
+    """int64[n_tables + 1]: the offsets of table ``t`` are ``offset_starts[t]`` to ``offset_starts[t + 1]``."""
     bucket_bits: int
 
 
@@ -66,7 +67,7 @@ def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
 
 @njit(cache=True, nogil=True)
 def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
-    """Return uint64[n, n_probes]: the buckets that texts look into, numbered across all tables."""
+    """Return uint64[n, n_probes]: the buckets to search for each text, numbered across all tables."""
     listed = np.empty((len(bits), len(keys.offsets)), np.uint64)
     for table in range(len(keys.starts) - 1):
         own, first = buckets_of(bits, keys, table), np.uint64(table) << np.uint64(keys.bucket_bits)
@@ -79,13 +80,13 @@ def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
 PLACE_BITS = np.uint64(20)
 LARGEST_SEGMENT = 1 << 20
 PLACE_MASK = np.uint64(LARGEST_SEGMENT - 1)
-"""The low bits of an entry are the place, the high bits the tag."""
+"""The low bits of an entry are the place of its text in the segment, the high bits the tag."""
 TAG_BITS = np.uint64(12)
 TAG_MASK = np.uint64((1 << 12) - 1)
 
 
 class Segments(NamedTuple):
-    """The segments of the live numbers."""
+    """The memory of all segments, in two arrays."""
 
     entries: UInt32s
     """uint32[n_tables * capacity]: a segment that starts at number ``n`` has the entries from
@@ -97,19 +98,19 @@ class Segments(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Segments in order."""
+    """The locations of segments, in the order of their numbers."""
 
     numbers: Int64s
-    """int64[n + 1]: the first number of each, then the first number after all segments."""
+    """int64[n + 1]: the first number of each segment, then the first number after all segments."""
     rows: Int64s
-    """int64[n]: row in `Segments.starts`."""
+    """int64[n]: the row of each segment in `Segments.starts`."""
     places: Int64s
-    """int64[n]: index of the first entry."""
+    """int64[n]: the index of each segment's first entry in `Segments.entries`."""
 
 
 @njit(cache=True, nogil=True)
 def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> Listing:
-    """Return the segments of the numbers from ``first`` to before ``last``; the first may begin before ``first``."""
+    """Locate the segments of the numbers from ``first`` to before ``last``; the first may begin before ``first``."""
     _, starts, smallest, largest = segments
     capacity, size, row = len(segments.entries) // n_tables, np.int64(largest), np.int64(0)
     number = first - first % size
@@ -129,7 +130,7 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 @njit(cache=True, nogil=True)
 def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int) -> None:
-    """Build the segments that end after number ``before``."""
+    """Build the segments that contain a number from ``before`` on; the others are built already."""
     last = np.int64(ring.next_number)
     numbers, rows, places = list_segments(segments, last - np.int64(ring.span), last, len(keys.starts) - 1)
     for i in range(len(rows)):
@@ -139,7 +140,7 @@ def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int
 
 @njit(cache=True, nogil=True)
 def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
-    """Sort the live texts of a segment by bucket; its numbers are ``bounds[0]`` to before ``bounds[1]``."""
+    """Build the segment of the numbers ``bounds[0]`` to before ``bounds[1]``; its location is as in `Listing`."""
     first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
     bits = np.empty((bounds[1] - first, ring_bits.shape[1]), np.uint64)
@@ -178,10 +179,10 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Return the distinct pairs of the later texts within their limits, in order; the depth of each is 1.
+    """Return the distinct pairs of the later texts with live texts, within their limits, in order; all depths are 1.
 
-    The buckets of a text and the unsorted texts are compared. The memory for a text is prefetched while the texts
-    before it are compared.
+    A later text is compared with the texts of its buckets and with the unsorted texts. The memory for a later text is
+    prefetched while the ones before it are compared.
     """
     listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
     listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
@@ -215,7 +216,7 @@ def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> None:
-    """Prefetch the starts of the buckets that a text looks into, if the row exists."""
+    """Prefetch the starts of the buckets that are searched for text ``row``, if the row exists."""
     if row >= len(listed):
         return
     for segment in range(len(listing.rows)):
@@ -226,7 +227,7 @@ def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> tuple[int, int]:
-    """Prefetch the entries of a row's buckets, if the row exists; return the number, and that of the largest."""
+    """Prefetch the entries of text ``row``'s buckets, if it exists; return their number, in all and in the largest."""
     n_entries, largest = np.int64(0), np.int64(0)
     for probe in range(listed.shape[1] if 0 <= row < len(listed) else 0):
         n_before = n_entries
@@ -257,9 +258,9 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Write the live texts of a text's buckets whose tags are within the limit into ``read``; return their number.
+    """Write the live texts with near tags in the buckets of text ``row`` into ``read``; return their number.
 
-    The first live number is ``first``. ``read`` must have room for all texts of the buckets.
+    ``first`` is the first live number. ``read`` must have room for all texts of the buckets.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):
@@ -286,7 +287,7 @@ def compare_unsorted(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Append the near texts from place ``first`` of the ring on, as `compare_slots` does."""
+    """Append the near ones of the live texts from rank ``first`` on to ``near``, as `compare_slots` does."""
     capacity, last = np.int64(len(flat)) // n_words, np.int64(ring.span)
     place, slot = first, (np.int64(ring.first_slot) + first) % capacity
     while place < last:

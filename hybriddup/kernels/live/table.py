@@ -1,7 +1,8 @@
 """A hash map from key to posting list, in shards, so that rehashing never pauses a whole batch.
 
-The leading bits of the mixed key select the shard. A shard is a hash map with linear probing, over pages of slots from
-one pool. It is rebuilt when it is full, and now and then to remove dead numbers: no text waits for more than one shard.
+The leading bits of the mixed key select the shard. A shard is a hash map with linear probing. Its slots are in pages
+from a shared pool. A shard is rebuilt when it is full, and now and then to remove dead numbers. Adding a key rebuilds
+at most one shard.
 
 A slot holds the lower half of its key, mixed by a bijection, and a value: 0 = the slot is empty; the number of the
 key's only text; or, with the bit `IS_LIST`, the block of its list. So keys below 2**32 are distinguished exactly. The
@@ -37,12 +38,12 @@ FULL, FILLED = (4, 5), (13, 20)
 SPARSE = (2, 5)
 """Load factor below which a rebuilt shard frees pages."""
 FETCH_SWEPT = 24
-"""How many slots ahead a list is prefetched in a sweep."""
+"""How many slots ahead the header of a list is prefetched while a shard is rebuilt."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def mixed_half(half: np.uint64) -> np.uint64:
-    """Return 32 mixed bits, by the 32-bit finalizer of MurmurHash3, a bijection."""
+    """Mix the bits of a 32-bit number by the finalizer of MurmurHash3, a bijection."""
     half = (half ^ (half >> np.uint64(16))) * np.uint64(0x85EBCA6B) & LOW_HALF
     half = (half ^ (half >> np.uint64(13))) * np.uint64(0xC2B2AE35) & LOW_HALF
     return half ^ (half >> np.uint64(16))
@@ -50,25 +51,25 @@ def mixed_half(half: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def tag_of(key: np.uint64) -> np.uint64:
-    """Return 32 bits that, together with the upper half of the key, identify the key."""
+    """Return the tag of a key: 32 mixed bits that identify the key together with its upper half."""
     return mixed_half((key & LOW_HALF) ^ mixed_half(key >> HALF))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def shard_of(postings: Postings, tag: np.uint64) -> np.uint64:
-    """Return the shard of a tag."""
+    """Return the shard that stores the keys with a tag."""
     return tag * np.uint64(len(postings.n_pages)) >> HALF
 
 
 @njit(cache=True, nogil=True, inner=True)
 def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64:
-    """Return the place in its shard where probing for a tag starts."""
+    """Return where in its shard, of ``n_slots`` slots, probing for a tag starts."""
     return (tag * np.uint64(len(postings.n_pages)) & LOW_HALF) * n_slots >> HALF
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_in(postings: Postings, shard: np.uint64, place: np.uint64) -> np.uint64:
-    """Return the slot at a place of a shard; for a shard without pages, the first slot of page 0, which stays empty."""
+    """Map a place in a shard to an index of ``slots``; a shard without pages has slot 0, which is always empty."""
     page = np.uint64(postings.pages[place >> np.uint64(PAGE_BITS), shard])
     return np.uint64(page << np.uint64(PAGE_BITS) | place & PAGE_MASK)
 
@@ -81,7 +82,7 @@ def slots_of(postings: Postings, shard: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
-    """Return the slot of a key, or the empty slot where the key would be inserted."""
+    """Return the index of a key's slot, or of the empty slot where the key would be inserted."""
     slots, uppers, tag = postings.slots, postings.uppers, tag_of(key)
     shard = shard_of(postings, tag)
     n_slots = slots_of(postings, shard)
@@ -98,7 +99,7 @@ def find_slot(postings: Postings, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def value_of(postings: Postings, key: np.uint64) -> np.uint64:
-    """Return the value in the slot of a key, 0 if no text has the key."""
+    """Return the value of a key: the number of its text or the block of its list; 0 if the key is not in the table."""
     return np.uint64(postings.slots[find_slot(postings, key)] & LOW_HALF)
 
 
@@ -119,13 +120,13 @@ def fetch_header(postings: Postings, value: np.uint64) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_room(n_keys: int, n_slots: np.uint64) -> bool:
-    """Return whether a shard of ``n_slots`` slots may have ``n_keys`` keys."""
+    """Return whether ``n_keys`` keys fit into a shard of ``n_slots`` slots without exceeding the load factor `FULL`."""
     return n_keys * FULL[1] <= np.int64(n_slots) * FULL[0]
 
 
 @njit(cache=True, nogil=True)
 def sweep_shards(postings: Postings, first: int, last: int, next_number: int, first_live: int) -> None:
-    """Remove dead numbers from the shards ``first`` to before ``last``, and from the lists of their keys."""
+    """Remove dead numbers from the slots and lists of the shards ``first`` to before ``last``."""
     age = Age(np.uint64(next_number), np.uint64(next_number - first_live))
     for shard in range(first, last):
         if postings.n_pages[shard] > 0:
@@ -136,7 +137,7 @@ def sweep_shards(postings: Postings, first: int, last: int, next_number: int, fi
 def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: bool) -> None:
     """Remove dead numbers from a shard's slots, and from its lists if ``sweeps_lists``; then resize the shard.
 
-    It gets room for one more key, as long as the pool has pages.
+    Afterwards there is a slot for one more key, unless the pool has run out of pages.
     """
     n_slots = slots_of(postings, shard)
     slots, uppers, wide = postings.slots, postings.uppers, len(postings.uppers) > 0
@@ -170,7 +171,7 @@ def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: 
 
 @njit(cache=True, nogil=True, inner=True)
 def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bool) -> np.uint64:
-    """Return the value of a slot without dead numbers, 0 if all are dead; a shorter list moves to a smaller block."""
+    """Remove dead numbers from a slot's value or, if ``sweeps_lists``, its list; return the new value, 0 if empty."""
     if not value & IS_LIST:
         return np.uint64(0) if value == 0 or is_dead(value, age) else value
     if not sweeps_lists:
@@ -195,9 +196,9 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
 
 @njit(cache=True, nogil=True, inner=True)
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
-    """Resize a shard for ``n_keys`` keys, as far as the pool has pages; its slots must be written again.
+    """Give a shard as many pages as ``n_keys`` keys need, or fewer if the pool runs out.
 
-    Nothing is done while its load factor is between `SPARSE` and `FULL`.
+    Nothing changes if the load factor is between `SPARSE` and `FULL`. The caller must write all slots again.
     """
     slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
     n_slots = np.int64(slots_of(postings, shard))

@@ -1,4 +1,4 @@
-"""A ring buffer of the texts of a live index, and the limits of pairs with them.
+"""A ring buffer of the texts of a live index, and the limits that pairs with these texts must meet.
 
 Texts have running numbers, and the number determines the slot. Numbers come in blocks of `IN_BLOCK`. A block has an
 *anchor*, the position of its first text, and stores the other positions as offsets of 16 bits. A text that is more than
@@ -27,9 +27,9 @@ from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
-"""Numbers that share an anchor."""
+"""How many consecutive numbers share an anchor."""
 LOW_BITS = 20
-"""Users of the numbers may store only this many low bits, or more."""
+"""Other modules may store only the low bits of a number, at least this many."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
@@ -37,32 +37,32 @@ FETCH_SOON = 12
 
 
 class RingColumns(NamedTuple):
-    """The stored columns, by slot."""
+    """The stored properties of the texts, one array each, by slot."""
 
     bits: UInt64s
     """uint64[capacity, words]."""
     length_numbers: UInt16s
-    """uint16[capacity] or uint32[capacity]: number of the text's length."""
+    """uint16[capacity] or uint32[capacity]: index of the text's length in `Ring.lengths`."""
     offsets: UInt16s
     """uint16[capacity]: position minus the anchor of the block."""
     anchors: Int64s
-    """int64[capacity / IN_BLOCK]."""
+    """int64[capacity / IN_BLOCK]: the anchor of each block."""
     sketches: UInt64s
-    """uint64[capacity, SKETCH_WORDS]; no rows if characters are not counted."""
+    """uint64[capacity, SKETCH_WORDS]: sketches of the texts' characters; no rows if characters are not counted."""
 
 
 class Ring(NamedTuple):
-    """The live texts and what pairs with them must meet."""
+    """The live texts, and the limits that pairs with them must meet."""
 
     columns: RingColumns
     lengths: Int32s
-    """int32[n_lengths]: by length number."""
+    """int32[n_lengths]: the different lengths of the texts."""
     limits: Records
-    """LIMIT[n_lengths]: for pairs whose shorter text has this length."""
+    """LIMIT[n_lengths]: for each of ``lengths``, the limits of pairs whose shorter text has this length."""
     max_distances: Int32s
     shortest: Int32s
-    """int32[n], int32[n]: by the length of a later text, the largest Hamming limit of the shorter texts that it may
-    match, -1 for none; and the length of the shortest of them. The last entry is for all greater lengths."""
+    """int32[n], int32[n]: for each length of a later text, the largest Hamming limit of the shorter texts that it may
+    match, -1 for none, and the length of the shortest of these texts. The last entry is for all greater lengths."""
     next_number: np.uint64
     span: np.uint64
     """The live numbers are the ``span`` numbers before ``next_number``."""
@@ -71,7 +71,7 @@ class Ring(NamedTuple):
 
 
 class LaterTexts(NamedTuple):
-    """The texts that are looked up, by row."""
+    """The texts that are looked up, by row. They match only live texts with smaller positions."""
 
     positions: Int64s
     texts: TextColumns
@@ -81,15 +81,15 @@ class LaterTexts(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int64s, Int64s]:
-    """Return int64[n], int64[n]: the number of each text and the anchor of its block.
+    """Assign numbers to new texts; return int64[n], int64[n]: the number of each text and the anchor of its block.
 
     Parameters
     ----------
     positions
-        int64[n], rising.
+        int64[n]: the positions of the texts, rising.
     next_number
-        At least `IN_BLOCK`. Numbers whose low `LOW_BITS` are those of the first block are skipped, so that the low
-        bits of no number are 0.
+        The first number to assign, at least `IN_BLOCK`. A block whose first number has only zeros in its `LOW_BITS` low
+        bits is skipped, so that the low bits of no number are 0.
     anchor
         The anchor of the block of ``next_number``; ignored if that block is empty.
     """
@@ -162,9 +162,10 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
-    """Return the number of the first text at or after a position, and how many texts are before it.
+    """Return the number of the first text at or after a position, and how many texts were passed.
 
-    The search starts at number ``first``. If all texts are before the position, the number is ``next_number``.
+    The search starts at number ``first``. If all texts are before the position, the number is ``next_number``. ``turn``
+    is the number in slot 0.
     """
     capacity, number, n_before = len(columns.offsets), np.int64(first), np.int64(0)
     while number < next_number:
@@ -179,7 +180,7 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 @njit(cache=True, nogil=True)
 def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
-    """Return int64[n]: the number of the first text at or after each position, as `first_from` returns it."""
+    """Return int64[n]: the number of the first text at or after each position; arguments as in `first_from`."""
     numbers = np.empty(len(positions), np.int64)
     for row in range(len(positions)):
         block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
@@ -205,7 +206,7 @@ def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, 
 
 @njit(cache=True, nogil=True, inner=True)
 def widest_limit(ring: Ring, later: LaterTexts, row: int) -> np.uint64:
-    """Return the largest Hamming limit of any pair of a later text."""
+    """Return the largest Hamming limit of any pair with later text ``row``."""
     fact = later.texts.facts[row]
     length = min(np.int64(fact["length"]), np.int64(len(ring.max_distances) - 1))
     return np.uint64(max(later.texts.limits[fact["kind"]]["max_distance"], ring.max_distances[length], 0))
@@ -213,9 +214,9 @@ def widest_limit(ring: Ring, later: LaterTexts, row: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def classes_of_partners(ring: Ring, later: LaterTexts, row: int) -> tuple[np.uint64, np.uint64]:
-    """Return the length class of the shortest text that a later text may match, and how many classes follow it.
+    """Return the range of length classes that later text ``row`` may match: the lowest class, and how many follow it.
 
-    Texts of other classes are no candidates; texts of these classes may still be too short or too long.
+    Texts of other classes are no candidates. Texts of these classes may still be too short or too long.
     """
     fact = later.texts.facts[row]
     length = np.int64(fact["length"])
@@ -226,21 +227,21 @@ def classes_of_partners(ring: Ring, later: LaterTexts, row: int) -> tuple[np.uin
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
-    """Return the slot of a text, given its place among the live texts."""
+    """Return the slot of a text, given its rank among the live texts, 0 = the oldest."""
     slot = first_slot + place
     return slot - capacity if slot >= capacity else slot
 
 
 @njit(cache=True, nogil=True)
 def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts) -> NearPairs:
-    """Return the pairs that are within their limits, in the order given.
+    """Select the near pairs that are within all of their limits, in the order given.
 
     Parameters
     ----------
     near
-        uint64[n]: the row of the later text in the upper 32 bits, the place of the live text in the lower; distinct.
+        uint64[n], distinct: the row of the later text in the upper 32 bits, the rank of the live text in the lower.
     depths
-        int32[n].
+        int32[n]: the depth of each pair.
     """
     columns, first, capacity = ring.columns, ring.first_slot, np.uint64(len(ring.columns.bits))
     flat_bits, flat_sketches, n_words = columns.bits.ravel(), columns.sketches.ravel(), np.uint64(columns.bits.shape[1])
@@ -263,7 +264,7 @@ def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts)
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_in_ring(ring: Ring, slot: int, later: LaterTexts, row: int) -> int:
-    """Return the Hamming distance of a later text and the text of a slot, -1 if the limits rule the pair out."""
+    """Return the Hamming distance of later text ``row`` and the text in a slot, -1 if the pair is ruled out."""
     columns, fact = ring.columns, later.texts.facts[row]
     if columns.offsets[slot] == NO_TEXT or position_at(columns, slot) >= later.positions[row]:
         return np.int64(-1)
@@ -281,12 +282,12 @@ def distance_in_ring(ring: Ring, slot: int, later: LaterTexts, row: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def position_at(columns: RingColumns, slot: int) -> int:
-    """Return the position of the text of a slot."""
+    """Return the position of the text in a slot."""
     return np.int64(columns.anchors[slot >> BLOCK_BITS]) + np.int64(columns.offsets[slot])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def sketch_at(columns: RingColumns, slot: int) -> Sketch:
-    """Return the words of the sketch of a slot."""
+    """Return the character sketch of the text in a slot, as four words."""
     sketches = columns.sketches
     return sketches[slot, 0], sketches[slot, 1], sketches[slot, 2], sketches[slot, 3]

@@ -1,1 +1,1 @@
-"""Which texts share a key: keys, groups and rings of a run, limits of pairs, and the rule of removal."""
+"""Finding texts that share a key in a run: keys, groups and rings, the limits of pairs, and the rule of removal."""

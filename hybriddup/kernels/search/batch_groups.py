@@ -1,7 +1,7 @@
 """Grouping the texts of one batch by key.
 
-Arrays by group have one more place at the end, for `NO_GROUP`, so that the loops need no branch that the processor
-would mispredict.
+An array with one element per group has an extra element at the end, for `NO_GROUP`, so that the loops need no branch
+that the processor would mispredict.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, home_of, place
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
-"""How many keys ahead places of a table are prefetched."""
+"""How many keys ahead the hash table is prefetched."""
 
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Return the number of each key that occurs several times, and how many such keys there are.
+    """Number the keys that occur several times, from 0 on; return the numbers and how many such keys there are.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
     Returns
     -------
     numbers
-        uint32[n, m] from 0 on, `NO_GROUP` for all other keys.
+        uint32[n, m]: the number of each key, `NO_GROUP` if it occurs once.
     """
     n_places = power_of_two(max(2 * keys.size, 2))
     table, number_at = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.uint32)
@@ -48,9 +48,9 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 
 @njit(cache=True, nogil=True)
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
-    """Renumber the numbers below ``n_numbers`` that occur several times, in place, and return how many there are.
+    """Renumber group numbers in place, keeping only the ones that occur several times; return how many these are.
 
-    ``numbers`` is uint32[n, m]; all others become `NO_GROUP`.
+    ``numbers``, uint32[n, m], are below ``n_numbers`` or `NO_GROUP`. A number that occurs once becomes `NO_GROUP`.
     """
     counts, n_shared = count_keys(numbers, n_numbers), np.uint32(0)
     for number in range(n_numbers):
@@ -78,20 +78,18 @@ def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
-    """Return the place of a group, or of `NO_GROUP`, in an array of ``n_groups + 1`` places."""
+    """Return the index of a group in an array of ``n_groups + 1`` elements; `NO_GROUP` has the last."""
     return min(np.uint64(group), np.uint64(n_groups))
 
 
 @njit(cache=True, nogil=True)
 def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int32s, Int64s, int]:
-    """Count the texts of each group that come before a text of the batch.
-
-    At most this many kept texts of the batch come between the text and the texts of the index.
+    """Count, for each text of a batch, the earlier texts of the batch in its groups: the most that may be kept of them.
 
     Returns
     -------
     before, places
-        int32[n, m], int32[n, n_keys]: in each group that a text looks into, and in each of its own groups.
+        int32[n, m], int32[n, n_keys]: number of earlier texts in the ``probed`` and in the ``own`` groups of each text.
     most
         int64[n]: the largest of ``before`` for each text.
     n_comparisons

@@ -1,4 +1,4 @@
-"""Keys made of chosen bits of a fingerprint."""
+"""Block keys that are hashes of chosen bits of a fingerprint."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from hybriddup.kernels.search.shingles import mixed
 
 @njit(cache=True, nogil=True)
 def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) -> UInt64s:
-    """Return uint64[n, n_keys]: hashes of chosen bits of each fingerprint.
+    """Return uint64[n, n_keys]: the keys of each fingerprint, as hashes of chosen bits.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) ->
     masks
         uint64[n_masks, words]: the chosen bits.
     flips, mask_of
-        uint64[n_keys, words], int64[n_keys]: the bits that are flipped first, and the mask, of each key.
+        uint64[n_keys, words], int64[n_keys]: for each key, the bits to flip before hashing, and the index of its mask.
 
     Notes
     -----

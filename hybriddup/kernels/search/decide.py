@@ -1,7 +1,7 @@
-"""The rule of removal (see `hybriddup.steps.deciding`) for the texts of one batch, in order.
+"""The rule of removal (see `hybriddup.steps.deciding`), applied to the texts of one batch, in order.
 
-Verifying is expensive, so the kernel works in rounds: it decides the texts that the verified pairs determine, lists the
-pairs that must be verified next, and is called again.
+Verifying is expensive, so the kernel works in rounds. It decides the texts that the pairs verified so far determine,
+lists the pairs to verify next, and is called again.
 """
 
 from typing import NamedTuple
@@ -15,45 +15,46 @@ from hybriddup.kernels.search.key_groups import NO_GROUP
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 """Verdicts on a pair: not verified yet, accepted, refused."""
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-"""States of a text; the last two were removed."""
+"""States of a text: open, kept, removed as a near repeat, and removed as an exact repeat."""
 IN_INDEX = np.int64(-1)
-"""Instead of a row: the earlier text of a pair is a kept text of the index, not of this batch."""
+"""Used instead of a row if the earlier text of a pair is a kept text of the index, not of this batch."""
 NONE = np.int64(-1)
 CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-"""Whether the earlier text of a pair was kept and is among the newest texts of a shared key: yes; no; yes if it is
-kept; or unknown until all texts before the later one are decided."""
+"""Whether the earlier text of a pair is a candidate, a kept text that is among the newest of a shared key: yes; no; yes
+if it will be kept; or unknown until all texts before the later one are decided."""
 
 
 class Contest(NamedTuple):
     """A batch that is being decided: its texts by row, and their pairs sorted by later text, then by earlier text."""
 
     offsets: Int64s
-    """int64[n + 1]: the pairs of each text."""
+    """int64[n + 1]: text ``i`` has the pairs ``offsets[i]`` to before ``offsets[i + 1]``."""
     earlier: Int64s
     """int64[n_pairs]: the row of the earlier text, or `IN_INDEX`."""
     distances: Int32s
     """int32[n_pairs]: differing bits."""
     is_sure: Bools
-    """bool[n_pairs]: whether the earlier text is among the newest of a key, whatever is kept of this batch."""
+    """bool[n_pairs]: whether the earlier text is among the newest of a shared key, whichever texts of this batch are
+    kept."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
     """int64[n_pairs]: the least depth of an earlier text of the index in a shared key."""
     depth_rows: Int64s
-    """int64[n_pairs]: the row in ``depths`` of a pair that is not sure, `NONE` if it has none yet."""
+    """int64[n_pairs]: the pair's row in the ``depths`` passed to `decide_in_order`, `NONE` if not looked up."""
     previous_copy: Int64s
     """int64[n]: the row of the last equal text before each, `NONE` if there is none."""
     times: Float64s
     oldest: Float64s
-    """float64[n]: a text can match later texts whose ``oldest`` is before its time."""
+    """float64[n], float64[n]: the time of each text; it matches earlier texts whose time is after its ``oldest``."""
     most_pairs: Int64s
-    """int64[n]: a candidate of a text is skipped if this many earlier candidates have no larger distance."""
+    """int64[n]: limit for each text: a candidate is skipped if this many earlier ones have no larger distance."""
     own: UInt32s
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, m]: the groups of each text, and the groups that it looks into."""
+    """uint32[n, n_keys], uint32[n, m]: the groups of each text, and the groups that it is looked up in."""
     before: Int32s
     places: Int32s
-    """int32[n, m], int32[n, n_keys]: number of texts before each text in these groups."""
+    """int32[n, m], int32[n, n_keys]: number of earlier texts of the batch in each ``probed`` and each ``own`` group."""
     max_bucket_size: int
     """Number of the newest kept texts of a key that are candidates; 0 = all."""
 
@@ -64,19 +65,19 @@ class Course(NamedTuple):
     status: Int8s
     """int8[n]: `UNDECIDED`, `KEPT`, `NEAR` or `EXACT`."""
     deciding: Int64s
-    """int64[n]: the pair that removed a text; for `EXACT`, the row of the equal kept text."""
+    """int64[n]: for `NEAR`, the pair that removed the text; for `EXACT`, the row of the equal kept text."""
     next_pair: Int64s
     """int64[n]: the first pair that is not refused yet, for a text with at most ``most_pairs`` pairs."""
     is_cut: Bools
     """bool[n]: whether a text was kept although candidates of it were skipped."""
     n_near: Int64s
     n_expected: Int64s
-    """int64[n_distances], for the current text: number of candidates so far up to each distance, without and with the
-    expected candidates."""
+    """int64[n_distances], int64[n_distances]: scratch of the current text: for each distance, number of candidates so
+    far that are no farther, without and with the expected ones."""
     ranks: Int64s
     """int64[n, n_keys]: for a kept text, the number of kept texts of this batch before it in each of its groups."""
     n_kept: Int64s
-    """int64[n_groups]: number of kept texts of this batch so far."""
+    """int64[n_groups]: number of kept texts of this batch in each group so far."""
     n_settled: Int64s
     """int64[1]: the texts before this row are decided and counted in ``n_kept``."""
 
@@ -91,16 +92,16 @@ def decide_in_order(
     ----------
     depths
         int64[n_rows, m]: for pairs that are not sure, the depth of the earlier text in each group that the later text
-        looks into, among the texts kept before the batch; 0 if it is not there.
+        is looked up in, among the texts kept before the batch; 0 = not in the group.
     n_per_round
         Number of pairs of a text that are verified in one round.
     n_ahead
-        Number of texts after the decided ones that are considered, with their candidates that are not sure. 0 = all
-        texts, but sure candidates only.
+        How many texts after the last settled one are considered, with all their possible candidates. 0 = all texts, but
+        of texts with many pairs, no candidates that are unsure.
     is_last
         Whether these are all pairs of the batch. If not, texts without a sure match stay undecided.
     wanted
-        int64[n_pairs]: written in place.
+        int64[n_pairs]: buffer for the result.
     """
     n_wanted, row, n_texts = np.int64(0), course.n_settled[0], len(course.status)
     while row < (min(course.n_settled[0] + n_ahead, n_texts) if n_ahead else n_texts):
@@ -116,7 +117,7 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def settle_text(contest: Contest, course: Course, row: int) -> None:
-    """Count a decided text; all texts before it are counted."""
+    """Count a decided text in ``n_settled``, and in its groups if it is kept; all earlier texts are counted already."""
     course.n_settled[0] += 1
     if course.status[row] != KEPT:
         return
@@ -139,7 +140,7 @@ def decide_text(
     wanted: Int64s,
     n_wanted: int,
 ) -> int:
-    """Decide a text by its pairs if that is possible yet; return the new number of wanted pairs."""
+    """Decide a text if its verdicts suffice, else append pairs to verify to ``wanted``; return the new ``n_wanted``."""
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
     near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
@@ -206,7 +207,7 @@ def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
-    """Return whether an earlier equal text is undecided; remove the text if it equals a kept text of the batch."""
+    """Remove a text if it equals a kept text of the batch; return whether an equal text must be decided first."""
     copy = contest.previous_copy[row]
     while copy != NONE:
         if course.status[copy] == UNDECIDED:
@@ -223,7 +224,7 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
-    """Return whether it takes the depths in each group to know whether a text of the index is a candidate."""
+    """Return whether the depths of a text of the index must be looked up to know whether it is a candidate."""
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False
     n_newer = np.int64(0)
@@ -235,7 +236,7 @@ def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text is among the newest kept texts of a shared key, by the decisions so far.
+    """Return whether the earlier text of a pair is among the newest kept texts of a shared key, as decided so far.
 
     The result is final if all texts before the later one are settled, and `needs_depths` is false.
     """
@@ -277,14 +278,15 @@ def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bo
 
 @njit(cache=True, nogil=True)
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
-    """Return bool[n_pairs]: False for pairs that are skipped whatever else is decided.
+    """Return bool[n_pairs]: False for pairs that will be skipped because of the limit, whatever is decided.
 
-    The first sure pair that is skipped stays True for each text, so that the skipping is counted.
+    The first sure pair that a text skips stays True, so that the skipping is counted.
 
     Parameters
     ----------
     later, distances, is_sure
-        As in `BatchPairs` and `Contest`, for the pairs with kept texts of an index.
+        int64[n_pairs], int32[n_pairs], bool[n_pairs]: for pairs with kept texts of an index, the row of the later text,
+        rising, the differing bits, and whether the earlier text is surely a candidate.
     most_pairs
         int64[n_texts]: as in `Contest`.
     """

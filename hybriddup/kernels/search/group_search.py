@@ -40,27 +40,27 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 FITTING_TOGETHER = 64
-"""Texts of fitting lengths that are collected before the first fingerprint is read, so that all are prefetched."""
+"""Texts of fitting lengths to collect before reading their fingerprints, so that these are prefetched by then."""
 
 
 class Queries(NamedTuple):
     """Texts to look up, and the rings to search."""
 
     rows: Int64s
-    """int64[n]."""
+    """int64[n]: the row of each text in the columns."""
     starts: UInt32s
-    """uint32[n, m]: the starts of the rings of each text, `NO_GROUP` for none."""
+    """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: number of texts of each ring that are compared, from the first on; no rows = all texts."""
+    """int32[n, m]: how many texts of each ring to compare, from the first added on; no rows = all texts."""
 
     def take(self, first: int, last: int) -> "Queries":
-        """Return some of them."""
+        """Return the queries ``first`` to before ``last``."""
         return Queries._make(column[first:last] for column in self)
 
 
 @njit(cache=True, nogil=True)
 def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of texts with the texts of the rings that they look into; ``widest`` is the largest limit."""
+    """Return the pairs of queried texts with texts of their rings, within limits; ``widest`` is the largest limit."""
     rows, starts, ranks = queries.rows, queries.starts, queries.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
     hits, slots = np.empty(1024, np.uint64), np.zeros(2048, np.uint64)
@@ -128,7 +128,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Keep the hits that lengths and sketches leave possible, in order; return their number."""
+    """Keep the hits that may match text ``row`` by their lengths and sketches, and sort them; return their number."""
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
@@ -142,7 +142,7 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> Wanted:
-    """Return the fingerprint and the range of lengths to search for, with a limit of ``widest`` differing bits."""
+    """Make the query for text ``row``: its fingerprint, the limit of ``widest`` bits, and the lengths it may match."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
     least = class_of(rings, texts.shortest[fact["length"]])
@@ -154,7 +154,7 @@ def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> W
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Append the pairs of a text within the Hamming limits to ``found``, which has room; return their number."""
+    """Append the pairs of text ``row``, query ``place``, with near hits to ``found``; return the new ``n_pairs``."""
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)
         distance = distance_within(texts, other, row)

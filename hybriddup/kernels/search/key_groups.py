@@ -1,7 +1,7 @@
 """A radix-partitioned group-by of the block keys of many texts: equal keys get one number, their group.
 
-Each slice of the texts deals its keys to parts by their hash, so that the hash table of a part fits into the cache.
-Numbers rise from part to part, and within a part with the place in its table.
+The keys of each slice of the texts are partitioned by their hash, so that the hash table of a part fits into the cache.
+Groups are numbered part by part, and within a part in the order of its hash table.
 """
 
 from typing import NamedTuple
@@ -13,28 +13,28 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
 
 NO_KEY = np.uint64(2**64 - 1)
-"""Padding for texts with fewer keys than others."""
+"""Padding in arrays of keys, for texts with fewer keys than others."""
 NO_GROUP = np.uint32(2**32 - 1)
 """Instead of a group: there is no key, or no other text has it."""
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
-"""A second odd factor, for the places within a part."""
+"""An odd factor for hashing within a part; parts are selected by `SPREAD`."""
 PLACE_SHIFT = np.uint64(20)
 
 
 class DealtKeys(NamedTuple):
-    """The keys of some texts, part by part."""
+    """The keys of some texts, partitioned by hash."""
 
     keys: UInts
     """uint32[n_keys] or uint64[n_keys]."""
     entries: UInt32s
-    """uint32[n_keys]: index of each in the flattened array of keys, rising within a part."""
+    """uint32[n_keys]: index of each key in the original, flattened array, rising within a part."""
     bounds: Int64s
     """int64[n_parts + 1]: part ``p`` is ``bounds[p]`` to ``bounds[p + 1]``."""
 
 
 @njit(cache=True, nogil=True)
 def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> DealtKeys:
-    """Return the keys of some texts by part, without `NO_KEY`.
+    """Partition the keys of some texts by hash, leaving out `NO_KEY`.
 
     Parameters
     ----------
@@ -72,19 +72,19 @@ def part_of(key: np.uint64, part_bits: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
-    """Return the number of each key of one part, and how often each number occurs.
+    """Number the different keys of one part from 0 on, and count how often each occurs.
 
     Parameters
     ----------
     keys
         uint32[n] or uint64[n].
     fewest
-        A key that occurs less often gets `NO_GROUP`; 1 or more.
+        A key that occurs less often gets `NO_GROUP` as number; 1 or more.
 
     Returns
     -------
     numbers, sizes
-        uint32[n] from 0 on; uint32[n_numbers].
+        uint32[n], uint32[n_numbers]: the number of each key, and how often each number occurs.
     """
     n_places = power_of_two(max(2 * len(keys), 2))
     table, counts = np.empty(n_places, keys.dtype), np.zeros(n_places, np.uint32)
@@ -112,13 +112,13 @@ def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def home_of(table: UInts, key: np.uint64) -> np.uint64:
-    """Return the place where probing for a key starts."""
+    """Return the index in a hash table where probing for a key starts; the table's length is a power of two."""
     return (key * SPREAD_AGAIN >> PLACE_SHIFT) & np.uint64(len(table) - 1)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
-    """Return the place of a key in a table with room, or the free place (`NO_KEY`) where it would be inserted."""
+    """Return the index of a key in a hash table, or of the free element (`NO_KEY`) where it would be inserted."""
     mask, place = np.uint64(len(table) - 1), home_of(table, key)
     while table[place] != key and table[place] != NO_KEY:
         place = (place + ONE) & mask
@@ -127,12 +127,12 @@ def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> None:
-    """Write the groups of texts to the places of their keys.
+    """Write the group of each key of some texts into ``groups``, `NO_GROUP` for keys without group.
 
     Parameters
     ----------
     numbered
-        The keys of these texts, each replaced by its number from `number_keys`.
+        The partitioned keys of these texts, each replaced by its number from `number_keys`.
     first_groups
         int64[n_parts + 1]: the group of number 0 of each part.
     groups
@@ -149,7 +149,7 @@ def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> 
 
 @njit(cache=True, nogil=True)
 def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
-    """Return the groups of texts, uint32[n, m], as compressed rows without `NO_GROUP`.
+    """Convert the groups of texts, uint32[n, m], to compressed rows without `NO_GROUP`.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
 
 @njit(cache=True, nogil=True)
 def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) -> UInt32s:
-    """Return uint32[n, width]: the groups of the texts ``rows`` int64[n], padded with `NO_GROUP`.
+    """Return uint32[n, width]: the groups of the texts with row numbers ``rows``, int64[n], padded with `NO_GROUP`.
 
     No text has more than ``width`` groups. ``listed`` and ``ends`` are as returned by `list_groups`.
     """
@@ -204,7 +204,10 @@ def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked:
 
 @njit(cache=True, nogil=True)
 def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
-    """Return bool[n]: which texts have a marked group, given bool[n_groups] and the result of `list_groups`."""
+    """Return bool[n]: which texts have a group that ``is_marked``, bool[n_groups].
+
+    ``listed`` and ``ends`` are as returned by `list_groups`.
+    """
     has_marked = np.zeros(len(ends) - 1, np.bool_)
     for text in range(len(has_marked)):
         for i in range(ends[text], ends[text + 1]):
@@ -214,9 +217,9 @@ def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
 
 @njit(cache=True, nogil=True)
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
-    """Insert the group of each key into a table with room, for `find_groups`.
+    """Insert keys with their groups into a hash map for `find_groups`; keys without group are left out.
 
-    An empty table is all `NO_KEY`, with ``numbers`` uint32[len(table)] all `NO_GROUP`.
+    An empty map has a ``table`` of all `NO_KEY`, and ``numbers``, uint32[len(table)], of all `NO_GROUP`.
     """
     flat_keys, flat_groups = keys.ravel(), group_of.ravel()
     for entry in range(len(flat_keys)):
@@ -227,7 +230,7 @@ def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s
 
 @njit(cache=True, nogil=True)
 def find_groups(keys: UInt64s, table: UInt64s, numbers: UInt32s) -> UInt32s:
-    """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has it."""
+    """Look up keys in the hash map filled by `note_keys`; return uint32[n, m]: their groups, `NO_GROUP` if absent."""
     groups = np.full(keys.shape, NO_GROUP, np.uint32)
     flat_keys, flat_groups = keys.ravel(), groups.ravel()
     for entry in range(len(flat_keys)):

@@ -1,6 +1,6 @@
-"""The limits of pairs: lengths, characters in common, and Hamming distance.
+"""Checking pairs of texts against their limits: lengths, characters in common, and Hamming distance.
 
-The first two take 40 bytes per text and rule out most pairs.
+The data for the first two take 40 bytes per text, and rule out most pairs.
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ FACT = np.dtype(
         ("sketch_3", np.uint64),
     ]
 )
-"""Length, index of the limits, and sketch of the characters of a text. They are stored together, so that reading them
-costs one cache miss, or two if the record crosses a cache line."""
+"""Record of a text: its length, the index of its limits (``kind``), and the sketch of its characters. They are stored
+together, so that reading them costs one cache miss, or two if the record crosses a cache line."""
 LIMIT = np.dtype(
     [
         ("max_distance", np.int32),
@@ -39,14 +39,14 @@ Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 class LookUpCounts(NamedTuple):
-    """Counts of look-ups."""
+    """Statistics of some look-ups."""
 
     n_comparisons: int
     """Pairs of fingerprints whose distance was computed."""
     n_look_ups: int
     """Keys that were looked up."""
     largest: int
-    """Texts of one key, at most."""
+    """Largest number of texts with one key."""
 
 
 class TextColumns(NamedTuple):
@@ -55,11 +55,11 @@ class TextColumns(NamedTuple):
     bits: UInt64s
     """uint64[n, words]."""
     facts: Records
-    """FACT[n]."""
+    """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
-    """LIMIT[n_kinds]: in a run one for each length, so that they stay in the cache."""
+    """LIMIT[n_kinds]: the different limits. In a run there is one for each length, so that they stay in the cache."""
     shortest: Int32s
-    """int32[longest + 1]: by length, the length of the shortest text that a text may match; its own if none."""
+    """int32[longest + 1]: for each length of a text, the length of the shortest text it may match, at most its own."""
 
     @property
     def lengths(self) -> Int32s:
@@ -69,7 +69,7 @@ class TextColumns(NamedTuple):
 
     @property
     def max_partner_lengths(self) -> Int32s:
-        """int32[n]: length of the longest partner of each text."""
+        """int32[n]: length of the longest text that each text may match."""
         longest: Int32s = self.limits["max_partner_length"][self.facts["kind"]]
         return longest
 
@@ -81,7 +81,7 @@ class TextColumns(NamedTuple):
 
     @property
     def widest(self) -> int:
-        """The largest Hamming limit, 0 or more."""
+        """The largest Hamming limit of any text, 0 or more."""
         return int(self.limits["max_distance"].max(initial=0))
 
     @property
@@ -104,14 +104,14 @@ class TextColumns(NamedTuple):
 def text_columns(
     bits: UInt64s, limits: PairLimits, sketches: UInt64s = NO_SKETCHES, kinds: Int64s | None = None
 ) -> TextColumns:
-    """Return the columns of texts.
+    """Build the columns of texts from fingerprints, character sketches and limits.
 
     Parameters
     ----------
     bits, sketches
         uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        Lengths with their limits, and int64[n]: the row of each text among these; None = text ``i`` has row ``i``.
+        Lengths with their limits, and int64[n]: the index of each text in ``limits``; None = the same as its row.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
@@ -128,7 +128,7 @@ def text_columns(
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
-    """Return whether the lengths and sketches of two texts leave a pair possible."""
+    """Return whether the texts in rows ``a`` and ``b`` may match, judging by their lengths and sketches."""
     a_is_shorter = texts.facts[a]["length"] < texts.facts[b]["length"]
     shorter, longer = texts.facts[a if a_is_shorter else b], texts.facts[b if a_is_shorter else a]
     lacking = count_lacking(sketch_of(shorter), sketch_of(longer))
@@ -137,7 +137,7 @@ def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return the Hamming distance of two texts, or -1 if it is above the limit of the shorter one."""
+    """Return the Hamming distance of the texts in rows ``a`` and ``b``, or -1 if above the limit of the shorter one."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
@@ -146,7 +146,7 @@ def distance_within(texts: TextColumns, a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the Hamming distance of pairs of rows, -1 for pairs that the limits rule out."""
+    """Return int64[n_pairs]: the Hamming distance of each pair of rows, -1 if the limits rule the pair out."""
     distances = np.full(len(a), -1, np.int64)
     for pair in range(len(a)):
         if may_be_within(texts, a[pair], b[pair]):
@@ -156,9 +156,10 @@ def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
 
 @njit(cache=True, nogil=True, inner=True)
 def are_within(shorter: int, longer: int, lacking: int, limit: np.void) -> bool:
-    """Return whether a pair is within the `LIMIT` of its shorter text, except for the Hamming distance.
+    """Return whether the lengths and common characters of a pair are within ``limit``, the `LIMIT` of its shorter text.
 
-    The pair is given as the two lengths and the number of characters of the shorter text that the longer one lacks.
+    ``shorter`` and ``longer`` are the lengths of the two texts, and ``lacking`` is the number of characters of the
+    shorter text that the longer one lacks. The Hamming distance is not checked.
     """
     least = least_common(np.int64(shorter), np.int64(longer), limit["common_of_shorter"], limit["common_of_longer"])
     return bool(longer <= limit["max_partner_length"] and lacking <= np.int64(shorter) - least)
@@ -172,9 +173,9 @@ def sketch_of(fact: np.void) -> Sketch:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_lacking(sketch: Sketch, other: Sketch) -> int:
-    """Return a lower bound of the characters of one text that another text lacks, by their sketches.
+    """Return a lower bound of the number of characters of one text that another text lacks, given their sketches.
 
-    A sketch of zeros, of a text whose characters are not counted, lacks nothing.
+    A sketch of zeros, of a text whose characters are not counted, gives 0.
     """
     lacking = np.int64(popcount(sketch[0] & ~other[0]))
     lacking += np.int64(popcount(sketch[1] & ~other[1]))
@@ -185,9 +186,9 @@ def count_lacking(sketch: Sketch, other: Sketch) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
-    """Return a lower bound of the characters in common of a pair within its limits; the shares are of `PairLimits`.
+    """Return how many characters a pair must have in common, given the two lengths and the shares of `PairLimits`.
 
-    Float32 rounds a share by less than 1e-7 of it, which a millionth of the characters makes up for.
+    A millionth of the characters is subtracted, more than the error of rounding the shares to float32.
     """
     slack = 1e-6 * (shorter + longer) + 1e-3
     return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack
@@ -195,7 +196,7 @@ def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: n
 
 @njit(cache=True, nogil=True)
 def new_pairs(n: int) -> NearPairs:
-    """Return room for ``n`` pairs and some more."""
+    """Allocate uninitialized arrays for ``n`` pairs and some more."""
     room = n + 1024
     return NearPairs(
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
@@ -204,7 +205,7 @@ def new_pairs(n: int) -> NearPairs:
 
 @njit(cache=True, nogil=True)
 def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
-    """Return the first ``n_pairs`` pairs with room for ``n_more``."""
+    """Return arrays that begin with the first ``n_pairs`` pairs and have capacity for ``n_more``."""
     return NearPairs(
         with_room_for(found.earlier, n_pairs, n_more),
         with_room_for(found.later, n_pairs, n_more),
@@ -215,19 +216,19 @@ def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
 
 @njit(cache=True, nogil=True)
 def first_pairs(found: NearPairs, n: int) -> NearPairs:
-    """Return the first ``n`` pairs, without the room after them."""
+    """Copy the first ``n`` pairs into arrays of exactly this length."""
     return NearPairs(
         found.earlier[:n].copy(), found.later[:n].copy(), found.distances[:n].copy(), found.depths[:n].copy()
     )
 
 
 CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
-"""Classes of lengths from one to its double, and the largest."""
+"""Number of length classes from one length to its double, and the last class."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def length_class(length: int) -> int:
-    """Return the class of a length, 0 to 255: never falling, with about sixteen classes from a length to its double.
+    """Return the class of a length, 0 to 255: non-decreasing, with about 16 classes from one length to its double.
 
     Each length below 32 has its own class; lengths from 31 * 2**14 on have the last class.
     """
@@ -238,13 +239,15 @@ def length_class(length: int) -> int:
 
 
 def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
-    """Return int32[longest + 1]: by length, the length of the shortest text that a text may match, its own if none.
+    """Return int32[longest + 1]: for each length of a text, the length of the shortest text that it may match.
+
+    It is the text's own length if no shorter text may match.
 
     Parameters
     ----------
     lengths, reaches
-        int32[n], int32[n]: lengths up to ``longest``, and the longest partner of each. These need not rise with the
-        length, because length bands differ.
+        int32[n], int32[n]: lengths up to ``longest``, and the length of the longest text that each may match, which
+        need not rise with the length, because length bands differ.
     """
     farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
     np.maximum.at(farthest, lengths, reaches)

@@ -3,8 +3,8 @@
 A ring is contiguous memory. It starts with two words of 32 bits: the number of texts that were added, and its capacity.
 Each text is one more word: its row, and in the lowest bits its `length_class`, or the highest bits of the class if rows
 need more than 24 bits. So a small ring takes one or two cache lines. Lengths rule out half of the texts. The
-fingerprints of the others are prefetched, and compared when some are there: with fingerprints in all rings, looking up
-Weibo posts takes a fifth longer.
+fingerprints of the others are prefetched, and compared in groups. If all rings had fingerprints instead, looking up
+Weibo posts would take a fifth longer.
 
 Large rings are *wide*: two columns of 64 bits follow, the first and the second words of the fingerprints, and eight
 texts are compared at once. Without wide rings, looking up titles takes half as long again.
@@ -25,14 +25,14 @@ START_UNIT = 2
 """Alignment of rings, in words, so that starts of 32 bits can address 32 GiB."""
 HEAD_WORDS = 2
 MOST_NARROW = 128
-"""A ring for more texts is wide. With 64, runs need up to 5 % more memory and are no faster."""
+"""A ring with a larger capacity is wide. With 64, runs need up to 5 % more memory and are no faster."""
 WIDE = np.uint32(1 << 31)
-"""Flag of a wide ring, in the word of its capacity."""
+"""Flag in the capacity word of a ring: the ring is wide."""
 CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
 """How many texts ahead the heads and the rest of rings are prefetched."""
 FETCHED_WITH_HEAD = 12
-"""Words after a head that are prefetched with it."""
+"""Number of words after a head that are prefetched with it."""
 LINE_WORDS = 16
 """Words in a cache line."""
 MOST_FETCHED = 64
@@ -40,13 +40,13 @@ MOST_FETCHED = 64
 
 
 class Rings(NamedTuple):
-    """The memory of rings."""
+    """The memory of all rings."""
 
     words: UInt32s
     fingerprints: UInt64s
-    """uint32[2 * n], and the same memory as uint64[n]."""
+    """uint32[2 * n], uint64[n]: two views of the same memory."""
     class_bits: np.uint64
-    """Bits of a word that hold the length class."""
+    """Number of low bits of a text's word that hold the length class."""
 
 
 class Wanted(NamedTuple):
@@ -58,18 +58,18 @@ class Wanted(NamedTuple):
     """Largest number of differing bits."""
     shortest: np.uint64
     more: np.uint64
-    """Class of the shortest length, and what to add for the class of the longest length."""
+    """Class of the shortest length, and the number of classes from it to the class of the longest length."""
 
 
 def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[Rings, UInt32s]:
-    """Return empty rings, and uint32[n]: the start of each, in units of `START_UNIT`.
+    """Allocate empty rings; return them, and uint32[n]: the start of each, in units of `START_UNIT`.
 
     Parameters
     ----------
     sizes
-        uint32[n]: number of texts that will be added to each.
+        uint32[n]: number of texts that will be added to each ring.
     n_texts
-        All rows are below it.
+        All rows of texts are below this.
     most
         Largest capacity, below 2**31; 0 = no limit.
     most_narrow
@@ -92,7 +92,7 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
 
 @njit(cache=True, nogil=True)
 def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, int]:
-    """Return the start of each ring and the end of the last one, in units."""
+    """Return the start of each ring and the end of the last one, in units of `START_UNIT`."""
     starts, n_units = np.empty(len(sizes), np.uint32), np.int64(0)
     for ring in range(len(sizes)):
         starts[ring] = np.uint32(n_units)
@@ -103,7 +103,7 @@ def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, i
 
 @njit(cache=True, nogil=True)
 def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
-    """Write the capacities of empty rings into their heads, with the flag of the wide ones."""
+    """Write the capacities of new rings into their heads, and flag the wide rings."""
     for ring in range(len(starts)):
         room = room_for(sizes[ring], most)
         rings.words[place_of(starts[ring]) + 1] = np.uint32(room) | (WIDE if room > most_narrow else np.uint32(0))
@@ -147,37 +147,37 @@ def is_wide(rings: Rings, head: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def class_of(rings: Rings, length: int) -> np.uint64:
-    """Return the class of a length in the words of these rings."""
+    """Return the class of a length, in the number of bits that these rings store."""
     return np.uint64(length_class(np.int64(length))) >> (np.uint64(CLASS_BITS) - rings.class_bits)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def class_mask(rings: Rings) -> np.uint64:
-    """Return the mask of the length class in a word."""
+    """Return the bit mask of the length class in the word of a text."""
     return (ONE << rings.class_bits) - ONE
 
 
 @njit(cache=True, nogil=True, inner=True)
 def word_of(rings: Rings, texts: TextColumns, row: int) -> np.uint32:
-    """Return the word of a text."""
+    """Return the word that a ring stores for the text in row ``row``: the row and the length class."""
     return np.uint32((np.uint64(row) << rings.class_bits) | class_of(rings, texts.facts[row]["length"]))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def row_of(rings: Rings, word: np.uint32) -> np.uint64:
-    """Return the row of the text of a word."""
+    """Return the row of the text that a word of a ring stores."""
     return np.uint64(word) >> rings.class_bits
 
 
 @njit(cache=True, nogil=True, inner=True)
 def newest_of(n_kept: int, room: int) -> int:
-    """Return the place of the newest text of a ring that is not empty."""
+    """Return the place of the newest text in a ring of capacity ``room``, after adding ``n_kept`` texts, 1 or more."""
     return (n_kept - 1) % room if n_kept > room else n_kept - 1
 
 
 @njit(cache=True, nogil=True, inner=True)
 def depth_of(place: int, newest: int, size: int) -> int:
-    """Return the depth of a place of a ring with ``size`` texts, 1 = the newest."""
+    """Return the depth of a place in a ring of ``size`` texts, given the place of the newest, which has depth 1."""
     return newest - place + 1 if place <= newest else newest - place + size + 1
 
 
@@ -189,7 +189,7 @@ def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, word: np.uint32) -> None:
-    """Add a text with its word to a ring of capacity 1 or more; it replaces the oldest text of a full ring."""
+    """Add text ``row``, with its `word_of`, to a ring of capacity 1 or more; if full, it replaces the oldest text."""
     head = place_of(start)
     n_kept, room = n_added(rings, head), room_of(rings, head)
     place = n_kept % room if n_kept >= room else n_kept
@@ -232,7 +232,7 @@ def add_kept(
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_heads(starts: UInt32s, i: int, rings: Rings) -> None:
-    """Prefetch the heads of the rings of a text, and the words after them."""
+    """Prefetch the heads of the rings of text ``i``, and the words after them."""
     for j in range(starts.shape[1]):
         if starts[i, j] != NO_GROUP:
             head = place_of(starts[i, j])
@@ -242,7 +242,7 @@ def fetch_heads(starts: UInt32s, i: int, rings: Rings) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
-    """Prefetch the rest of the larger rings of a text, whose heads were prefetched before."""
+    """Prefetch the rest of the larger rings of text ``i``, after their heads were prefetched."""
     for j in range(starts.shape[1]):
         if starts[i, j] == NO_GROUP:
             continue
@@ -256,10 +256,10 @@ def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
 def note_fitting(
     rings: Rings, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
 ) -> int:
-    """Append the texts of a ring whose lengths are wanted to the first ``n_hits`` hits; return the new number.
+    """Append the texts of a ring with wanted lengths to ``hits[:n_hits]``; return the new number of hits.
 
-    A hit is the row of the text in the upper 32 bits and its depth in the lower 32: 1 for the place ``newest``, and one
-    more for each place before it; the first place follows the last. ``hits`` has room for ``size`` more. The
+    A hit has the row of the text in the upper 32 bits and its depth in the lower 32. ``size`` is the number of texts in
+    the ring, and ``newest`` the place of the newest, which has depth 1. ``hits`` must have room for ``size`` more. The
     fingerprints are prefetched for `keep_near`.
     """
     n, first = np.uint64(n_hits), np.uint64(head + HEAD_WORDS)
@@ -278,7 +278,7 @@ def note_fitting(
 def note_if_fitting(
     rings: Rings, word: np.uint32, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64
 ) -> np.uint64:
-    """Write a text as hit ``n``; return ``n + 1`` if its length is wanted, else ``n``."""
+    """Write the text of a ring's word as hit ``n``; return ``n + 1`` if its length is wanted, else ``n``."""
     hits[n] = (row_of(rings, word) << HALF) | depth
     of_length = np.uint64(word) & class_mask(rings)
     return n + np.uint64(of_length - wanted.shortest <= wanted.more)  # a shorter one wraps around
@@ -286,7 +286,7 @@ def note_if_fitting(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits: int) -> int:
-    """Keep the first ``n_near`` hits and those after them that are within the limit; return their number."""
+    """Remove the hits that exceed the Hamming limit from ``hits[n_near:n_hits]``; return the number of hits left."""
     n = np.uint64(n_near)
     for hit in range(np.uint64(n_near), np.uint64(n_hits)):
         first_word, second_word = two_words(bits, hits[hit] >> HALF)
@@ -298,7 +298,7 @@ def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
-    """Append the texts of a wide ring that are within the limit, as `note_fitting` does."""
+    """Append the texts of a wide ring with wanted lengths and near fingerprints to ``hits``; see `note_fitting`."""
     room = room_of(rings, head)
     fingerprints = first_fingerprint(head, room)
     for first in range(0, size, N_LANES):
@@ -329,14 +329,16 @@ def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, h
 
 @njit(cache=True, nogil=True)
 def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings) -> Int64s:
-    """Return int64[n, m]: the depth of earlier texts in the rings of later texts, 1 = the newest, 0 = not there.
+    """Return int64[n, m]: for each pair, the depth of the earlier text in the rings of the later text.
+
+    1 = the newest, 0 = not in the ring.
 
     Parameters
     ----------
     rows, earlier
-        int64[n], int64[n]: row of the later text, rising, and row of the earlier text; distinct pairs.
+        int64[n], int64[n]: distinct pairs, each a row of ``starts``, rising, and the row of the earlier text.
     starts
-        uint32[n_rows, m]: the starts of the rings of each row, `NO_GROUP` for none.
+        uint32[n_rows, m]: the starts of the rings of each later text, `NO_GROUP` for none.
     """
     depths, first = np.zeros((len(rows), starts.shape[1]), np.int64), 0
     while first < len(rows):
@@ -353,7 +355,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings
 
 @njit(cache=True, nogil=True)
 def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
-    """Return a hash table of ``texts[first:last]``, and int64[n]: by place in the table, the index in ``texts``."""
+    """Make a hash table of ``texts[first:last]``; return it, and int64[n]: for each element, its index in ``texts``."""
     n_places = power_of_two(2 * (last - first))
     table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
     for i in range(first, last):
@@ -364,7 +366,7 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
-    """Write the depths of those texts of a ring that are in a table, each at its place."""
+    """Write the depths of the texts of a ring into ``depths``, for the texts that `table_of` put in a table."""
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):

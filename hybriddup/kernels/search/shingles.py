@@ -5,9 +5,9 @@ Two texts that share a part of their shingles share about the same part of the s
 whatever their hashes, because they do not distinguish texts.
 
 A shingle is common if it occurs in several *surroundings*, the characters before and after it. The number of texts does
-not count: a text may be posted a hundred times, each time with another end. If its shingles were common, its copies
-would have all of their keys from their ends, which differ. A text that consists of common shingles has a fixed part of
-its keys from these, see `MOSTLY_COMMON`.
+not count, because one text may be posted a hundred times, each time with another end. If its shingles counted as
+common, its copies would take all keys from their ends, which differ. A text of mostly common shingles takes a fixed
+part of its keys from these, see `MOSTLY_COMMON`.
 
 The hash is the rolling hash of R. M. Karp and M. O. Rabin (1987), a polynomial of the characters modulo 2**64, finished
 by the mixer of MurmurHash3 (A. Appleby, public domain): its cost does not depend on the length of the shingle.
@@ -30,17 +30,17 @@ BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF, ONE = np.uint64(33), np.uint64(1)
 COMMON = np.uint32(2**31)
-"""Flag of common shingles, so that they are larger than all others."""
+"""Flag bit of common shingles, which makes them larger than all others."""
 N_RANKED = np.uint64(32)
-"""Shingles that are sorted by rank, the number of smaller shingles; a constant, so that the loop is vectorized."""
+"""Up to this many shingles are sorted by counting the smaller ones; a constant, so that the loop is vectorized."""
 MOST_UNITS = 16
 SURROUNDING = 8
-"""Characters before and after a shingle that are its surroundings, half as many in a dense script. With 16, copies of a
-text that differ in several places still lose their keys; with none, all copies do."""
+"""Number of characters on each side of a shingle that are its surroundings, half as many in a dense script. With 16,
+copies of a text that differ in several places still lose their keys; with 0, all copies do."""
 SEEN_BITS = np.uint64(26)
 """Surroundings are counted with a Bloom filter of ``1 << SEEN_BITS`` bits and one hash."""
 MOSTLY_COMMON, COMMON_PART = 3, 4
-"""If less than one in `MOSTLY_COMMON` shingles of a text is rare, one in `COMMON_PART` of its keys is common."""
+"""If less than one in `MOSTLY_COMMON` shingles of a text is rare, one in `COMMON_PART` of its keys is a common one."""
 COMMON_BITS = 20
 """Leading bits of a hash by which common shingles are recognized; other shingles with the same bits count as common."""
 WORDS_OF_COMMON = 1 << (COMMON_BITS - 5)
@@ -50,13 +50,13 @@ class Room(NamedTuple):
     """Buffers for one text at a time, reused so that they stay in the cache."""
 
     prefixes: UInt64s
-    """uint64[n + 1]: the hash of the first ``i`` characters, a polynomial modulo 2**64."""
+    """uint64[n + 1]: for each ``i``, the hash of the first ``i`` characters, a polynomial modulo 2**64."""
     units: UInt8s
     """uint8[n]: weight of each character."""
     ends: UInt64s
-    """uint64[n]: end of the shingle that starts at each place."""
+    """uint64[n]: end of the shingle that starts at each character."""
     shingles: UInt32s
-    """uint32[n]."""
+    """uint32[n]: hash of the shingle that starts at each character."""
     small: UInt32s
     """uint32[n + 2 * N_RANKED]: shingles that are being sorted."""
 
@@ -67,18 +67,18 @@ def bottom_shingles(
 ) -> UInt32s:
     """Return uint32[n_texts, n_kept]: the smallest distinct shingles of each text, rising.
 
-    A shingle is 31 bits of its hash, below a bit that is set if it is common. A text of mostly common shingles has a
-    few common shingles first, then the smallest of the others.
+    A shingle is stored as 31 bits of its hash, below a bit that is set if it is common. A text of mostly common
+    shingles has a few common shingles first, then the smallest of the others.
 
-    If a text has too few, shorter shingles follow, also rising, and then `NO_SHINGLE`: a short text that was edited in
-    its middle has few long shingles in common with the original.
+    If a text has too few shingles, shorter ones follow, also rising, and then `NO_SHINGLE`. A short text that was
+    edited in its middle shares few long shingles with the original.
 
     Parameters
     ----------
     code_points, offsets
         The texts, as in `hybriddup.data.records.EncodedTexts`.
     units
-        A shingle ends at the first character where its weight reaches this; 2 to `MOST_UNITS`, see `DENSE_UNITS`.
+        Weight of a shingle: it ends at the first character where it has this weight; 2 to `MOST_UNITS`.
     n_kept, n_dense
         Number of shingles of a text, and of a text mostly in a dense script, 1 to ``n_kept``.
     common
@@ -109,7 +109,7 @@ def keys_of_shingles(shingles: UInt32s) -> UInt64s:
 
 @njit(cache=True, nogil=True)
 def room_for_texts(offsets: Int64s) -> Room:
-    """Return buffers for the longest of the texts."""
+    """Allocate buffers that are large enough for the longest text."""
     longest = np.int64(1)
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -124,7 +124,7 @@ def room_for_texts(offsets: Int64s) -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -> int:
-    """Write the hashes of all prefixes of a text and the weight of each character; return the sum of the weights."""
+    """Read a text into ``room``: hash its prefixes and weigh its characters; return the sum of the weights."""
     hashed, n_units = np.uint64(0), np.int64(0)
     for i in range(np.uint64(n_characters)):
         code_point = code_points[np.uint64(first) + i]
@@ -137,7 +137,7 @@ def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -
 
 @njit(cache=True, nogil=True)
 def powers_of_base() -> UInt64s:
-    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: the powers of the base, from the 0th on."""
+    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: the powers of `BASE`, from the 0th on."""
     powers = np.ones(MOST_UNITS + 2 * SURROUNDING + 1, np.uint64)
     for i in range(MOST_UNITS + 2 * SURROUNDING):
         powers[i + 1] = powers[i] * BASE
@@ -148,7 +148,7 @@ def powers_of_base() -> UInt64s:
 def keep_shingles(
     room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
-    """Write the smallest shingles of the text in ``room`` into ``kept``; return as `keep_smallest` does."""
+    """Write the smallest shingles of the text in ``room`` into ``kept`` from ``n_before`` on; return the new number."""
     n_shingles, n_rare, n = hash_shingles(room, n_characters, units, powers), np.uint64(0), np.int64(n_before)
     for i in range(n_shingles):
         room.shingles[i] = after_others_if_common(room.shingles[i], common)
@@ -161,7 +161,7 @@ def keep_shingles(
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) -> np.uint64:
-    """Write the hashes of the shingles of the text in ``room``; return their number.
+    """Hash the shingles of the text in ``room`` into ``room.shingles``; return their number.
 
     A text shorter than a shingle is one shingle.
     """
@@ -175,7 +175,7 @@ def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
-    """Write the ends of the shingles of the text in ``room``; return their number."""
+    """Write the ends of the shingles of the text in ``room`` into ``room.ends``; return their number."""
     end, n_units, n = np.uint64(0), np.int64(0), np.uint64(n_characters)
     for start in range(n):
         while n_units < units and end < n:
@@ -190,10 +190,10 @@ def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
-    """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return the new number.
+    """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return the number in ``kept``.
 
-    Shingles that ``kept`` has before are left out. For most texts, the shingles below a limit are few enough to be
-    ranked, which takes half the time of inserting each shingle. ``small`` is a buffer of at least
+    Shingles in ``kept[:n_before]`` are left out. For most texts, few enough shingles are below a limit to be sorted by
+    `keep_ranked`, which takes half the time of inserting each shingle. ``small`` is a buffer of at least
     ``len(shingles) + 2 * N_RANKED``.
     """
     limit, n_small = limit_of_small(shingles, len(kept)), np.uint64(0)
@@ -222,7 +222,7 @@ def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
-    """Return a limit below which there are about 1.5 times the wanted number of shingles; if they are few, all."""
+    """Estimate a hash limit with about 1.5 times ``n_wanted`` shingles below it, or all shingles if they are few."""
     if len(shingles) <= N_RANKED:
         return NO_SHINGLE
     n_rare = np.int64(1)
@@ -233,9 +233,10 @@ def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
-    """Write the smallest distinct of up to `N_RANKED` shingles into ``kept``, rising; return their number.
+    """Write the smallest distinct ones of ``small[:n_small]`` into ``kept``, rising; return their number.
 
-    ``small`` has room for ``2 * N_RANKED``. Equal shingles have one rank, and a gap after it.
+    ``small`` has a length of at least ``2 * N_RANKED``. A shingle's rank is the number of smaller shingles, so that
+    equal ones have one rank.
     """
     small[n_small:N_RANKED] = NO_SHINGLE
     small[N_RANKED : 2 * N_RANKED] = NO_SHINGLE
@@ -254,7 +255,7 @@ def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> int:
-    """Insert a new shingle into the first ``n`` of ``kept``; return the new number."""
+    """Insert a shingle into ``kept[n_before:n]``, which rises, if it is new and small enough; return the new ``n``."""
     if shingle == NO_SHINGLE or (n == len(kept) and shingle >= kept[n - 1]):
         return n
     place = n
@@ -271,7 +272,7 @@ def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> i
 
 @njit(cache=True, nogil=True, inner=True)
 def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
-    """Return 31 bits of a hash, below a bit that is set if the shingle is common."""
+    """Replace the top bit of a shingle's hash by a flag for common shingles, so that these come after all others."""
     leading = hashed >> np.uint32(32 - COMMON_BITS)
     is_common = (common[leading >> np.uint32(5)] >> (leading & np.uint32(31))) & np.uint32(1)
     return np.uint32((hashed & (COMMON - np.uint32(1))) | (is_common << np.uint32(31)))
@@ -279,10 +280,10 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
 
 @njit(cache=True, nogil=True)
 def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, units: int) -> UInt32s:
-    """Return uint32[2**COMMON_BITS]: by leading bits of the hash, the number of surroundings of such shingles.
+    """Count the different surroundings of shingles; return uint32[2**COMMON_BITS], by the leading bits of their hash.
 
-    It is the largest number within one scope; ``scopes`` int64[n_texts] rise from 0. Texts shorter than a shingle do
-    not count. A few surroundings are missed, because their bit of the filter is set already.
+    A count is the largest within one scope; ``scopes``, int64[n_texts], rise from 0. Texts shorter than a shingle do
+    not count. A few surroundings are missed, because their bit of the Bloom filter is set already.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
     scope_of, seen = np.full(1 << COMMON_BITS, -1, np.int64), np.zeros(ONE << (SEEN_BITS - np.uint64(6)), np.uint64)
@@ -317,7 +318,7 @@ def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s
 
 @njit(cache=True, nogil=True)
 def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
-    """Return ``common`` for `bottom_shingles`: shingles with at least ``common_in`` surroundings are common."""
+    """Return the bitmap ``common`` of `bottom_shingles`: 1 for shingles with at least ``common_in`` surroundings."""
     common = np.zeros(WORDS_OF_COMMON, np.uint32)
     for leading in range(len(n_surroundings)):
         if n_surroundings[leading] >= common_in:
@@ -327,7 +328,7 @@ def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def mixed(word: np.uint64) -> np.uint64:
-    """Return a mixed word, by a bijection in which every bit depends on every bit."""
+    """Mix the bits of a word by a bijection, so that every bit of the result depends on every bit of the word."""
     word = (word ^ (word >> HALF)) * FIRST_FACTOR
     word = (word ^ (word >> HALF)) * SECOND_FACTOR
     return word ^ (word >> HALF)

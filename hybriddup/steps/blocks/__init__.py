@@ -1,4 +1,4 @@
-"""Block index: texts -> block keys. Stage 1 begins here: two texts without a common key are never compared.
+"""Block index: texts -> block keys. This is the start of stage 1: texts without a common key are never compared.
 
 **Two texts are a candidate pair when they share a key and their fingerprints are within the Hamming limit of the
 shorter one's length.** A block index computes the keys of a text; an index of `hybriddup.steps.candidates` stores them.
@@ -25,37 +25,37 @@ class BlockIndex(ABC):
     """
 
     max_bucket_size: int = 0
-    """Number of the newest kept texts of a key that are read; 0 = all."""
+    """Number of the newest kept texts of a key that a look-up reads; 0 = all."""
     max_candidates: int = 0
     """A candidate of a text is skipped if this many earlier candidates have no larger distance; 0 = never."""
     is_complete: bool = False
     """Whether every two texts within the Hamming limits share a key."""
     probes_others: bool = False
-    """Whether texts are looked up by the keys of `probes` instead of their own."""
+    """Whether texts are looked up by the result of `probes` instead of their own keys."""
 
     reads_texts: bool = True
     """Whether keys depend on the text; if False, they depend on the fingerprint alone."""
     reads_words: bool = False
-    """Whether emoji, links and mentions are ignored in texts with words; set by the caller."""
+    """Whether to ignore emoji, links and mentions in texts that also have words; set by the caller."""
     learns: bool = False
-    """Whether `learn` does anything."""
+    """Whether the index learns from a sample of texts, by `learn`."""
     n_keys: int | None = None
     """Largest number of keys of a text; None = it varies between batches."""
     key_bits: int = 64
     """All keys but `NO_KEY` are below ``2**key_bits``; 32 saves memory."""
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:  # noqa: B027  (need not be written)
-        """Prepare for fingerprints of ``bits`` bits and pairs within a distance; called once, before anything else.
+        """Prepare for fingerprints of ``bits`` bits; called once, before all other methods.
 
         ``max_hamming_distance`` is the largest limit of any length band.
         """
 
     def use_segments(self) -> Sequence[int]:
-        """Switch to keys that contain their fingerprint bits, if possible; return the number of bits of each key.
+        """Switch to keys that contain fingerprint bits instead of a hash; return the number of these bits of each key.
 
-        The result is empty if it is not possible. Call it after `prepare`. From then on, the lowest byte of a key is
-        its number among the keys of a text, and the bits above are its *segment*: up to 32 bits of the fingerprint.
-        Without this call, keys may be hashes.
+        If the index cannot do this, nothing changes, and the result is empty. Call it after `prepare`. Afterwards, the
+        lowest byte of a key is its number among the keys of a text, and the bits above are its *segment*: up to 32 bits
+        of the fingerprint.
         """
         return ()
 
@@ -72,9 +72,9 @@ class BlockIndex(ABC):
         """
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002  (only where `probes_others`)
-        """Return uint64[n, n_probes]: the keys that texts are looked up by; called only if `probes_others`.
+        """Return uint64[n, n_probes]: the keys to look each text up by; called only if `probes_others`.
 
-        ``keys`` are the results of `keys`, and ``bits`` the fingerprints.
+        ``keys`` is the result of `keys` for the texts, and ``bits`` are their fingerprints.
         """
         return keys
 
@@ -86,19 +86,19 @@ class BlockIndex(ABC):
         """Learn from a sample of the texts; called once, before `keys`."""
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:  # noqa: ARG002  (most need no scopes)
-        """Learn from a sample of texts that repeat one another only within a scope, int64[n] from 0 on."""
+        """Learn from a sample of texts that are only compared within their scope; ``scopes`` int64[n] count from 0."""
         self.learn(texts)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return what was learned, as arrays of numbers or strings by name."""
+        """Return the learned state as named arrays of numbers or strings, for `use_learned`."""
         return {}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027
-        """Use what another instance with the same options learned, instead of `learn`."""
+        """Restore the learned state of another instance with the same options; replaces `learn`."""
 
 
 def bucket_limit(default: int) -> Any:
-    """Return the option ``max_bucket_size`` of a block index, with this default."""
+    """Return the pydantic field of the option ``max_bucket_size`` of a block index, with this default."""
     description = (
         "Number of the newest kept texts of a key that are read; the report counts how often a key had more; 0 = all."
     )
@@ -107,7 +107,7 @@ def bucket_limit(default: int) -> Any:
 
 @dataclass
 class BlockReport:
-    """Counts of stage 1 for the summary, including every limit that was reached."""
+    """Counts of stage 1 for the summary of a run, including how often limits were reached."""
 
     shape: str = ""
     """Description of the block index, in one line."""
@@ -135,6 +135,6 @@ class BlockReport:
 
 
 def count_shared(earlier: UInt64s, later: UInt64s) -> int:
-    """Return the number of keys that two texts share, given the keys of the earlier and the probes of the later one."""
+    """Count the keys that two texts share, given the keys of the earlier text and the probes of the later one."""
     shared = np.intersect1d(earlier, later)
     return int((shared != np.uint64(NO_KEY)).sum())

@@ -1,4 +1,4 @@
-"""`blocks` and `probing`: keys of fingerprint bits, exact for small distances; `scan`, which compares all texts."""
+"""`blocks` and `probing`: block keys of fingerprint bits, exact for small distances; `scan`: all texts are compared."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -20,23 +20,23 @@ MAX_KEYS = 1000
 
 
 class KeyBits(NamedTuple):
-    """The fingerprint bits of each key of a text."""
+    """The fingerprint bits that form each key of a text."""
 
     masks: UInt64s
-    """uint64[n_masks, words]: bit masks of keys."""
+    """uint64[n_masks, words]: the different bit masks of keys."""
     flips: UInt64s
-    """uint64[n_keys, words]: the bits that are flipped before masking."""
+    """uint64[n_keys, words]: the bits to flip before masking, for each key."""
     mask_of: Int64s
-    """int64[n_keys]: the mask of each key."""
+    """int64[n_keys]: the index in ``masks`` of each key's mask."""
 
     def hash(self, bits: UInt64s) -> UInt64s:
-        """Return uint64[n, n_keys]: the keys of fingerprints."""
+        """Return uint64[n, n_keys]: the keys of each fingerprint."""
         keys: UInt64s = hash_bits(bits, *self)
         return keys
 
 
 class Blocks(BlockIndex):
-    """One key for each choice of blocks; exact for distances up to ``n_blocks - n_key_blocks``.
+    """One key for each choice of ``n_key_blocks`` blocks; exact for distances up to ``n_blocks - n_key_blocks``.
 
     ``d`` differing bits are in at most ``d`` blocks. So if ``d <= n_blocks - n_key_blocks``, at least ``n_key_blocks``
     blocks are equal, and two texts share the key of these blocks (Manku, Jain and Das Sarma 2007).
@@ -58,12 +58,12 @@ class Blocks(BlockIndex):
 
     @staticmethod
     def check(settings: Any) -> list[str]:
-        """Return what is wrong with using this index under these settings of a run."""
+        """Return messages about why this index does not work with these settings of a run; empty if it does."""
         options = Blocks.Options.model_validate(settings.blocks.options)
         return Blocks(options).faults(settings.max_hamming_distance)
 
     def faults(self, max_hamming_distance: int) -> list[str]:
-        """Return the reasons why the index cannot find every pair within this distance."""
+        """Return messages about why the index cannot find every pair within this distance; empty if it can."""
         m, r = self.options.n_blocks, self.options.n_key_blocks
         if max_hamming_distance > m - r:
             message = (
@@ -81,25 +81,25 @@ class Blocks(BlockIndex):
         return []
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:
-        """Cut the fingerprint into blocks and form the keys."""
+        """Cut the fingerprint into blocks, and choose the bits of each key."""
         blocks = cut_blocks(bits, self.options.n_blocks)
         chosen = [np.concatenate(some) for some in combinations(blocks, self.options.n_key_blocks)]
         self.chosen = chosen
         """Bit positions of each key."""
         self.radii = [0] * len(chosen)
-        """Number of bits that may differ from a text's own key, for each key."""
+        """For each key, the number of bits by which a probe may differ from it; always 0, because it is not probed."""
         self.n_keys = len(chosen)
         self._key_bits = own_key_bits(chosen, bits // 64)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
 
     def use_segments(self) -> Sequence[int]:
-        """Make keys of segments, if the fingerprint is one word; see `BlockIndex.use_segments`."""
+        """Switch to keys with segments if the fingerprint has one word; see `BlockIndex.use_segments`."""
         sizes = list(map(len, self.chosen))
         self._has_segments = self._key_bits.masks.shape[1] == 1 and max(sizes) <= LARGEST_SEGMENT and len(sizes) < 256
         return sizes if self._has_segments else ()
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
-        """Return one key for each choice of blocks."""
+        """Return uint64[n, n_keys]: one key for each choice of blocks."""
         return segment_keys(bits[:, 0], self.chosen) if self._has_segments else self._key_bits.hash(bits)
 
     def describe(self) -> str:
@@ -111,9 +111,9 @@ class Blocks(BlockIndex):
 class Probing(BlockIndex):
     """Multi-index hashing: one key per block, looked up with its neighbors (Norouzi, Punjani and Fleet 2012).
 
-    If ``d`` bits differ, some block has only a few of them. Looking up all keys within a radius of the text's own key
-    makes the index exact at distances where plain blocks would need keys of a few bits. `block_radii` returns the
-    radii; wider blocks, whose buckets are smaller, have larger radii.
+    If ``d`` bits differ, some block contains only a few of them. A text is looked up by all keys within a radius of its
+    own key. So the index is exact even for distances at which `blocks` would need keys of very few bits. `block_radii`
+    returns the radii.
     """
 
     is_complete = True
@@ -135,12 +135,12 @@ class Probing(BlockIndex):
 
     @staticmethod
     def check(settings: Any) -> list[str]:
-        """Return what is wrong with using this index under these settings of a run."""
+        """Return messages about why this index does not work with these settings of a run; empty if it does."""
         options = Probing.Options.model_validate(settings.blocks.options)
         return Probing(options).faults(settings.max_hamming_distance, settings.fingerprint.bits)
 
     def faults(self, max_hamming_distance: int, bits: int) -> list[str]:
-        """Return the reason why finding every pair within this distance needs too many probes, if it does."""
+        """Return a message if finding every pair within this distance needs too many probes; empty if not."""
         options = self.options
         block_bits = -(-bits // options.n_blocks)
         n_probes = count_neighbours(block_bits, block_radii(options.n_blocks, max_hamming_distance)[0])
@@ -166,11 +166,11 @@ class Probing(BlockIndex):
         )
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
-        """Return one key per block."""
+        """Return uint64[n, n_keys]: one key per block."""
         return self._own.hash(bits)
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return the keys within the radius of each block."""
+        """Return uint64[n, n_probes]: the keys of all blocks within their radius."""
         return self._probed.hash(bits)
 
     def describe(self) -> str:
@@ -200,13 +200,13 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return keys of these bit positions, without flips."""
+    """Return the key bits for texts' own keys: one key for each array of bit positions, without flips."""
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return keys of the blocks with up to ``radius`` bits of each flipped, including the text's own keys."""
+    """Return the key bits for probing: the key of each block with up to its radius of bits flipped, 0 included."""
     flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
@@ -226,7 +226,7 @@ def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
 
 
 def count_neighbours(n_bits: int, radius: int) -> int:
-    """Return the number of words of ``n_bits`` within ``radius`` bits of a given word, itself included."""
+    """Count the words of ``n_bits`` bits within Hamming distance ``radius`` of a given word, the word included."""
     return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
 
 
@@ -259,9 +259,9 @@ class Scan(BlockIndex):
     n_keys = 1
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (whatever the texts)
-        """Return the one key of every text."""
+        """Return uint64[n, 1]: the same key for every text."""
         return np.zeros((len(bits), 1), np.uint64)
 
     def describe(self) -> str:
-        """Return a description."""
+        """Return a one-line description."""
         return "scan: every pair compared"

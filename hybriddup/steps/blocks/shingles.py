@@ -1,8 +1,8 @@
 """`shingles`: the keys of a text are its shingles (character n-grams) with the smallest hashes.
 
-The fingerprints of copies of a short text differ in too many bits for exact keys of bits. But copies share most of
-their shingles, and so most shingles with the smallest hashes (see `hybriddup.kernels.search.shingles`). Common
-shingles, which are learned from a sample of the texts, are used last.
+The fingerprints of edited copies of a short text differ in too many bits for keys of fingerprint bits. But the copies
+share most of their shingles, and so most shingles with the smallest hashes (see `hybriddup.kernels.search.shingles`).
+Common shingles, which are learned from a sample of the texts, are used last.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from hybriddup.steps.posts.parts import words_of
 UNITS = 5
 """Length of a shingle in units: three characters of a dense script such as Han, or five letters."""
 MAX_LEARNED_CHARACTERS = 2048
-"""Number of characters of a text used for learning, so that huge texts do not take much memory and time."""
+"""Largest number of characters of a text to learn from, so that huge texts do not take much memory and time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
-"""Default limit. A window of 300,000 Weibo posts, with limits in proportion to this one and twice this one for 5
-million posts, finds 98.9 % and 99.5 % of the repeats that it finds without a limit."""
+"""Default of ``max_bucket_size``, measured on a window of 300,000 Weibo posts. With limits in proportion to 256 and 512
+for 5 million posts, it finds 98.9 % and 99.5 % of the repeats that it finds without a limit."""
 
 
 class Shingles(BlockIndex):
@@ -77,7 +77,7 @@ class Shingles(BlockIndex):
         self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
-        """Return the keys of the first shingles of each text."""
+        """Return uint64[n, n_shingles]: the smallest shingles of each text as keys."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
         shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
         keys: UInt64s = keys_of_shingles(shingles)
@@ -87,21 +87,21 @@ class Shingles(BlockIndex):
         return words_of(texts) if self.reads_words else texts
 
     def describe(self) -> str:
-        """Return the number of keys of a text."""
+        """Return a one-line description with the number of keys of a text."""
         return f"shingles: {self.options.n_shingles} of each text, {self.options.n_dense_shingles} of one in Han"
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Learn which shingles are common."""
+        """Learn which shingles are common from a sample of texts."""
         self.learn_within(texts, np.zeros(len(texts), np.int64))
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
-        """Learn which shingles are common within a scope, because texts are compared only within their scope."""
+        """Learn which shingles are common within any one scope; texts of different scopes are never compared."""
         order = np.argsort(scopes, kind="stable")
         encoded = encode_texts(self._read([texts[place][:MAX_LEARNED_CHARACTERS] for place in order.tolist()]))
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return the common shingles."""
+        """Return the common shingles, as a bitmap."""
         return {COMMON: self._common}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:

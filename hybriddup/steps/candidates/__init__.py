@@ -1,8 +1,8 @@
-"""Candidates: block keys -> candidate pairs, by an index of the kept texts. There are two indexes.
+"""Candidates: block keys -> candidate pairs, by an index of the kept texts. There are two kinds of index.
 
-`run_index.RunIndex` knows all texts of a run in advance and lays them out by key. The index of a live window adds and
-forgets texts all the time. Both find the kept texts that share a key with a text and are within its limits, and the
-depth of each in the shared keys.
+`run_index.RunIndex` knows all texts of a run in advance and lays out its memory by key. The index of a live window adds
+and forgets texts all the time. Both find the kept texts that share a key with a text and are within the limits of
+pairs, and the depth of each: its rank among the kept texts with the key, 1 = the newest.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
 FEWEST_PER_SLICE = 64
-"""Smallest number of texts to look up in a thread of their own."""
+"""Smallest number of texts that are worth a separate thread for looking them up."""
 FEWEST_DEPTHS = 1024
-"""Smallest number of pairs whose depths are found in a thread of their own."""
+"""Smallest number of pairs that are worth a separate thread for finding their depths."""
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Texts in order, with their keys: they are looked up in an index, decided together, or added to an index."""
+    """Texts in order, with their keys, to look up in an index, decide together, and add to an index."""
 
     positions: Int64s
     """int64[n], rising: positions in the order of deciding."""
     keys: UInts
     probes: UInts
-    """uint64[n, n_keys], uint64[n, n_probes]: as returned by a `hybriddup.steps.blocks.BlockIndex`. In a run uint32,
-    the groups of the keys, with `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
+    """uint64[n, n_keys], uint64[n, n_probes]: the keys of each text, and the keys that it is looked up by, from a
+    `hybriddup.steps.blocks.BlockIndex`. In a run they are uint32, the starts of the rings of the keys, with
+    `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
     columns: TextColumns
     text_numbers: Int64s
-    """int64[n]: equal for equal texts; in a run, the rows of the texts among all distinct texts."""
+    """int64[n]: the same number for equal texts; in a run, the row of the text among all distinct texts."""
     times: Float64s | None = None
     oldest: Float64s | None = None
-    """float64[n]: a text matches earlier texts whose time is after its own oldest; None = whatever their times."""
+    """float64[n], float64[n]: a text only matches earlier texts whose time is after its ``oldest``; None = no limit."""
     may_be_crowded: Bools | None = None
-    """bool[n]: whether one of the probes may belong to more than ``max_bucket_size`` texts by then; None = all may."""
+    """bool[n]: whether any of a text's probes may become the key of more than ``max_bucket_size`` texts; None = all
+    True."""
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -65,16 +67,17 @@ class Batch:
 
 
 class Index(Protocol):
-    """The kept texts of a run or a window, by key."""
+    """An index from key to the kept texts of a run or a window."""
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a batch with kept texts, among the newest ``max_bucket_size`` of each key."""
+        """Return the pairs of a batch with the newest ``max_bucket_size`` kept texts of each key, within limits."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: the depth of the earlier text in each probe of the later one. Rarely called.
+        """Return int64[n, n_probes]: for each pair, the depth of the earlier text in each probe of the later one.
 
-        ``rows`` rise. 1 is the newest; 0 = not among the newest ``max_bucket_size``.
+        1 = the newest, 0 = not among the newest ``max_bucket_size``. ``rows`` are the later texts' rows in the batch,
+        rising; ``earlier`` are positions. Rarely called.
         """
         ...
 
@@ -84,16 +87,16 @@ class Index(Protocol):
 
 
 def join_near(parts: Sequence[NearPairs]) -> NearPairs:
-    """Return the pairs of all parts, in order."""
+    """Concatenate pairs, in order; there may be no parts."""
     nothing = np.zeros(0, np.int64)
     none = NearPairs(nothing, nothing, np.zeros(0, np.int32), nothing)
     return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
-    """Return the pairs of texts with the texts of rings, and add the counts to the report.
+    """Search rings for the queried texts in several threads; return the pairs, and add the counts to the report.
 
-    ``earlier`` is a row of the columns, ``later`` a row of the queries.
+    In the result, ``earlier`` is a row of ``columns``, and ``later`` the index of a query.
     """
     widest = columns.widest
 
@@ -109,5 +112,5 @@ def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: 
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the depths of pairs, by a function that finds those of a slice."""
+    """Return int64[n_pairs, n_keys]: the depths of pairs, by calling ``find(first, last)`` on slices in threads."""
     return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

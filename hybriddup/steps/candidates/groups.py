@@ -1,4 +1,4 @@
-"""Groups: equal keys of many texts get one number, so that a look-up needs no hashing."""
+"""Groups: equal keys of the texts of a run get one number, their group, so that a look-up needs no hashing."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.parallel import map_threads
 
 TEXTS_PER_SLICE = 2**15
-"""Texts whose keys are dealt to parts together."""
+"""Number of texts whose keys are partitioned together."""
 TEXTS_PER_BATCH = 4096
-"""Texts whose keys are made together if the number of keys is fixed, so that the buffers stay in the cache."""
+"""Number of texts whose keys are computed together if ``n_keys`` is fixed, so that the buffers stay in the cache."""
 FEWEST_PER_SLICE = 512
-"""Smallest number of texts whose keys are made in a thread of their own."""
+"""Smallest number of texts that are worth a separate thread for computing their keys."""
 KEYS_PER_PART = 2**15
 """Approximate number of keys of a part: few enough for its table to fit into the cache."""
 MOST_PART_BITS = 14
@@ -41,7 +41,7 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class KeyTable:
-    """A hash map from key to group, for texts that are looked up by other keys than their own."""
+    """A hash map from key to group, used if texts are looked up by other keys than their own."""
 
     keys: UInt64s
     numbers: UInt32s
@@ -68,26 +68,26 @@ class Groups:
     """int64[n]: scope of each text; texts of different scopes share no key. None = there is one scope."""
 
     def of(self, numbers: Int64s) -> UInt32s:
-        """Return uint32[n, m]: the groups of some texts, padded with `NO_GROUP`."""
+        """Return uint32[n, m]: the groups of the texts with these numbers, padded with `NO_GROUP`."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
 
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the groups that some texts look into, given the texts and their fingerprints."""
+        """Return uint32[n, m]: the groups to search for texts, given their numbers, contents and fingerprints."""
         if self.table is None:
             return self.of(numbers)
         scopes = None if self.scopes is None else self.scopes[numbers]
         return self.table.groups(within_scopes(index.probes(index.keys(texts, bits), bits), scopes))
 
     def with_common_keys(self, common_in: int) -> Bools:
-        """Return bool[n]: which texts have a key of ``common_in`` or more texts; not after `lay_out`."""
+        """Return bool[n]: which texts have a key that ``common_in`` or more texts have. Call it before `lay_out`."""
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
-        """Return an empty ring for each group, and bool[n]: which texts have a group of more than ``most`` texts.
+        """Allocate an empty ring for each group; return bool[n], too: which texts have a group of over ``most`` texts.
 
-        A ring has room for up to ``most`` texts. Groups are renumbered in place, because they take much memory: the
-        number of a group is now the start of its ring.
+        A ring has capacity for all texts of its group, at most ``most``. The groups are renumbered in place, because
+        they take much memory: from now on, the number of a group is the start of its ring.
         """
         n_texts, sizes = len(self.ends) - 1, self.sizes
         rings, starts = make_rings(sizes, n_texts, most)
@@ -113,10 +113,11 @@ def group_texts(
     *,
     texts_per_slice: int = TEXTS_PER_SLICE,
 ) -> Groups:
-    """Return the groups of texts with fingerprints ``bits`` uint64[n, words].
+    """Compute the keys of texts and group them, in ``workers`` threads.
 
-    A key that only one text has gets no group, unless texts are looked up by other keys than their own. Only the texts
-    with ``is_near`` bool[n] have keys. Texts of different ``scopes``, int64[n], share no key.
+    ``bits``, uint64[n, words], are the fingerprints. Only the texts with ``is_near``, bool[n], get keys. Texts of
+    different ``scopes``, int64[n], share no key. A key that only one text has gets no group, unless texts are looked up
+    by other keys than their own.
     """
 
     def keys_of_batch(first: int, last: int) -> UInt64s:
@@ -155,7 +156,7 @@ def group_keys(
     key_bits: int = 64,
     texts_per_slice: int = TEXTS_PER_SLICE,
 ) -> Groups:
-    """Return the groups of texts, by a function that returns the keys of a slice.
+    """Group texts by key, calling ``keys_of`` for the keys of one slice of the texts at a time.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ def group_keys(
     is_probed
         Whether texts are looked up by other keys than their own. If not, a key that only one text has gets no group.
     n_keys, key_bits
-        Number of keys of each text, None = it differs; all keys but `NO_KEY` are below ``2**key_bits``.
+        Number of keys of each text, None = it varies between slices; all keys but `NO_KEY` are below ``2**key_bits``.
     """
     bounds = [(first, min(first + texts_per_slice, n_texts)) for first in range(0, n_texts, texts_per_slice)]
     part_bits = min(max((8 * n_texts // KEYS_PER_PART).bit_length(), 1), MOST_PART_BITS)
@@ -195,7 +196,7 @@ def group_keys(
 def with_one_width(
     keys_of: Callable[[int, int], UInt64s], bounds: Sequence[tuple[int, int]], workers: int
 ) -> tuple[Callable[[int, int], UInt64s], int]:
-    """Return a function that returns the keys of the slices with one number of keys for all texts, and this number."""
+    """Pad the keys of all slices to the same number of keys; return a replacement of ``keys_of``, and this number."""
     made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
     n_keys = max((keys.shape[1] for keys in made), default=0)
     pads = ([(0, 0), (0, n_keys - keys.shape[1])] for keys in made)
@@ -205,9 +206,9 @@ def with_one_width(
 
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
-    """Return keys uint64[n, m] that are mixed with the scopes int64[n] of their texts.
+    """Mix keys, uint64[n, m], with the scopes of their texts, int64[n]; None = return the keys unchanged.
 
-    Keys of different scopes are equal with probability 2**-64.
+    Afterwards, keys of different scopes are equal only with probability 2**-64.
     """
     if scopes is None:
         return keys
@@ -221,10 +222,10 @@ def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
 
 
 def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: int) -> UInt32s:
-    """Number the keys of all texts, and return uint32[n_groups]: the texts of each group.
+    """Number the keys of all texts, and write the numbers as groups; return uint32[n_groups]: the size of each group.
 
-    ``dealt`` has the keys of each slice, which are changed in place, and uint32[n_texts, n_keys] for their groups. Keys
-    of fewer than ``fewest`` texts get no group.
+    ``dealt`` has, for each slice, its partitioned keys, which are overwritten, and uint32[n_texts, n_keys], where the
+    groups are written. Keys of fewer than ``fewest`` texts get no group.
     """
 
     def number_part(part: int) -> UInt32s:

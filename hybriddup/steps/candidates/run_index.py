@@ -1,6 +1,6 @@
-"""The index of a run: all texts are known in advance, so that memory for each key is laid out before the first look-up.
+"""The index of a run: all texts are known in advance, so the memory of each key is laid out before the first look-up.
 
-Each group has a ring with room for all of its texts, or for the newest ``max_bucket_size``. A look-up reads contiguous
+Each group has a ring buffer for all of its texts, or for the newest ``max_bucket_size``. A look-up reads contiguous
 memory, and nothing is hashed, moved or allocated while texts are decided.
 """
 
@@ -26,9 +26,9 @@ class RunIndex:
     Parameters
     ----------
     index
-        Made the keys.
+        The block index that computed the keys.
     groups
-        Of all distinct texts; `Groups.lay_out` is called.
+        The groups of all distinct texts. The constructor calls `Groups.lay_out`.
     columns, texts
         The distinct texts.
     text_numbers
@@ -50,7 +50,7 @@ class RunIndex:
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
         self._rings, self._is_crowded = groups.lay_out(index.max_bucket_size or len(columns.bits))
         self.kept_at: Int32s = np.full(len(columns.bits), NONE, np.int32)
-        """int32[n_texts]: the position at which each text was kept, `NONE` if it was not."""
+        """int32[n_texts]: the position at which each distinct text was kept, `NONE` if it was not kept."""
 
     def batch(self, positions: Int64s) -> Batch:
         """Return the texts at these positions as a batch; its keys are the starts of rings."""
@@ -63,13 +63,13 @@ class RunIndex:
         return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a batch with the newest kept texts of each key."""
+        """Return the pairs of a batch with the kept texts in the rings of its probes, within limits."""
         queries = Queries(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
         near = search_texts(self._columns, queries, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: the depth of the earlier text in each group, 0 = not there."""
+        """Return int64[n, n_probes]: the depth of each pair's earlier text in the rings of the later, 0 = not there."""
         numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 
         def find(first: int, last: int) -> Int64s:
@@ -87,7 +87,7 @@ class RunIndex:
 
 
 def by_pair(near: NearPairs) -> NearPairs:
-    """Return pairs sorted by later text, then by earlier text; they may be out of order where a later copy was kept."""
+    """Sort pairs by later text, then by earlier position. Row order differs from this only if a later copy was kept."""
     falls = np.flatnonzero((near.earlier[1:] < near.earlier[:-1]) & (near.later[1:] == near.later[:-1]))
     if not len(falls):
         return near

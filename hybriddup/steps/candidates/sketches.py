@@ -1,4 +1,4 @@
-"""Sketches of the characters of texts, by which stage 1 rules out pairs with too few characters in common."""
+"""Character sketches of texts: bit sets by which stage 1 rules out pairs with too few characters in common."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TEXTS_PER_BATCH = 4096
 def sketch_texts(
     texts: Sequence[str], workers: int, texts_per_batch: int = TEXTS_PER_BATCH, into: UInt64s | None = None
 ) -> UInt64s:
-    """Return uint64[n_texts, SKETCH_WORDS]: the sketches of the characters of texts.
+    """Return uint64[n_texts, SKETCH_WORDS]: the character sketch of each text.
 
-    They are written ``into`` an array if one is given, whose rows need not be adjacent in memory.
+    The result is written to the array ``into`` if it is given. Its rows need not be adjacent in memory.
     """
     sketches: UInt64s = np.empty((len(texts), SKETCH_WORDS), np.uint64) if into is None else into
 

@@ -1,4 +1,4 @@
-"""The pairs among the texts of one batch that share a key, as if each text were added before the next is looked up."""
+"""Finding the pairs within one batch that share a key, as if each text were added before the next is looked up."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, join_near, search_texts
 
 FEW_COMPARISONS = 64
-"""If the texts of a batch share keys with at most this many others on average, all are compared in advance. In other
+"""If a text of a batch needs at most this many comparisons on average, all texts are compared in advance. In other
 batches, many texts repeat texts of the index and need not be compared."""
 
 
 @dataclass(frozen=True)
 class WithinBatch:
-    """The texts of a batch by key."""
+    """The texts of a batch, grouped by key."""
 
     batch: Batch
     numbers: UInt32s
-    """uint32[n, m]: numbers of the keys, then of the probes if these differ; `NO_GROUP` for keys that occur once."""
+    """uint32[n, m]: groups of the keys, then of the probes if these differ; `NO_GROUP` for keys that occur once."""
     own: UInt32s
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, n_probes]: numbers of the keys and of the probes."""
+    """uint32[n, n_keys], uint32[n, n_probes]: groups of the keys and of the probes."""
     sizes: UInt32s
-    """uint32[n_groups]: texts of each group."""
+    """uint32[n_groups]: number of texts in each group."""
     before: Int32s
     """int32[n, n_probes]: number of earlier texts with each probe."""
     places: Int32s
@@ -44,19 +44,20 @@ class WithinBatch:
     most: Int64s
     """int64[n]: the largest of ``before`` for each text."""
     n_comparisons: int
-    """Comparisons that `pairs` needs for all texts; with ``found``, for all texts that these were taken from."""
+    """Number of comparisons that `pairs` needs for all texts. If ``found`` is set, it counts all texts of the original
+    batch, even after `take`."""
     found: tuple[NearPairs, BlockReport] | None = None
-    """The pairs among all texts, if they were found in advance, and the counts of finding them."""
+    """The pairs among all texts and the counts of the search, if they were found in advance by `with_pairs`."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
-        """Return the texts of a batch by key, given the numbers of their keys."""
+        """Group the texts of a batch by key, given the group numbers of their keys and probes."""
         own, probed = own_and_probed(batch, numbers)
         sizes = count_keys(own, n_groups)[:n_groups]
         return cls(batch, numbers, own, probed, sizes, *count_before(own, probed, n_groups))
 
     def take(self, rows: Int64s) -> WithinBatch:
-        """Return some of the texts, ``rows`` int64[n] rising."""
+        """Return the texts in ``rows``, int64[n], rising."""
         if len(rows) == len(self.batch):
             return self
         if self.found is not None:
@@ -65,7 +66,7 @@ class WithinBatch:
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
     def _take_with_pairs(self, rows: Int64s, near: NearPairs, report: BlockReport) -> WithinBatch:
-        """Return some of the texts with their pairs; groups and counts stay the same."""
+        """Return the texts in ``rows`` with the pairs among them; groups and counts stay the same."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
@@ -87,9 +88,9 @@ class WithinBatch:
         return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Return the pairs of some texts of the batch with earlier texts of the batch, both as rows.
+        """Return the pairs of the texts in ``rows`` with earlier texts of the batch, both given by row.
 
-        Adds the counts of finding them to the report.
+        The counts of the search are added to the report.
         """
         if not self.n_groups:
             return join_near([])
@@ -114,14 +115,14 @@ class WithinBatch:
         return near._replace(later=rows[near.later])
 
     def with_pairs(self, workers: int) -> WithinBatch:
-        """Return the same texts with all pairs among them, unless that takes too many comparisons."""
+        """Find all pairs in advance; return a copy with ``found`` set, or self if that takes too many comparisons."""
         if self.n_comparisons > FEW_COMPARISONS * len(self.batch):
             return self
         report = BlockReport()
         return replace(self, found=(self._compare(np.arange(len(self.batch)), report, workers), report))
 
     def _sizes_for(self, rows: Int64s) -> UInt32s:
-        """Return the sizes of the groups that some texts look into, and 0 for the others."""
+        """Return uint32[n_groups]: the sizes of the groups that are probed by the texts in ``rows``, 0 for others."""
         is_wanted = np.zeros(self.n_groups, np.bool_)
         probed = self.probed[rows]
         is_wanted[probed[probed != NO_GROUP]] = True
@@ -129,7 +130,7 @@ class WithinBatch:
 
 
 def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:
-    """Return the numbers of the keys and of the probes of a batch; ``numbers`` has both in one row if they differ."""
+    """Split the columns of ``numbers``, see `WithinBatch`, into the groups of the keys and of the probes."""
     if batch.probes is batch.keys:
         return numbers, numbers
     own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))
@@ -137,7 +138,7 @@ def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:
 
 
 def group_batch(batch: Batch) -> WithinBatch:
-    """Return the texts of a batch, at least one, by key."""
+    """Group the texts of a batch, at least one, by key."""
     is_same = batch.probes is batch.keys
     keys = batch.keys if is_same else np.concatenate([batch.keys, batch.probes], axis=1)
     return WithinBatch.of(batch, *number_batch(keys))

@@ -26,16 +26,16 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""`most_candidates` allows a text at most this many characters of candidates, if these are as long as the text."""
+"""Limit of `most_candidates`: a text's length times its number of candidates; one candidate is always allowed."""
 CHARACTERS_OF_LONG = 20_000
-"""The same for a text that is compared in sections; one candidate is always allowed."""
+"""Limit of `most_candidates` for long texts, which are compared in sections, instead of `CHARACTERS`."""
 
 FEW_IN_TURN, TEXTS_AHEAD = 64, 64
-"""If a round has fewer than `FEW_IN_TURN` pairs, texts wait for one another. Then all possible candidates of the next
-`TEXTS_AHEAD` texts are verified, too: a round takes at least a millisecond, however few its pairs."""
+"""If a round has fewer than `FEW_IN_TURN` pairs, texts wait for one another. From then on, all possible candidates of
+the next `TEXTS_AHEAD` texts are verified, because even a small round takes a millisecond."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
-"""Returns bool[n_pairs], which pairs the verifiers accept, and the accepted pairs."""
+"""Verifies pairs; returns bool[n_pairs]: which pairs are accepted, and the accepted pairs."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,22 @@ class Limits:
     max_bucket_size: int
     """Number of the newest kept texts of a key that are candidates; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
-    """Returns for texts of these lengths: a candidate is skipped if this many earlier ones have no larger distance."""
+    """Maps lengths of texts to int64[n]: a candidate is skipped if this many earlier ones have no larger distance."""
     first_in_turn: int = 4
-    """Pairs of a text that are verified in the first round; each later round has four times as many. A copy of a
-    template matches many texts, and one match is enough."""
+    """Number of pairs per text that are verified in the first round; each later round has four times as many. Few are
+    often enough: a copy of a template matches many texts, and one match decides."""
     most_in_turn: int = 256
-    """Largest number of pairs of a text in a round."""
+    """Largest number of pairs per text that are verified in a round."""
     asked_together: int = 512
     """Number of texts whose depths are looked up together."""
 
 
 class BatchContest:
-    """Texts of a batch, and some of their pairs.
+    """Decides the texts of a batch, given all or some of their pairs.
 
-    ``is_sure`` bool[n_pairs]: whether the earlier text is a candidate whatever is kept of the batch. ``grouped`` is the
-    batch by key if these are all its pairs; None = more pairs follow, and texts without a sure match stay undecided.
+    ``is_sure``, bool[n_pairs]: whether the earlier text is a candidate, whichever texts of the batch are kept.
+    ``grouped`` is the batch grouped by key, if ``pairs`` are all its pairs; None = more pairs follow later, and texts
+    without a sure match stay undecided.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class BatchContest:
 
     @property
     def deciding(self) -> Int64s:
-        """int64[n]: the pair that removed a text, or the row of the equal kept text."""
+        """int64[n]: for near repeats, the pair that removed the text; for exact repeats, the row of the kept text."""
         return self._course.deciding
 
     @property
@@ -124,7 +125,7 @@ class BatchContest:
         return int(self._course.is_cut.sum())
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
-        """Decide all texts that these pairs can decide."""
+        """Verify pairs in rounds, until no more texts can be decided by them; accepted pairs are added to evidence."""
         wanted, n_per_round, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
         if self._is_last:
             has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
@@ -139,7 +140,7 @@ class BatchContest:
                 return
 
     def _verify(self, chosen: Int64s, verify: Verify, evidence: Evidence) -> None:
-        """Verify pairs, and store the verdicts."""
+        """Verify the chosen pairs, store the verdicts, and add the accepted pairs to the evidence."""
         pairs = self.pairs
         later = self.batch.positions[pairs.later[chosen]]
         matches, accepted = verify(CandidatePairs(pairs.earlier[chosen], later, pairs.distances[chosen]))
@@ -147,12 +148,12 @@ class BatchContest:
         pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
 
     def _next_pairs(self) -> Int64s:
-        """Return the pairs of the next unsettled texts."""
+        """Return the indices of the pairs of the next ``asked_together`` unsettled texts."""
         head = int(self._course.n_settled[0])
         return np.arange(*self._contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
 
     def _find_depths(self, some: Int64s) -> bool:
-        """Look up the depths of pairs that are not sure; return whether there are such pairs."""
+        """Look up the missing depths of pairs with the index that are not sure; return whether there were any."""
         contest, pairs = self._contest, self.pairs
         is_unsure = (pairs.earlier_rows[some] == IN_INDEX) & ~contest.is_sure[some]
         chosen = some[is_unsure & (contest.depth_rows[some] == NONE)]
@@ -164,7 +165,7 @@ class BatchContest:
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
-        """Return the pairs of some texts, whose rows are renumbered; refused pairs are included, as candidates."""
+        """Return all pairs of the texts in ``rows``, refused ones included; later rows are renumbered from 0 on."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         pairs = self.pairs.take(row_of[self.pairs.later] != NONE)
@@ -172,13 +173,13 @@ class BatchContest:
         return pairs
 
     def deciding_codes(self) -> UInt64s:
-        """Return the codes of the pairs that removed texts."""
+        """Return the `pair_codes` of the pairs that removed near repeats."""
         chosen = self.deciding[self.status == NEAR]
         return pair_codes(self.pairs.earlier[chosen], self.batch.positions[self.pairs.later[chosen]])
 
 
 def previous_copies(text_numbers: Int64s) -> Int64s:
-    """Return int64[n]: the row of the last equal text before each, `NONE` if there is none."""
+    """Return int64[n]: for each text, the row of the last earlier text that is equal, `NONE` if there is none."""
     order = np.argsort(text_numbers, kind="stable")
     previous = np.full(len(text_numbers), NONE)
     in_order = text_numbers[order]
@@ -188,12 +189,12 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
 
 
 def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
-    """Return int64[n], for texts of these lengths: a candidate is skipped if this many have no larger distance.
+    """Return int64[n]: the limit of candidates, ``most`` or less, of texts with these lengths; ``most`` 0 = no limit.
 
-    Texts can be crafted that are near one another by their fingerprints without a match; each would be compared with
-    all earlier ones. Of ``n`` candidates in random order, some ``most * (1 + ln(n / most))`` are verified, among them
-    the ``most`` nearest. The number is smaller for long texts, because verifying takes longer, up to the square of the
-    length. ``most`` = 0 means no limit.
+    A candidate is skipped if this many earlier ones have no larger distance. The limit protects against crafted texts
+    with near fingerprints that do not match: each would be compared with all earlier ones. Of ``n`` candidates in
+    random order, about ``most * (1 + ln(n / most))`` are verified, among them the ``most`` nearest. It is smaller for
+    long texts, because verifying takes longer, up to the square of the length.
     """
     if not most:
         return np.full(len(lengths), ALL)

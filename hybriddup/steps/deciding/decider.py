@@ -1,7 +1,7 @@
-"""Deciding batch by batch.
+"""Deciding texts batch by batch.
 
-A batch is looked up in the index first, which removes the texts that surely repeat a kept text. The others are then
-compared with each other.
+First a batch is looked up in the index, and texts that surely repeat a kept text are removed. The others are then
+compared with each other, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Decisions:
     exact: Int64s
     """int64[n]: the position of the equal kept text, -1 if the text was not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """The pair of each text that was removed as a near repeat, sorted by ``later``."""
+    """The deciding pair of each text that was removed as a near repeat, sorted by ``later``."""
     accepted: CandidatePairs
     """All accepted pairs, in no order."""
     n_verified: int
@@ -53,17 +53,17 @@ class Decider:
     fewest_texts: int = 128
     """Up to this many texts are compared with each other, however many comparisons that takes."""
     most_comparisons: int = 512
-    """If the texts of a batch have more comparisons on average, a smaller batch should be decided: of many similar
-    texts, most are then removed by the index before they are compared with each other."""
+    """If a text of a batch needs more comparisons with the others on average, a smaller batch should be decided. Then
+    most of many similar texts are removed by the index before they are compared with each other."""
 
     def decide(self, batch: Batch) -> Decisions:
-        """Return the decisions about a batch of at least one text, none of which equals a kept text of the index."""
+        """Decide a batch of at least one text, none of which equals a kept text of the index."""
         decisions = self._decide(group_batch(batch), may_refuse=False)
         assert decisions is not None  # noqa: S101  (it may not refuse)
         return decisions
 
     def decide_unless_crowded(self, grouped: WithinBatch) -> Decisions | None:
-        """Return the decisions as `decide` does, or None if too many texts share keys: decide a smaller batch."""
+        """Decide a batch like `decide`, or return None if too many texts share keys: then decide a smaller batch."""
         return self._decide(grouped, may_refuse=True)
 
     def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
@@ -81,9 +81,9 @@ class Decider:
         return self._finish(first, rest, last, evidence, others.n_comparisons)
 
     def _decide_by_index(self, batch: Batch, most_with_key: Int64s, evidence: Evidence) -> BatchContest:
-        """Decide the texts that a sure match with the index removes.
+        """Remove the texts that surely match a kept text of the index; the others stay undecided.
 
-        The look-up is in parts, because it may find far more pairs than are verified.
+        The batch is looked up in parts, because a look-up may find far more pairs than are verified.
         """
         found, most = [BatchPairs.of_index(join_near([]))], self.limits.most_pairs(batch.columns.lengths)
         for start in range(0, len(batch), LOOKED_UP_TOGETHER):
@@ -100,7 +100,7 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: the largest number of earlier texts of the batch with a key that may become crowded."""
+        """Return int64[n]: the largest number of earlier batch texts with a shared probe, 0 if none may be crowded."""
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
         crowded = grouped.batch.may_be_crowded
@@ -111,13 +111,13 @@ class Decider:
         return grouped.found is None and n > self.fewest_texts and grouped.n_comparisons > self.most_comparisons * n
 
     def has_room_for_more(self, decisions: Decisions) -> bool:
-        """Return whether a batch of twice as many such texts would not be crowded."""
+        """Return whether a batch of twice as many similar texts would still be within ``most_comparisons``."""
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
 
     def _finish(
         self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence, n_comparisons: int
     ) -> Decisions:
-        """Return the decisions, and add the kept texts to the index."""
+        """Combine the decisions by the index and within the batch, and add the kept texts to the index."""
         batch, status = first.batch, first.status.copy()
         status[rest] = last.status
         is_copy, kept = status == EXACT, status == KEPT
@@ -131,10 +131,10 @@ class Decider:
 
 
 def reaches_farther_than_copies(batch: Batch) -> Bools:
-    """Return bool[n]: which texts match older texts than an earlier equal text does.
+    """Return bool[n]: which texts may match older texts than an earlier equal text of the batch may.
 
-    A match that is too old for the earlier equal text does not remove that one, which is then the keeper. So such texts
-    cannot be decided by the index alone.
+    If a match is too old for the earlier equal text, that text may be kept, and is then the keeper of the later one. So
+    such texts cannot be decided by the index alone.
     """
     if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)

@@ -1,4 +1,4 @@
-"""The pairs by which a batch is decided, and their verdicts."""
+"""Pairs of texts with their verdicts: the pairs of a batch that is being decided, and the accepted pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)
 NARROW = {np.dtype(np.int64): np.dtype(np.uint32), np.dtype(np.int32): np.dtype(np.int16)}
-"""Narrow types for positions, which are below 2**32 because of pair codes, and for distances, verifiers and bands."""
+"""Maps column types to narrower types for storage. Positions are below 2**32 because of `pair_codes`; distances and the
+numbers of verifiers and bands fit into 16 bits."""
 Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
 
 
@@ -23,15 +24,15 @@ class BatchPairs:
     """Pairs whose later text is of one batch, sorted by later text, then by earlier text."""
 
     earlier: Int64s
-    """int64[n_pairs]: positions."""
+    """int64[n_pairs]: position of the earlier text."""
     earlier_rows: Int64s
-    """int64[n_pairs]: rows of the batch, `IN_INDEX` for kept texts of the index."""
+    """int64[n_pairs]: row of the earlier text in the batch, `IN_INDEX` for a kept text of the index."""
     later: Int64s
-    """int64[n_pairs]: rows of the batch."""
+    """int64[n_pairs]: row of the later text in the batch."""
     distances: Int32s
     """int32[n_pairs]: differing bits."""
     depths: Int64s
-    """int64[n_pairs]: as in `hybriddup.data.records.NearPairs`."""
+    """int64[n_pairs]: recency rank of the earlier text, as in `hybriddup.data.records.NearPairs`."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`, changed while the batch is decided."""
 
@@ -41,14 +42,14 @@ class BatchPairs:
 
     @classmethod
     def of_index(cls, near: NearPairs) -> BatchPairs:
-        """Return the pairs with kept texts of the index."""
+        """Convert the result of a look-up in the index to pairs of a batch, all still open."""
         n = len(near.later)
         rows, verdicts = np.full(n, IN_INDEX), np.full(n, OPEN)
         return cls(near.earlier, rows, near.later, near.distances, near.depths, verdicts)
 
     @classmethod
     def within(cls, batch: Batch, near: NearPairs) -> BatchPairs:
-        """Return the pairs among the texts of a batch, without equal texts and without times too far apart."""
+        """Convert the near pairs within a batch, leaving out equal texts and pairs whose times are too far apart."""
         chosen = batch.text_numbers[near.earlier] != batch.text_numbers[near.later]
         if batch.times is not None and batch.oldest is not None:
             chosen &= batch.times[near.earlier] > batch.oldest[near.later]
@@ -57,9 +58,10 @@ class BatchPairs:
         return cls(batch.positions[near.earlier], near.earlier, near.later, near.distances, near.depths, verdicts)
 
     def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
-        """Return bool[n_pairs]: whether the earlier text is a candidate whatever is kept of the batch before the later.
+        """Return bool[n_pairs]: whether the earlier text is a candidate, whichever texts of the batch are kept.
 
-        ``most_with_key`` int64[n]: the largest number of earlier texts of the batch with one of the text's probes.
+        ``most_with_key``, int64[n]: for each text, the largest number of earlier texts of the batch with one of its
+        probes.
         """
         if not max_bucket_size:
             return np.ones(len(self), np.bool_)
@@ -73,13 +75,13 @@ class BatchPairs:
 
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
-    """Return the pairs of both, sorted by later text; the texts of the index are earlier than those of the batch."""
+    """Merge pairs with the index and pairs within a batch by later text; of each text, index pairs come first."""
     joined = join_pairs([of_index, within])
     return joined.take(np.argsort(joined.later, kind="stable"))
 
 
 class Evidence:
-    """The accepted pairs of a batch, by position."""
+    """Collects the accepted pairs of a batch; their texts are given by position."""
 
     def __init__(self) -> None:
         self.n_verified = 0
@@ -87,28 +89,29 @@ class Evidence:
         self._accepted = [no_verified_pairs()]
 
     def note(self, accepted: VerifiedPairs, n_verified: int) -> None:
-        """Add the accepted pairs of ``n_verified`` verified pairs."""
+        """Add accepted pairs, and count the ``n_verified`` pairs that were verified to find them."""
         self.n_verified += n_verified
         self._accepted.append(accepted)
 
     def of(self, codes: UInt64s) -> VerifiedPairs:
-        """Return the accepted pairs with these codes, sorted by later text; every code must be there."""
+        """Return the accepted pairs with these `pair_codes`, sorted by later text; every code must have a pair."""
         accepted = join_pairs(self._accepted)
         ours = pair_codes(accepted.earlier, accepted.later)
         order = np.argsort(ours)
         return accepted.take(order[np.searchsorted(ours[order], np.sort(codes))])
 
     def pairs(self) -> CandidatePairs:
-        """Return all accepted pairs."""
+        """Return all accepted pairs, without the results of verifying."""
         accepted = join_pairs(self._accepted)
         return CandidatePairs(accepted.earlier, accepted.later, accepted.hamming_distances)
 
 
 class GrowingPairs(Generic[Pairs]):
-    """A growing array of pairs, with narrow types; its capacity doubles when it is full.
+    """A growing array of pairs, stored with narrow types; its capacity doubles when it is full.
 
-    Unused capacity takes no memory. A list of parts that are joined at the end would take up to three times as much,
-    because many small freed pieces stay with the process.
+    ``none`` is an empty instance of the kind of pairs, and ``room`` the initial capacity. Unused capacity takes no
+    memory. A list of parts that are joined at the end would take up to three times as much, because the many small
+    pieces that are freed stay with the process.
     """
 
     def __init__(self, none: Pairs, room: int) -> None:
@@ -128,28 +131,28 @@ class GrowingPairs(Generic[Pairs]):
             self._records[name][first : self._n] = getattr(pairs, name)
 
     def all(self) -> Pairs:
-        """Return all pairs."""
+        """Return all pairs, with their original types."""
         return self._kind(*(self._records[name][: self._n].astype(type_) for name, type_ in self._types.items()))
 
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
-    """Return uint64[n_pairs]: the later number in the upper 32 bits, the earlier in the lower; they sort like pairs."""
+    """Return uint64[n_pairs]: the later position in the upper 32 bits, so that codes sort by it, the earlier below."""
     codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
     return codes
 
 
 def no_pairs() -> CandidatePairs:
-    """Return no pairs."""
+    """Return an empty `CandidatePairs`."""
     return CandidatePairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 def no_verified_pairs() -> VerifiedPairs:
-    """Return no pairs."""
+    """Return an empty `VerifiedPairs`."""
     rows, numbers, floats = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0)
     return VerifiedPairs(rows, rows, numbers, floats, floats, numbers, numbers)
 
 
 def join_pairs(parts: Sequence[Pairs]) -> Pairs:
-    """Return the pairs of all parts, at least one, in order."""
+    """Concatenate the pairs of all parts, at least one, in order."""
     columns = ([getattr(part, field.name) for part in parts] for field in fields(parts[0]))
     return type(parts[0])(*map(np.concatenate, columns))
