@@ -1,4 +1,4 @@
-"""Expand the short forms of `must_agree` (names and lists of words), and translate the deprecated key it replaced."""
+"""Expands the short forms of `must_agree` (names and lists of words), and translates the deprecated key it replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hybriddup.steps.options import Fault, Path, quote, spell
 
 MUST_AGREE = "must_agree"
 OLD_KEY = "numbers_must_match"
-"""Deprecated, accepted for one more version; true means `STRICT_NUMBERS`, false means no guard."""
+"""Deprecated key, accepted for one more version; true means `STRICT_NUMBERS`, false means no guards."""
 STRICT_NUMBERS = {"use": "numbers", "strict": True}
 
 BLINDED_BY = {
@@ -18,13 +18,13 @@ BLINDED_BY = {
     "mentions": ("mentions", {"mask"}),
     "emoji": ("emoji", {"mask", "drop"}),
 }
-"""Normalizer option, and its values, that remove everything a guard compares; by guard."""
+"""Maps each guard to a normalizer option, and the values with which it removes everything that the guard compares."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Normalizer option that, if set to drop, leaves a guard only links or mentions within a sentence; by guard."""
+"""Maps a guard to a normalizer option; if that is drop, the guard sees only links or mentions within a sentence."""
 
 
 class SpelledOut(NamedTuple):
-    """A configuration as written, but with each guard as a mapping ``{use: NAME, ...}``."""
+    """A configuration in which every guard is written as a mapping ``{use: NAME, ...}``."""
 
     data: dict[str, Any]
     faults: list[Fault]
@@ -58,7 +58,7 @@ def _spell_out_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) ->
 
 
 def _guards_of(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    """Return ``{must_agree: guards}`` for the top level or a band; empty if it names no guards."""
+    """Return ``{must_agree: guards}`` for ``holder``, the top level or a band; empty if it has no list of guards."""
     if holder.get(OLD_KEY) is not None:
         return _translate_old_key(holder, (*path, OLD_KEY), spelled)
     guards = holder.get(MUST_AGREE)
@@ -87,13 +87,13 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Add `must_agree` to the line numbers of a file, at each line that has the deprecated key."""
+    """Add a line number for `must_agree` wherever the file has the deprecated key instead."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 
 
 def named_guards(written: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the path and mapping of every guard of a configuration with expanded guards."""
+    """Yield the path and the mapping of every guard; the configuration must have expanded guards."""
     bands = written.get("lengths")
     holders: list[tuple[Path, Any]] = [((), written)]
     holders += [(("lengths", number), band) for number, band in enumerate(bands if isinstance(bands, list) else ())]
@@ -110,7 +110,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each guard that has nothing left to compare after normalizing."""
+    """Yield a fault for each guard for which normalizing leaves nothing to compare."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):
@@ -123,13 +123,13 @@ def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def guards_that_see(written: Mapping[str, Any]) -> list[Any]:
-    """Return the top-level guards that have something left to compare after normalizing."""
+    """Return the top-level guards for which normalizing leaves something to compare."""
     blind = {fault.path for fault in blind_guard_faults(written)}
     return [guard for place, guard in enumerate(written[MUST_AGREE]) if (MUST_AGREE, place) not in blind]
 
 
 def half_blind_guards(written: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a warning for each guard of resolved settings that sees only some of the links or mentions of a post."""
+    """Yield a warning for each guard that sees only some links or mentions of a post, because others are dropped."""
     for path, guard in named_guards(written):
         option = SEES_LESS.get(str(guard.get("use")), "")
         if any(one.get(option) == "drop" for one in _normalizers(written)):

@@ -1,4 +1,4 @@
-"""Resolve a user's configuration into `Settings`: load plugins, fill in defaults, report all faults together."""
+"""Resolves a user's configuration into `Settings`: loads plugins, fills in defaults, reports all faults together."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DEFAULT_CONFIG = "posts"
 """Shipped configuration that runs, windows and services use by default."""
 
 _MERGED_SECTIONS = ("fingerprint", "audit")
-"""Sections whose settings can be changed one by one."""
+"""Sections of which a configuration may set some keys; the others keep their defaults."""
 
 
 def open_session(
     config: Config, plugins: Iterable[str | ModuleType] = (), entry_points: bool = True
 ) -> tuple[Settings, PluginManager]:
-    """Return the settings of a configuration, and a new plugin manager with every plugin they need.
+    """Resolve a configuration; return its settings and a new plugin manager with every plugin they need.
 
     ``plugins`` are modules to load in addition to those that the configuration names. Installed plugins are loaded
     too, unless ``entry_points`` is false.
@@ -40,7 +40,7 @@ def open_session(
 
 
 def load_settings(config: Config, manager: PluginManager | None = None) -> Settings:
-    """Return the settings of a configuration, with every default and every component option filled in.
+    """Resolve a configuration to settings, with every default and every component option filled in.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def load_settings(config: Config, manager: PluginManager | None = None) -> Setti
     Raises
     ------
     ConfigError
-        The configuration is invalid; the message lists every fault, one per line, each with its place.
+        The configuration is invalid; the message lists every fault, one per line, each with its file and line.
     PluginError
         A plugin named by the configuration cannot be loaded.
     """
@@ -99,7 +99,7 @@ def _resolve(written: Written, registry: Registry) -> Settings:
 
 
 def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
-    """Raise one error for all faults, in the order of the file; only the first fault of each place counts."""
+    """Raise one error for all faults, in the order of the file; of several faults in one value, only the first."""
     by_path: dict[Path, Fault] = {}
     for fault in faults:
         by_path.setdefault(fault.path, fault)
@@ -124,7 +124,7 @@ def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 
 def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
-    """Yield a fault for each int beyond `LARGEST`, before any other check: some are too long even to print."""
+    """Yield a fault for each int beyond `LARGEST`; checked first, because some are too long even to print."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _large_numbers(inner, (*path, key))
@@ -136,7 +136,7 @@ def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
 
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
-    """Return the faults of all keys except the options of components."""
+    """Return the faults of each key and its value, but not of the options of components."""
     parsed = parse_options(Settings, merged)
     return [fault for fault in parsed if fault.path] if isinstance(parsed, list) else []
 
@@ -170,7 +170,7 @@ def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]
 
 
 def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[Settings, str]:
-    """Return the settings with one threshold in all length bands that have a verifier, and a description of them.
+    """Set one threshold in all length bands that have a verifier; return the settings and a description of the bands.
 
     ConfigError, which names the configuration, if the threshold is out of range, a band has several verifiers, or no
     band has one.

@@ -1,4 +1,4 @@
-"""Read a configuration from a shipped name or a YAML file, with the line of every key.
+"""Reads a configuration, which is shipped or in a YAML file, with the line of every key.
 
 Only plain YAML is accepted: mappings, lists, text, numbers, true, false and null. Tags for other objects, duplicate
 keys and keys that are not text are errors.
@@ -16,7 +16,7 @@ from hybriddup.errors import ConfigError
 from hybriddup.steps.options import Path, quote, suggest
 
 MAX_NODES = 100_000
-"""Most values in a file. Aliases count each time they are used, so that nested aliases cannot exhaust memory."""
+"""Largest number of values in a file. An alias counts each time it is used; nested aliases could exhaust memory."""
 
 MAX_DEPTH = 50
 
@@ -44,7 +44,7 @@ class Written:
     """Deprecation warnings carried over from settings that were already resolved."""
 
     def line_of(self, path: Path) -> int:
-        """Return the one-based line of a value or of the innermost written value around it; 0 if there is none."""
+        """Return the one-based line of a value, or of the innermost value around it that has a line; else 0."""
         known = (self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines)
         return next(known, 0)
 
@@ -191,7 +191,7 @@ def _explain(error: yaml.YAMLError, name: str) -> str:
 
 
 def _lines_of(root: yaml.Node) -> dict[Path, int]:
-    """Return the one-based line of every value, by path; the value of a key has the line of the key."""
+    """Map the path of every value to its one-based line; the value of a key has the line of the key."""
     lines: dict[Path, int] = {}
     pending: list[tuple[Path, yaml.Node, int]] = [((), root, root.start_mark.line + 1)]
     while pending:

@@ -1,7 +1,7 @@
-"""The components a configuration chooses, and validation rules that involve more than one key.
+"""Finds the components that a configuration chooses, and checks the rules that involve more than one key.
 
-Both work on the written mapping with defaults filled in, and skip values of the wrong type: the fields report those, so
-that one wrong value does not hide other faults.
+Both work on the written mapping with defaults filled in. Values of the wrong type are skipped: the fields of `Settings`
+report them, so that one wrong value does not hide other faults.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STEP_ROLES: dict[str, RoleName] = {
     "hasher": "hasher",
     "blocks": "block_index",
 }
-"""Role of the component that each step's key chooses."""
+"""Maps the key of each step to the role of the component that it chooses."""
 
 CHAINS = ("normalizer",)
 """Keys that may list several components, applied one after another."""
@@ -48,7 +48,7 @@ def combined_by(verifier: Any) -> str | None:
 
 
 class Chosen(NamedTuple):
-    """One place in the configuration that chooses a component."""
+    """A component that the configuration chooses, as it is written there."""
 
     role: RoleName
     path: Path
@@ -85,7 +85,7 @@ def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
 
 
 def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
-    """Return a fault for every broken rule that involves several keys."""
+    """Check the rules that involve several keys; return a fault for each broken one."""
     lengths = written.get("lengths")
     faults = [*blind_guard_faults(written), *_keep_faults(written.get("keep"))]
     if written.get("within") is not None and written.get("keep", "first") not in ("first", "none"):
@@ -115,7 +115,7 @@ def _keep_faults(keep: Any) -> Iterator[Fault]:
 
 
 def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
-    """Yield the faults that keep the bands from covering every length once: order, overlap, a missing open end."""
+    """Yield a fault for each reason why the bands do not cover every length exactly once, such as a wrong order."""
     before: int | None = None
     for number, band in enumerate(bands):
         if band is None:

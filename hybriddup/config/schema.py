@@ -1,6 +1,6 @@
-"""Generate the JSON Schema of a configuration file, for editors: keys, ranges, descriptions and component options.
+"""Generates the JSON Schema of a configuration file, for editors: keys, ranges, descriptions and component options.
 
-It is generated from the pydantic models that validate a file, so the two cannot drift apart.
+It is generated from the pydantic models that validate a file, so that the schema and the validation always agree.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _inlined(fragment: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _on_one_line(fragment: Any) -> Any:
-    """Return a copy of a schema whose descriptions, which come from docstrings, have no line breaks."""
+    """Return a copy of a schema without the line breaks that its descriptions have from docstrings."""
     if isinstance(fragment, list):
         return [_on_one_line(item) for item in fragment]
     if not isinstance(fragment, dict):

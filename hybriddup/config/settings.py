@@ -30,7 +30,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the section as written in a file, in the order of the steps, as plain data for YAML or JSON."""
+        """Return the section as plain data for YAML or JSON, with the keys of a configuration file in their order."""
         return self.model_dump(mode="json")
 
 
@@ -152,7 +152,7 @@ class LengthBand(_Section):
     """Guards for pairs of this band, which replace the guards at the top level."""
 
     def name(self, lower: int) -> str:
-        """Return the name of the band in results, such as ``7-20`` or ``141-``, given its shortest length."""
+        """Return the name of the band in results, such as ``7-20`` or ``141-``; ``lower`` is its shortest length."""
         return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
 
     def with_limit(self, bits: int) -> LengthBand:
@@ -279,7 +279,7 @@ class Settings(_Section):
 
     @property
     def of_runs_only(self) -> list[str]:
-        """The settings that neither windows nor Spark can keep, as written."""
+        """The settings in use that neither windows nor Spark supports, as ``key: value``."""
         given = [("keep: none", self.keep == "none"), (f"max_copies: {self.max_copies}", self.max_copies)]
         return [written for written, is_given in [*given, (f"within: {self.within}", self.within)] if is_given]
 
@@ -294,14 +294,14 @@ class Settings(_Section):
         return tuple(dict.fromkeys(rule.highest for rule in self.keep_rules if isinstance(rule, KeepHighest)))
 
     def bands(self) -> Iterator[tuple[int, LengthBand]]:
-        """Yield the shortest length of each length band, which is 0 for the first, and the band."""
+        """Yield each length band, preceded by the shortest length that belongs to it, from 0."""
         lower = 0
         for band in self.lengths:
             yield lower, band
             lower = (band.up_to or 0) + 1
 
     def with_remarks(self, remarks: Iterable[str]) -> Settings:
-        """Return the settings with further warnings about how they were written, such as deprecated keys."""
+        """Return a copy of the settings with further warnings about how they were written, such as deprecated keys."""
         copy = self.model_copy()
         copy._remarks = (*self._remarks, *remarks)
         return copy
@@ -312,7 +312,7 @@ class Settings(_Section):
         return self._remarks
 
     def guards(self) -> list[tuple[GuardSettings, ...]]:
-        """Return the guards of each length band."""
+        """Return the guards of each length band: its own, or those at the top level."""
         return [self.must_agree if band.must_agree is None else band.must_agree for band in self.lengths]
 
     def warnings(self) -> list[str]:

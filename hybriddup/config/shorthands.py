@@ -1,4 +1,4 @@
-"""Expand what may be written shorter: a component by its name alone, and one threshold for a band or for all bands."""
+"""Expands the short forms of a configuration: a component as only its name, and one threshold for one or all bands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCORE = "a number from 0.0 to 1.0 (the same text)"
 
 
 def spell_out_shorthands(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """Return a configuration in which components are mappings and thresholds are with their verifiers, and its faults.
+    """Expand components to mappings, and move thresholds into their verifiers; return the configuration and its faults.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def _component(written: Any) -> Any:
 
 
 def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, faults: list[Fault]) -> dict[str, Any]:
-    """Return a band whose verifier has the threshold of the band, else its own, else the one for all bands."""
+    """Put a threshold into a band's verifier: the band's, else the verifier's own, else the one for all bands."""
     spelled, verifier = dict(band), _component(band.get("verifier"))
     own = _score(spelled.pop(THRESHOLD, None), (*path, THRESHOLD), faults)
     threshold = of_all if own is None else own
@@ -59,7 +59,7 @@ def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, fa
 
 
 def _score(value: Any, path: Path, faults: list[Fault]) -> Any:
-    """Return a written threshold or None; 1.0, so that no other fault follows, if it is wrong."""
+    """Return a written threshold or None; if it is invalid, add a fault and return 1.0, to avoid further faults."""
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
         return value
     faults.append(Fault(path, f"{spell(path)} must be {SCORE}; got {quote(value)}."))

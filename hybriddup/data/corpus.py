@@ -27,7 +27,7 @@ class BadRecord:
 
 
 class PackedIds(Sequence[Any]):
-    """Ids in one numpy array, all str or all int; a quarter of the memory of Python objects."""
+    """A sequence of ids, all str or all int, in one numpy array; takes a quarter of the memory of a list."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = values
@@ -45,9 +45,9 @@ class PackedIds(Sequence[Any]):
 
 
 def pack_ids(ids: list[Any]) -> NDArray[Any] | list[Any]:
-    """Return the ids as an array if all are str or all are int; otherwise unchanged.
+    """Convert ids to an array if all are str or all are int.
 
-    Ids that an array could not return exactly (mixed types, lone surrogates, ints past 64 bits) stay a list.
+    Ids that an array cannot represent exactly (mixed types, lone surrogates, ints past 64 bits) stay a list.
     """
     kinds = set(map(type, ids))
     try:
@@ -69,7 +69,7 @@ def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
 
 
 def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
-    """Return the ids at these places; one array lookup if they are packed."""
+    """Return the ids at these indices; packed ids are looked up all at once."""
     return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
 
 
@@ -78,7 +78,7 @@ class Against(NamedTuple):
 
     name: str
     end: int
-    """Place after its last post in the combined corpus."""
+    """Index after its last post in the combined corpus."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Corpus:
 
     texts: list[str]
     ids: Sequence[Any]
-    """The users' ids; a post without one has its row as id."""
+    """Ids from the input; the id of a post without one is its row."""
     rows: Int64s
     """int64[n]: zero-based input row of each post, ascending; gaps are bad records."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -106,12 +106,12 @@ class Corpus:
         return self.against[-1].end if self.against else 0
 
     def sources(self, places: Int64s) -> list[str | None]:
-        """Return for each place the name of the other corpus its post is from; None for the run's own posts."""
+        """Return, for the post at each index, the name of the other corpus that it is from; None for own posts."""
         names = [*(other.name for other in self.against), None]
         return [names[i] for i in np.searchsorted([other.end for other in self.against], places, "right").tolist()]
 
     def take(self, places: Int64s) -> Corpus:
-        """Return the posts at these ascending places; each keeps its row of the whole input."""
+        """Return a corpus of the posts at these ascending indices; each post keeps its input row."""
         chosen = places.tolist()
         return replace(
             self,
@@ -124,7 +124,7 @@ class Corpus:
 
 
 def put_before(corpus: Corpus, others: Sequence[tuple[str, Corpus]]) -> Corpus:
-    """Return the posts preceded by the posts of other, named corpora, which a run compares with but never removes."""
+    """Prepend the posts of other, named corpora, with which a run compares its posts but which it never removes."""
     if not others:
         return corpus
     parts = [*(other for _, other in others), corpus]

@@ -1,6 +1,6 @@
-"""Look up fields of posts, as named by `--text-field` and similar options: by name, by path, or several as one text.
+"""Looks up fields of posts, as named by `--text-field` and similar options: by name, by path, or several as one text.
 
-The literal name wins. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, ``title + body``
+A field with exactly this name has priority. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, ``title + body``
 is the text of both fields, joined by a newline, and ``full_text | text`` is the first of the two that is not empty.
 """
 
@@ -19,7 +19,7 @@ _SEPARATOR = "\n"
 
 
 def find(record: Any, name: str) -> Any:
-    """Return the value of a field, by its name or its path; KeyError if the record has none.
+    """Return the value of a field, given its name or path; KeyError if the record lacks it.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def find_text(record: Any, field: str) -> Any:
 
 
 def alternatives(field: str, names: Container[str]) -> list[list[str]]:
-    """Split a text field into alternatives, each with its parts, unless the record or table has it as one name.
+    """Split a text field such as ``a | b + c`` into alternatives and their parts, unless it is one of the names.
 
     Examples
     --------
@@ -75,17 +75,17 @@ def alternatives(field: str, names: Container[str]) -> list[list[str]]:
 
 
 def text_fields(field: str, names: Container[str]) -> list[str]:
-    """Return all names in a text field such as ``title + body``, unless the record or table has it as one name."""
+    """Return all field names in a text field such as ``title + body``; only itself if it is one of the names."""
     return list(dict.fromkeys(name for parts in alternatives(field, names) for name in parts))
 
 
 def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
-    """Return the alternatives whose parts a table all has."""
+    """Return the alternatives of a text field whose parts are all among the column names of a table."""
     return [parts for parts in alternatives(field, names) if all(name in names for name in parts)]
 
 
 def first_text(values: Mapping[str, Any], wanted: list[list[str]]) -> Any:
-    """Return the text of the first alternative that is not empty; `MISSING` if no value is there."""
+    """Return the text of the first alternative that is not empty; `MISSING` if no part of any has a value."""
     text: Any = MISSING
     for parts in wanted:
         found = [value for name in parts if (value := values.get(name, MISSING)) is not MISSING]
@@ -97,25 +97,25 @@ def first_text(values: Mapping[str, Any], wanted: list[list[str]]) -> Any:
 
 
 def scope_fields(per: str | None) -> list[str]:
-    """Return the names in a field of ``--per`` such as ``user.id + city``."""
+    """Split a value of ``--per`` such as ``user.id + city`` into field names."""
     return [] if per is None else [part.strip() for part in per.split(" + ")]
 
 
 def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    """Return one value for each post: that of the only column, else a tuple; None if no column has a value."""
+    """Combine the values of each post into a tuple, None if all are missing; a single column is returned unchanged."""
     if len(columns) == 1:
         return columns[0]
     return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]
 
 
 def joined(values: Iterable[Any]) -> Any:
-    """Join the non-empty texts of several fields; a value that is no string is returned alone, to be rejected."""
+    """Join the non-empty texts of several fields; if any value is not a string, return it, so that it is rejected."""
     filled = [value for value in values if value is not None and value != ""]
     return next((value for value in filled if not isinstance(value, str)), _SEPARATOR.join(map(str, filled)))
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether this is a missing-value marker, such as NaN or NaT (unequal to itself) or ``pandas.NA``."""
+    """Return whether a value marks a missing one: it is unequal to itself, as NaN and NaT are, or ``pandas.NA``."""
     if isinstance(value, (str, bytes)):
         return False
     try:
@@ -145,10 +145,10 @@ def hashable(value: Any) -> Any:
 
 
 def finder(name: str) -> Callable[[Any], Any]:
-    """Return `find_or` for a name as a function of the record, with a fast path for names without a dot."""
+    """Return a function from a record to the value of field ``name``, None if missing; fast for names without a dot."""
     return partial(find_or, name=name) if "." in name else methodcaller("get", name)
 
 
 def text_finder(field: str) -> Callable[[Any], Any]:
-    """Return `find_text` for a field as a function of the record, with a fast path for plain names."""
+    """Return a function from a record to the text of ``field``, as by `find_text`; fast for plain names."""
     return partial(find_text, field=field) if set(".+|") & set(field) else itemgetter(field)

@@ -1,4 +1,4 @@
-"""Convert lists and data frames to a corpus, and removed posts to a data frame.
+"""Converts lists and data frames to a corpus, and removed posts to a data frame.
 
 Neither pandas nor polars is imported until a result is converted: input frames are recognized by their attributes.
 """
@@ -47,7 +47,7 @@ def corpus_from_posts(
     per: str | None = None,
     optional: Sequence[str] = (),
 ) -> Corpus:
-    """Return posts as a corpus; the row of a post is its position.
+    """Convert posts to a corpus; the row of a post is its index.
 
     Posts are strings, or mappings with ``text_field``, in a list or another ordered iterable; or a pandas or polars
     data frame, or a pyarrow table, with that column. ``order_fields`` are the fields named by
@@ -80,7 +80,7 @@ def corpus_from_posts(
 
 
 def _with_fields(corpus: Corpus, posts: Any, optional: Sequence[str]) -> Corpus:
-    """Return a corpus with the values of further fields, None for posts without one."""
+    """Add the values of optional fields to the order values of a corpus, None for posts without the field."""
     values = {
         field: _column(posts, field, "the option") if is_data_frame(posts) else [find_or(post, field) for post in posts]
         for field in optional
@@ -89,7 +89,7 @@ def _with_fields(corpus: Corpus, posts: Any, optional: Sequence[str]) -> Corpus:
 
 
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
-    """Return the posts in these rows, in the type that was given; InputError if there are not ``n_rows`` posts."""
+    """Select posts by row, in the type in which they were passed; InputError if there are not ``n_rows`` posts."""
     if not hasattr(posts, "__len__") or isinstance(posts, (str, bytes, bytearray, Mapping, Set)):
         raise InputError(f"{_ACCEPTED}, the same as for dedupe; got {describe(posts)}.")
     if len(posts) != n_rows:
@@ -182,7 +182,7 @@ def _from_data_frame(
 
 
 def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
-    """Return the alternatives of a text field whose columns exist, or all if there are none."""
+    """Return the alternatives of a text field whose columns all exist; all alternatives if none is complete."""
     names = column_names(posts)
     wanted = alternatives(text_field, names)
     there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]
@@ -255,7 +255,7 @@ def _text_of(post: Mapping[Any, Any], field: str, position: int) -> str:
 
 
 def _check_used(posts: list[Any], field: str, option: str) -> None:
-    """Raise InputError if none of the posts has a field."""
+    """Raise InputError, which names the option, if none of the posts has the field."""
     if all(find_or(post, field, MISSING) is MISSING for post in posts):
         _field(posts[0], field, 0, option)
 
@@ -293,7 +293,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Describe a value for an error message: its type, and of text (up to 40 characters) and numbers the value."""
+    """Describe a value for an error message: its type, and its value if it is a number or text (40 characters)."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -8,14 +8,14 @@ MAX_WEIGHT = 1000.0
 """Largest weight of a token; it keeps the sums of `hybriddup.kernels.text.simhash` from overflowing."""
 
 NO_BOUND = 2**31 - 1
-"""Value of `max_partner_lengths` if length alone rules nothing out."""
+"""Result of `max_partner_lengths` if texts of any length can match."""
 
 DECIMALS = 12
 """Decimals of a score; about a hundred times coarser than the rounding errors of the sums."""
 
 
 def round_onto(scores: Float64s, thresholds: Float64s) -> Float64s:
-    """Return the scores rounded to `DECIMALS`, at most 1.0, without losing any that reaches its threshold.
+    """Round scores to `DECIMALS`, with a maximum of 1.0, so that none falls below a threshold that it reaches.
 
     A threshold with more decimals, such as 1 / 3, may lie above its own rounding. A score that equals the rounded
     threshold is therefore raised to the threshold.

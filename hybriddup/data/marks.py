@@ -1,4 +1,4 @@
-"""Tables of results for output files: removed posts, clusters, and the marks `--mark` adds to each post."""
+"""Makes tables of results for output files: removed posts, clusters, and the fields that `--mark` adds to posts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def removed_table(removed: RemovedPosts) -> Table:
 
 
 def cluster_numbers(removed: RemovedPosts) -> Int64s:
-    """Return int64[n_posts]: the cluster of each post, from 1 in the order of keepers; 0 = no duplicates."""
+    """Return int64[n_posts]: the cluster number of each post, from 1 in the order of keepers; 0 = no duplicates."""
     columns, numbers = removed.columns, np.zeros(len(removed.corpus.texts), np.int64)
     keepers = np.unique(columns.keepers)
     numbers[keepers] = np.arange(1, len(keepers) + 1)
@@ -73,7 +73,7 @@ def clusters_table(removed: RemovedPosts) -> Table:
 
 
 class Marks:
-    """Fields to add to the posts of an input of ``n_rows``: those of `MARKS`, of `TALLIES`, or both."""
+    """Fields to add to the posts of an input with ``n_rows`` rows: `MARKS`, `TALLIES`, or both."""
 
     def __init__(
         self, removed: RemovedPosts, n_rows: int, tallies: Tallies | None = None, *, with_keepers: bool = True
@@ -91,7 +91,7 @@ class Marks:
         self.types |= {} if tallies is None else tallies.types
 
     def of(self, rows: Int64s) -> Iterator[tuple[Any, ...]]:
-        """Yield the values of the fields for each row; None for what a post does not have."""
+        """Yield the values of the fields for each row; None for each field that does not apply to the post."""
         return chain.from_iterable(map(self._of, cut(rows)))
 
     def _of(self, rows: Int64s) -> Iterator[tuple[Any, ...]]:

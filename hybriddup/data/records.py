@@ -64,7 +64,7 @@ class EncodedTexts(NamedTuple):
 
 
 def encode_texts(texts: Sequence[str]) -> EncodedTexts:
-    """Return the texts as one array of code points."""
+    """Convert texts to one array of code points, with the offset of each text."""
     # the fastest copy, and a writable one: numba would compile each kernel again for read-only arrays
     code_points = np.array(["".join(texts)], np.str_).view(np.uint32)
     offsets = offsets_of(texts)  # after joining, which has brought the texts into the CPU's cache
@@ -111,7 +111,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
-    """Return ``Tokens`` for one list of strings per text; empty strings are left out.
+    """Convert one list of token strings per text to ``Tokens``; empty strings are left out.
 
     Examples
     --------
@@ -135,13 +135,13 @@ class PairLimits(NamedTuple):
     lengths: Int32s
     """int32[n]: length in code points after normalizing."""
     max_hamming_distances: Int32s
-    """int32[n]: limit of the text's length band, inclusive; -1 if the text may only be an exact repeat."""
+    """int32[n]: Hamming limit of the text's length band, inclusive; -1 = only equal texts match."""
     max_partner_lengths: Int32s
-    """int32[n]: length of the longest text that this one, as the shorter of a pair, can match; inclusive."""
+    """int32[n]: largest length of a text that can match this one, if this one is the shorter text; inclusive."""
     common_of_shorter: Float32s
     """float32[n]: minimum common characters, as a share of the shorter text."""
     common_of_longer: Float32s
-    """float32[n]: minimum common characters, as a share of the longer text, added to that of the shorter."""
+    """float32[n]: minimum common characters, as a share of the longer text, added to the share of the shorter one."""
 
     def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
         """Return the limits of the chosen texts, in the order given."""
@@ -152,13 +152,13 @@ class NearPairs(NamedTuple):
     """Pairs that share a key and are within their limits, ordered by later text, then by earlier; no duplicates."""
 
     earlier: Int64s
-    """int64[n_pairs]: position of the earlier text, or its row among the texts that were searched."""
+    """int64[n_pairs]: position of the earlier text, or its index among the texts that were searched."""
     later: Int64s
-    """int64[n_pairs]: row of the later text among the texts looked up."""
+    """int64[n_pairs]: index of the later text among the texts that were looked up."""
     distances: Int32s
     """int32[n_pairs]: number of differing bits."""
     depths: Int64s
-    """int64[n_pairs]: best recency rank of the earlier text in the buckets both share; 1 = newest."""
+    """int64[n_pairs]: recency rank of the earlier text, the best of all buckets that both are in; 1 = newest."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -170,7 +170,7 @@ class CandidatePairs:
     """Pairs that passed stage 1, in any order. Duplicates occur: one for each copy of the later text."""
 
     earlier: Int64s
-    """int64[n_pairs]: position of the earlier text; for verifiers, its index among the texts they were given."""
+    """int64[n_pairs]: position of the earlier text; for a verifier, its index in `VerifierContext.texts`."""
     later: Int64s
     """int64[n_pairs]: position or index of the later text."""
     hamming_distances: Int32s
@@ -203,7 +203,7 @@ class VerifiedPairs:
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Return these results for other pairs, row by row, such as pairs of posts instead of pairs of texts."""
+        """Replace the two texts of each row, such as by the two posts; scores and all other columns stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
@@ -246,7 +246,7 @@ class Removed:
     posts."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the removed post as plain data that JSON can hold, if the ids can."""
+        """Return the removed post as plain data, for JSON if the ids allow it."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ REASONS = {True: "exact", False: "near"}
 
 @dataclass(frozen=True, eq=False)
 class RemovedColumns:
-    """One row for each removed post, in input order."""
+    """Columns of numbers about removed posts, with one row per post, in input order."""
 
     posts: Int64s
     """int64[n]: index of the post in the corpus, ascending."""
@@ -44,12 +44,12 @@ class RemovedColumns:
 
 
 def cut(places: Places) -> Iterator[Places]:
-    """Yield places in pieces of at most `_PIECE_SIZE`, to limit how many values are in memory at once."""
+    """Cut indices into pieces of at most `_PIECE_SIZE`, to limit how many values are in memory at once."""
     return (places[start : start + _PIECE_SIZE] for start in range(0, len(places), _PIECE_SIZE))
 
 
 class RemovedBy(NamedTuple):
-    """Names that the columns of a run's removed posts refer to."""
+    """Names for the numbers in `RemovedColumns`, and for the run."""
 
     verifiers: Sequence[str]
     length_bands: Sequence[str]
@@ -64,7 +64,7 @@ class RemovedPosts(Sequence[Removed]):
         self.corpus, self.columns, self._by = corpus, columns, by
 
     def replaced(self, columns: RemovedColumns) -> RemovedPosts:
-        """Return other removed posts of the same run."""
+        """Return a sequence with other columns, of removed posts of the same run."""
         return RemovedPosts(self.corpus, columns, self._by)
 
     @property
@@ -92,7 +92,7 @@ class RemovedPosts(Sequence[Removed]):
         return self._make(slice(None))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the other is a list, tuple or `RemovedPosts` of equal posts."""
+        """Return whether ``other`` is a list, tuple or `RemovedPosts` with equal posts in the same order."""
         return isinstance(other, (list, tuple, RemovedPosts)) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # compares by its posts, as a list does
@@ -143,7 +143,7 @@ def removed_rows(removed: Sequence[Removed]) -> Int64s:
 
 
 def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
-    """Return int64[n] twice: input rows of removed posts and of their keepers, if these are of the same corpus."""
+    """Return the input rows of removed posts and of their keepers, int64[n] each, without keepers of other corpora."""
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against
         return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]

@@ -1,4 +1,4 @@
-"""How often each kept post of a run was repeated, when it was first and last seen, and by whom it was posted."""
+"""Counts the copies of each kept post, and collects when it was first and last seen and who posted it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TALLIES = {"n_copies": "int64", "first_seen": "string", "last_seen": "string", "
 
 
 class Tallies:
-    """The fields of `TALLIES` for each kept post of a run; the post itself counts for all but ``n_copies``.
+    """Computes the fields of `TALLIES` for each kept post of a run; only ``n_copies`` excludes the post itself.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Tallies:
         self.types = {name: kind for name, kind in TALLIES.items() if name not in left_out}
 
     def at(self, place: int) -> tuple[Any, ...]:
-        """Return the fields of the post at a place of the corpus; None for each if the post was removed."""
+        """Return the fields of the post at index ``place`` of the corpus; all None if the post was removed."""
         if self._keepers[place] != place:
             return (None,) * len(self.types)
         members = self._by_keeper[self._bounds[place] : self._bounds[place + 1]]
@@ -54,13 +54,13 @@ class Tallies:
 
 
 def seconds_of(times: Sequence[Any]) -> Float64s:
-    """Return float64[n]: each time in seconds since 1970; NaN if it is none."""
+    """Return float64[n]: each time in seconds since 1970; NaN for a value that is not a time."""
     seconds = (parse_time(value) for value in times)
     return np.fromiter((np.nan if one is None else one for one in seconds), np.float64, len(times))
 
 
 def n_copies_of(removed: RemovedPosts, rows: Int64s) -> Int64s:
-    """Return int64[n]: the number of posts removed for each kept row."""
+    """Return int64[n]: for each row of a kept post, the number of posts removed as its copies."""
     corpus = removed.corpus
     counts = np.bincount(removed.columns.keepers, minlength=len(corpus.texts))[corpus.n_against :]
     found: Int64s = counts[np.searchsorted(corpus.rows[corpus.n_against :], rows)].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Parse the times of posts: one parser for windows, the service, reports and the order of deciding."""
+"""Parses the times of posts, for windows, the service, reports and the order in which posts are decided."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[0-9]{9,15}(\.[0-9]{1,9})?")
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 MOST_SECONDS = 1e18
-"""Longer than any two posts can be apart."""
+"""Upper limit of a length of time, in seconds; no two posts can be that far apart."""
 _MAX_LENGTH = 64
 """Longest accepted time string, in characters."""
 TIMES = (
@@ -72,7 +72,7 @@ def read_time(text: str) -> datetime | float | None:
 
 
 def seconds_in(length: object) -> float | None:
-    """Return the seconds of a length of time: a timedelta, a number, or text such as ``2d``; None for anything else."""
+    """Convert a length of time to seconds: a timedelta, a number, or text such as ``2d``; None for anything else."""
     if isinstance(length, timedelta):
         return length.total_seconds()
     if isinstance(length, str):

@@ -1,4 +1,4 @@
-"""The answers of `hybriddup label`: labeled pairs in a JSON Lines file, appended one by one."""
+"""Stores the answers of `hybriddup label`: labeled pairs, appended one by one to a JSON Lines file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hybriddup.files.pairs import UNSURE
 
 
 class AnswerFile:
-    """A file of labeled pairs, one per line, that answers are appended to; InputError if it holds anything else."""
+    """A file with one labeled pair per line, to which answers are appended; InputError if other lines are in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

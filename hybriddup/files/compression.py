@@ -73,7 +73,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 
 
 class _Blocks(io.RawIOBase):
-    """Passes on blocks of a fixed size, because the output of ISA-L depends on how the input is cut into pieces."""
+    """Cuts the data into blocks of a fixed size, because the output of ISA-L depends on the size of each write."""
 
     def __init__(self, target: BinaryIO, block_bytes: int) -> None:
         self._target = target
@@ -97,7 +97,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _Unpacked(io.RawIOBase):
-    """The plain bytes of a compressed stream; damage raises an InputError that names the file."""
+    """Decompresses a stream while it is read; damage raises an InputError that names the file."""
 
     def __init__(self, stream: BinaryIO, compression: Compression, name: str) -> None:
         self._stream = stream

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TextWriter(ABC):
-    """Copies the bytes of the kept records. The output has a byte order mark if the first source has one."""
+    """Copies the bytes of the kept records, and the byte order mark if the first source has one."""
 
     def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  overridden by tables
         """Accept any sources, since any lines can follow each other."""
@@ -41,17 +41,17 @@ class TextWriter(ABC):
 
     @abstractmethod
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
-        """Yield the bytes of the chosen records of one source, one or more records per piece."""
+        """Yield the bytes of one source's chosen records in pieces of one or more records."""
 
 
 class MarkingTextWriter(TextWriter):
     """A writer that can also append the fields of `Marks` to each record."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if the records already have fields of these names, as far as the head of a file shows."""
+        """Raise InputError if the header of a source already has fields of these names; formats without one pass."""
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
-        """Copy the records whose row is kept, in input order, with their marks."""
+        """Copy the records whose row is kept, in input order, and append their marks as fields."""
         if sources and starts_with_mark(sources[0]):
             target.write(UTF8_MARK)
         target.write(self._marked_head(sources, list(marks.types)))
@@ -75,7 +75,7 @@ class MarkingTextWriter(TextWriter):
 
 
 def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
-    """Raise InputError if posts already have a field that marks would write."""
+    """Raise InputError if a record with these fields already has one of the names that marks would add."""
     for name in names:
         if name in fields:
             raise InputError(
@@ -85,7 +85,7 @@ def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> Non
 
 
 class Choice:
-    """The rows to copy, taken piece by piece while the sources are read again."""
+    """Selects the rows to copy, batch by batch, while the sources are read again."""
 
     def __init__(self, keep: Bools, sources: Sequence[Source]) -> None:
         self._keep = keep
@@ -106,7 +106,7 @@ class Choice:
 
 
 def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
-    """Yield the pieces, and a line end if the last piece has none, so that the next file starts on a new line."""
+    """Yield the pieces, and a line end if the last one lacks it, so that the next file starts on a new line."""
     last: Buffer = b"\n"
     for last in pieces:
         yield last

@@ -1,4 +1,4 @@
-"""CSV and TSV with a header. Reader and writer both find records with the csv module, so that they agree on rows."""
+"""Reads and copies CSV and TSV with a header. Both use the csv module to find records, so that they agree on rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from hybriddup.files.tables import delimited
 from hybriddup.files.text import BrokenText, broken_text, text_lines, why_too_long
 
 MAX_FIELD_CHARACTERS = 2**31 - 1
-"""Largest field; the csv module's default of 131,072 characters would reject long posts."""
+"""Length limit of a field; the csv module's default of 131,072 characters would reject long posts."""
 
 OPEN_AT_END = "unexpected end of data"
-"""Message of the csv module for a quote that is still open at the end of the file."""
+"""Error message of the csv module if a quote is still open at the end of the file."""
 
 
 EXCEL_LINE = re.compile(rb"sep=([^\r\n])\r?\n")
@@ -52,7 +52,7 @@ class RawRecord(NamedTuple):
 
 
 class _DelimitedReader:
-    """Reads the text from a column. Quoting follows RFC 4180; rows must have as many fields as the header."""
+    """Reads posts from the columns of a table. Quoting follows RFC 4180; every row must have a field per column."""
 
     delimiter: str
 
@@ -117,7 +117,7 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
 
 
 def found_delimiter(source: Source, usual: str, encoding: str) -> str:
-    """Return the delimiter of a table, by its first line: the usual one if it occurs there, else the most frequent."""
+    """Detect the delimiter in the first line of a table: the usual one if the line has it, else the most frequent."""
     with source.open() as stream:
         first = next(text_lines(stream, source), b"")
     if named := EXCEL_LINE.fullmatch(first):
@@ -130,7 +130,7 @@ def found_delimiter(source: Source, usual: str, encoding: str) -> str:
 def _open_quote(
     source: Source, line: int, taken: _RecordLines, delimiter: str, fault: str = "an opened quote is never closed"
 ) -> InputError:
-    """Return the error for a record that begins on this line and has an unclosed quote; it names the quote's line."""
+    """Return the error for an unclosed quote in the record that begins on line ``line``; it names the quote's line."""
     closed = _closed_fields(delimiter.encode(source.encoding)).match(taken.raw)
     quote_line = line + taken.raw.count(b"\n", 0, closed.end() if closed else 0)
     return InputError(
@@ -141,7 +141,7 @@ def _open_quote(
 
 
 def _closed_fields(delimiter: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for the complete fields of a record, up to the unclosed one."""
+    """Return a pattern that matches the complete fields of a record before an unclosed one."""
     end = re.escape(delimiter)
     return re.compile(b'(?:(?:"(?:[^"]++|"")*+"|(?!")(?:(?!%b)[^\n])*+)%b)*+' % (end, end))
 
@@ -157,8 +157,8 @@ class _RecordTooLongError(Exception):
 class _RecordLines:
     """Feeds decoded lines to a csv parser and keeps the bytes of the current record.
 
-    A parser that requests a second line is inside quotes. The following lines are therefore held back until one has a
-    quote: for a quote that is never closed, only the bytes are in memory, not their decoded text.
+    If the parser requests a second line, it is inside quotes. The following lines are held back until one has a quote,
+    so that an unclosed quote keeps only bytes in memory, not their decoded text.
     """
 
     def __init__(self, lines: Iterator[bytes], source: Source) -> None:
@@ -168,7 +168,7 @@ class _RecordLines:
         """Number of lines of the record so far; the caller resets it to 0 for the next record."""
         self.raw: bytes | bytearray = b""
         self.fault = ""
-        """Fault of the first line of the record that cannot be read; empty if all can."""
+        """Why the first unreadable line of the record cannot be read; empty if all lines can."""
 
     def decoded(self) -> Iterator[str]:
         """Yield the decoded lines, several joined if they are within quotes."""
@@ -207,7 +207,7 @@ class _RecordLines:
 class _Columns(NamedTuple):
     n_columns: int
     text: Callable[[list[str]], Any]
-    """Returns the text of a record."""
+    """Function from the values of a record to its text."""
     id: int | None
     order: tuple[int | None, ...]
 

@@ -1,4 +1,4 @@
-"""The encoding of text files: validate the one that was named, or detect it."""
+"""Validates the encoding that the user named for text files, or detects it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLE_BYTES = 1 << 18
 
 
 def common_encoding(sources: Sequence[Source], name: str) -> str:
-    """Return the encoding of all sources: the named one, or for ``auto`` the one detected in all of them."""
+    """Return the encoding of all sources: the named one, or with ``auto`` the detected one, which must be the same."""
     if name != AUTO:
         return checked_encoding(name)
     found = {source.name: encoding for source in sources if (encoding := looks_like(source)) is not None}
@@ -49,7 +49,7 @@ def checked_encoding(name: str) -> str:
 
 
 def encoding_of_other(source: Source, given: str) -> str:
-    """Return the encoding for a file apart from the inputs: UTF-8, else the given one, else `AUTO`."""
+    """Return the encoding for a file that is not an input: UTF-8 if it is valid, else the given one, else `AUTO`."""
     found = looks_like(source)
     return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO
 
@@ -70,7 +70,7 @@ def looks_like(source: Source) -> str | None:
 
 
 def encoding_advice(source: Source) -> str:
-    """Return advice, for messages, on a source that does not decode in the encoding it was read in."""
+    """Return advice, for messages, on a source that does not decode in its encoding."""
     found = looks_like(source)
     if found in {None, "", source.encoding}:
         return "Name its encoding with --encoding."

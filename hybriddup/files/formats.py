@@ -1,4 +1,4 @@
-"""Interfaces of file formats (`lines`, `jsonl`, `csv`, `tsv`, `parquet`, or a plugin's): a reader and a writer each."""
+"""Interfaces of file formats (`lines`, `jsonl`, `csv`, ..., or a plugin's): each has a reader and a writer."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hybriddup.files.sources import Source
 BATCH_ROWS = 8192
 
 SEPARATORS = {";": "';'", "|": "'|'", "\t": "tab"}
-"""Common delimiters of tables other than the comma, and how they are written on the command line."""
+"""Maps common delimiters of tables, other than the comma, to how they are written on the command line."""
 
 TEXT_FIELD_ADVICE = "Name the field with the posts with --text-field (text_field in Python)."
 
 
 Fault = Literal["", "absent", "type", "encoding"]
-"""Kind of fault of a row: ``absent`` = no text field, ``type`` = the text field is not text, ``encoding`` = it does not
-decode; empty = any other fault."""
+"""Why a row is bad: ``absent`` = it has no text field, ``type`` = the text field is not text, ``encoding`` = the row
+does not decode; empty = any other fault."""
 
 
 class Fields(NamedTuple):
-    """Names of the fields a run needs, see `hybriddup.data.fields`; formats without fields ignore them."""
+    """Names of the fields that a run needs, see `hybriddup.data.fields`; formats without fields ignore them."""
 
     text: str = "text"
     id: str = "id"
@@ -57,7 +57,7 @@ class BadRow(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """A `BadRow` with its zero-based row in the source."""
+    """A row without a usable post, and its zero-based number in the source."""
 
     row: int
     line: int
@@ -90,7 +90,7 @@ class RecordBatch:
     """int64[n_texts]: row of each text, ascending."""
     bad: list[BadLine] = field(default_factory=list)
     end: int = 0
-    """Row after the last one of this batch."""
+    """Number of the row after this batch."""
 
 
 @runtime_checkable
@@ -146,7 +146,7 @@ class MarkingWriter(Writer, Protocol):
     """A writer that can also add fields to each record."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if records already have fields of these names, as far as a quick check shows."""
+        """Raise InputError if a quick check shows that records already have fields of these names."""
         ...
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
@@ -161,7 +161,7 @@ class MarkingWriter(Writer, Protocol):
 
 
 def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
-    """Raise InputError if a table lacks the text column, or has several columns of a name that is needed."""
+    """Raise InputError if a table lacks the text column, or if several columns have the name of a needed field."""
     shown = ", ".join(repr(name[:40]) for name in names[:20]) + (
         f" and {len(names) - 20} more" if len(names) > 20 else ""
     )
@@ -189,7 +189,7 @@ def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_R
 
 
 def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
-    """Return consecutive records and bad rows as one batch whose first row is ``start``."""
+    """Combine consecutive records and bad rows into one batch, which begins at row ``start`` of the source."""
     chunk = list(records)
     good = [record for record in chunk if type(record) is Record]
     batch = RecordBatch(

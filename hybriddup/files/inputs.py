@@ -1,4 +1,4 @@
-"""Find the input files of a run, determine their common format, and open them."""
+"""Finds the input files of a run, determines their common format, and opens them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
 """Formats that may have an encoding other than UTF-8."""
 
 TABLES = {"csv": ",", "tsv": "\t"}
-"""Tables, and the usual delimiter of each."""
+"""Maps each format of tables to its usual delimiter."""
 JSON = {"json", "jsonl"}
 """JSON arrays and JSON Lines, which are distinguished by their first bytes, not by their names."""
 
 OUTPUT_PARTS = {"kept", "removed", "bad", "summary"}
-"""Dot-separated parts of a file name that mark a likely output of an earlier run, such as ``posts.kept.jsonl``."""
+"""A file whose name has one of these parts is likely an output of an earlier run, such as ``posts.kept.jsonl``."""
 
 DATABASES = {".db", ".sqlite", ".sqlite3"}
 """Usual endings of SQLite databases."""
@@ -100,7 +100,7 @@ def _open(name: str, options: ReadOptions) -> Source:
 
 
 def find_format(name: str, registry: Registry) -> str:
-    """Return the name of the reader for a file, by the ending of its name without compression suffix."""
+    """Find the reader for a file by the ending of its name, without a compression suffix; return the reader's name."""
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
     if is_table(name):
@@ -120,7 +120,7 @@ def find_format(name: str, registry: Registry) -> str:
 
 
 def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
-    """Return the name endings allowed for an output of records: of the actual format and of the first input's name."""
+    """Return the file name endings that fit an output of records: by the inputs' format and the first input's name."""
     names = dict.fromkeys([inputs.format, find_format(inputs.sources[0].name, registry)])
     return tuple(chain.from_iterable(_endings(registry, list(names)).values()))
 
@@ -184,7 +184,7 @@ def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:
 
 
 def _converted(source: Source, chosen: str) -> Source:
-    """Return the source in a form that readers take; see `hybriddup.files.unpacking`."""
+    """Return the source, or a converted copy if readers cannot read it; see `hybriddup.files.unpacking`."""
     if chosen in {*TEXT_FORMATS, *JSON}:
         source = as_utf8(source)
     return as_json_lines(source) if chosen in JSON else source
@@ -230,7 +230,7 @@ def _delimiter(source: Source, chosen: str, encoding: str) -> str | None:
 
 
 def _format(names: Sequence[str], registry: Registry, given: str | None) -> str:
-    """Return the given format, or else the common one of the names."""
+    """Return the format that the user named, or the one that all file names have in common."""
     table = next(filter(is_table, names), None)
     if table is not None and given not in {None, FORMAT}:
         raise InputError(f"{table} is a table of a database, not {given}; leave out --format.")

@@ -1,4 +1,4 @@
-"""One JSON array of objects. The kept objects are written as one array, each unchanged byte for byte."""
+"""Reads a file that is one JSON array of objects, and writes the kept objects, unchanged byte for byte, as an array."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
 
 
 class JsonArrayReader:
-    """Reads the text from a field of each object."""
+    """Reads posts from the fields of the objects in an array."""
 
     extensions = (".json", ".js")
 
@@ -62,7 +62,7 @@ class JsonArrayWriter:
 
 
 class Element(NamedTuple):
-    """One element of an array, unparsed."""
+    """The unparsed bytes of one element of an array."""
 
     line: int
     """One-based number of its first line."""
@@ -70,7 +70,7 @@ class Element(NamedTuple):
 
 
 def is_array(source: Source) -> bool:
-    """Return whether a source begins like an array of objects."""
+    """Return whether a source begins like an array of objects or an empty array."""
     with source.open() as stream:
         return BEGIN.match(stream.read(FIRST_BYTES).removeprefix(UTF8_MARK)) is not None
 
@@ -110,7 +110,7 @@ def _line_ends_before(raw: bytes) -> int:
 
 
 def _longer(begun: bytes, stream: BinaryIO, source: Source, line: int) -> bytes:
-    """Return the incomplete element with the next block of bytes appended; InputError if it is too long or the last."""
+    """Append the next block of the stream to an incomplete element; InputError if it is too long or the stream ends."""
     line += _line_ends_before(begun)
     if len(begun) > source.max_line_bytes:
         raise InputError(

@@ -1,4 +1,4 @@
-"""JSON Lines: one object per line; blank lines are skipped."""
+"""Reads and copies JSON Lines: one object per line; blank lines are skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH_LINES = 512
 
 
 class JsonlReader:
-    """Reads the text from a field of each object."""
+    """Reads posts from the fields of the object in each line."""
 
     extensions = (".jsonl", ".ndjson", ".jsonlines")
 
@@ -60,9 +60,9 @@ class Objects(NamedTuple):
         return batch or batch_of(self._records(objects, lines), start)
 
     def _columns(self, objects: list[bytes], start: int) -> RecordBatch | None:
-        """Return the batch column by column; None if any object is not a plain post.
+        """Read a batch column by column; None if any object is not a plain post.
 
-        This fast path suits nearly all batches, and takes a fraction of the time of reading objects one by one.
+        Nearly all batches can be read this way, in a fraction of the time that reading objects one by one takes.
         """
         try:
             records = list(map(_loader(self.source.encoding), objects))
@@ -161,7 +161,7 @@ class JsonlWriter(MarkingTextWriter):
                 yield block.data[start:end]
 
     def _marked(self, record: bytes, marks: dict[str, Any], source: Source) -> bytes:
-        """Append the marks as fields to an object; its other bytes stay unchanged."""
+        """Append the marks as fields to the object in a line; its other bytes stay unchanged."""
         if any(name.encode() in record for name in marks):
             check_marks(source.name, marks, parse_line(record, source.encoding))
         return record[: record.rindex(b"}")] + b"," + json_line(marks, source.encoding)[1:]

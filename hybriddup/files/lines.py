@@ -36,7 +36,7 @@ class LinesReader:
 
 
 def _columns(lines: list[bytes], start: int, encoding: str) -> RecordBatch | None:
-    """Return the batch if all of its lines decode, as nearly all do, else None."""
+    """Return the lines as a batch; None if any of them does not decode, which is rare."""
     try:
         texts = [_without_end(line) for line in map(methodcaller("decode", encoding), lines)]
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Check the names of outputs before a run: reject directories, and suffixes that do not match the contents."""
+"""Checks the names of outputs before a run: rejects directories, and suffixes that do not match the contents."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READ_BY_PANDAS = {".csv": "read_csv({!r})", ".jsonl": "read_json({!r}, lines=Tru
 
 
 def check_is_file_name(target: str, option: str) -> None:
-    """Raise OutputError if the name of an output cannot be that of a file, such as ``results/``."""
+    """Raise OutputError if the name of an output is not a file name, such as ``results/``."""
     if not target:
         raise OutputError(f"{option} is empty text; name a file. Perhaps a variable of the shell is not set.")
     if os.path.isdir(target) or os.path.basename(target) in {"", os.curdir, os.pardir}:  # noqa: PTH112, PTH119  Path drops the last /
@@ -51,7 +51,7 @@ def check_is_file_name(target: str, option: str) -> None:
 
 
 def check_ending(target: str, option: str, kind: Kind) -> None:
-    """Raise OutputError if the suffix of an output promises another format than will be written."""
+    """Raise OutputError if the suffix of an output does not match the format in which it will be written."""
     if is_table(target):
         if kind.may_be_table:
             return

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
-"""Held while output files are created, renamed or deleted; for good once `Outputs.abandon` has discarded them."""
+"""Held while output files are created, renamed or deleted. `Outputs.abandon` never releases it if it discards them."""
 
 
 class Output:
@@ -62,12 +62,12 @@ class Output:
         self.path = self.name.file.resolve()
         """Path of the file, with symbolic links resolved, so that a link is not replaced."""
         self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
-        """Path of the file until it is put in place; for a table, of the rows to put into it."""
+        """Path to which the file, or the rows of a table, are written before they are put in place."""
         self._lock: int | None = None
         """File descriptor of the temporary file, which holds the lock until it is closed."""
 
     def overlaps(self, other: Output) -> bool:
-        """Return whether both write to the same file, or to the same table in it."""
+        """Return whether both outputs write to the same file or table, or one to a table in the other's file."""
         return self.name.covers(other.name) or other.name.covers(self.name)
 
     @contextmanager
@@ -185,7 +185,7 @@ class Outputs(AbstractContextManager["Outputs"]):
         return output
 
     def commit(self) -> None:
-        """Put every file and table in place; a signal handler that calls `abandon` waits until all are."""
+        """Put every file and table in place; a concurrent call of `abandon` waits until that is done."""
         with FILES:
             tables = [output for output in self._outputs if output.name.table]
             for path in dict.fromkeys(output.path for output in tables):
@@ -230,7 +230,7 @@ class Outputs(AbstractContextManager["Outputs"]):
 
 
 class _Reporting(io.RawIOBase):
-    """A raw stream whose writes run in a context that names the output in errors."""
+    """A raw stream whose writes run in a context manager, which adds the name of the output to errors."""
 
     def __init__(self, raw: BinaryIO, context: Callable[[], AbstractContextManager[None]]) -> None:
         self._raw = raw

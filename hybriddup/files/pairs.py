@@ -1,4 +1,4 @@
-"""Read labeled pairs of texts from a file of any input format."""
+"""Reads labeled pairs of texts from a file of any input format."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PairFields(NamedTuple):
 
 
 UNSURE = "unsure"
-"""Label of a pair that the judge was not sure about; such pairs are skipped."""
+"""Label of a pair about which the person who labeled it was not sure; such pairs are skipped."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> No
 
 
 def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:
-    """Add one pair, or a bad record with the reason."""
+    """Add one pair to ``found``, or a bad record if the pair has no second text or no valid label."""
     if str(label).strip().lower() == UNSURE:
         return
     wanted = LABELS.get(str(label).strip().lower())

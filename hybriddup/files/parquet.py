@@ -39,7 +39,7 @@ NESTED_VIEW = re.compile(r"\b(string|binary|list)_view\b")
 
 
 class ParquetReader:
-    """Reads the text from a column of strings; a null counts as empty text."""
+    """Reads posts from a table, with the text in a column of strings; a null counts as empty text."""
 
     extensions = (".parquet", ".pq")
 
@@ -85,7 +85,7 @@ def damage_named(name: str) -> Iterator[None]:
 
 
 def _kinds(schema: Schema) -> dict[str, Any]:
-    """Return the type of each column by name, and of each struct field by path."""
+    """Map each column name, and each path of a struct field such as ``user.id``, to its type."""
     from pyarrow import types
 
     kinds: dict[str, Any] = {}
@@ -142,7 +142,7 @@ def _values(column: Any) -> list[Any]:
 
 
 def _exact(column: Any) -> Any:
-    """Cast a column of nanoseconds, which Python's types cannot hold, to text or ints of the same order."""
+    """Cast a column of nanoseconds, which Python's types cannot hold, to text or ints that sort the same way."""
     import pyarrow
     from pyarrow import types
 
@@ -163,10 +163,10 @@ def _value(scalar: Any) -> Any:
 
 
 class ParquetWriter:
-    """Filters row group by row group; schema, metadata and compression are taken from the first source."""
+    """Copies the kept rows, one row group at a time, with the schema, metadata and compression of the first source."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Raise InputError if the sources have different schemas, or the first one's cannot be written."""
+        """Raise InputError if the sources have different schemas, or if pyarrow cannot write the schema."""
         schemas = [(source.name, _schema(source)) for source in sources]
         for name, schema in schemas[:1]:
             _check_writable(schema, name)
@@ -183,7 +183,7 @@ class ParquetWriter:
             check_marks(source.name, names, _schema(source).names)
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
-        """Copy the records whose row is kept, in input order, with their marks."""
+        """Copy the records whose row is kept, in input order, with their marks as further columns."""
         values = marks.of(np.flatnonzero(keep))
 
         def marked(rows: Table) -> Table:
@@ -231,7 +231,7 @@ def write_batches(target: BinaryIO, types: Mapping[str, str], batches: Iterable[
 
 
 def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
-    """Return rows of values as a table; values in string columns are converted to text."""
+    """Convert rows of values to a table with columns of these names and types; values in string columns become text."""
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(types)
@@ -240,7 +240,7 @@ def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
 
 
 def _as_arrow(kind: str, values: Iterable[Any]) -> tuple[Any, Any]:
-    """Return the values of a column, and its type; the items of lists become text."""
+    """Convert the values of a column for pyarrow; return them and the column's type. Items of lists become text."""
     import pyarrow
 
     if kind == "list":
@@ -305,7 +305,7 @@ def _columns(schema: Schema) -> str:
 
 
 def _codecs(table: ParquetFile) -> dict[str, str]:
-    """Return the compression of each column in the first row group."""
+    """Return how each column is compressed in the first row group, by path; empty without row groups."""
     if table.num_row_groups == 0:
         return {}
     group = table.metadata.row_group(0)

@@ -1,4 +1,4 @@
-"""Read the inputs into one corpus, and reject inputs whose encoding or field names are wrong."""
+"""Reads the inputs into one corpus, and rejects inputs whose encoding or field names are wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIN_BROKEN = 10
 """Minimum number of undecodable rows to suspect a wrong encoding; fewer count as broken lines."""
 
 MAX_BAD_RECORDS = 100
-"""Most bad records kept in a corpus; all are counted."""
+"""A corpus describes at most this many bad records; it counts all of them."""
 
 
 def read_corpus(
@@ -34,7 +34,7 @@ def read_corpus(
     strict: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Corpus, list[str]]:
-    """Return the posts of all sources, and remarks for the user.
+    """Read the posts of all sources into one corpus; return it with remarks for the user.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_corpus(
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
-    """Return the first record that lacks a field, and its fault; empty if any record has the field.
+    """Describe the first record that lacks a field; empty if any record has the field.
 
     With ``as_text``, a field that is not text counts as lacking.
     """
@@ -156,7 +156,7 @@ class _Columns:
             self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError, or if they are few give advice, if most rows that are not plain ASCII do not decode."""
+        """Raise InputError if most rows of a source that are not plain ASCII do not decode; if few, add advice."""
         n_broken, self._n_broken = self._n_broken, 0
         n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
         if n_broken > n_readable and n_broken < MIN_BROKEN:
@@ -181,7 +181,7 @@ class _Columns:
         raise InputError(f"{source.name}:{line.line}: {line.reason}; not one record is a post. {advice[line.fault]}")
 
     def check_fields(self, inputs: Inputs, per: str | None) -> None:
-        """Raise InputError if no record has a field that was named: it is probably misspelled."""
+        """Raise InputError if no record has a field that the user named, which is probably misspelled."""
         for field in self._needed:
             values = self.order_values[field]
             if values and values.count(None) == len(values):

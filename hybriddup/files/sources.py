@@ -1,4 +1,4 @@
-"""The inputs, files or standard input: opened once to read the posts and again to copy the kept ones."""
+"""The inputs, which are files or standard input; each is opened to read the posts, and again to copy the kept ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hybriddup.files.compression import BUFFER_BYTES, Compression, decompressed,
 STANDARD_INPUT = "-"
 UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
-"""Default limit for a line, in bytes. A few compressed bytes could otherwise hold a line that exhausts memory."""
+"""Default limit for a line, in bytes; otherwise, a few compressed bytes could expand to a line that exhausts memory."""
 
 
 def _current_directory() -> Path:
@@ -113,7 +113,7 @@ def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
 
 
 def _refuse_device(name: str, descriptor: int) -> None:
-    """Raise InputError for a possibly endless device, such as ``/dev/zero``; terminals and the null device may pass."""
+    """Raise InputError for a device that may be endless, such as ``/dev/zero``, but not a terminal or null device."""
     status = os.fstat(descriptor)
     is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
     if is_device and not os.isatty(descriptor) and status.st_rdev != Path(os.devnull).stat().st_rdev:

@@ -1,4 +1,4 @@
-"""Tables of SQLite databases, read through a read-only connection, and written by `hybriddup.files.table_outputs`."""
+"""Reads posts from tables of SQLite databases; `hybriddup.files.table_outputs` writes tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hybriddup.files.table_outputs import Column, columns_of, quoted, write_rows
 from hybriddup.files.tables import batched
 
 BROKEN = re.compile("[\udc80-\udcff]")
-"""Bytes that are not UTF-8, as the error handler ``surrogateescape`` decodes them."""
+"""Pattern of the characters to which the error handler ``surrogateescape`` decodes bytes that are not UTF-8."""
 ROWIDS = ("rowid", "_rowid_", "oid")
 KINDS = {type(None): "NULL", bytes: "a BLOB", int: "an integer", float: "a number"}
 
@@ -37,7 +37,7 @@ class TableSource(Source):
     connection: sqlite3.Connection = field(kw_only=True, repr=False)
     columns: tuple[Column, ...] = field(kw_only=True)
     order: tuple[str, ...] = field(kw_only=True)
-    """Terms of ORDER BY that identify a row; empty for a view."""
+    """SQL terms that identify and order the rows: the rowid or the primary key; empty for a view."""
     version: int = field(kw_only=True)
     """The database's version when it was opened; SQLite increases it with every commit of another connection."""
 
@@ -47,7 +47,7 @@ class TableSource(Source):
         return [column.name for column in self.columns]
 
     def rows(self, terms: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield terms of SQL for every row, in the order of the table."""
+        """Select SQL terms, such as quoted column names, for every row, in the order of the table."""
         table = quoted(parse_name(self.name).table)
         order = f" ORDER BY {', '.join(self.order)}" if self.order else ""
         with failures_named(self.name):
@@ -65,7 +65,7 @@ class TableSource(Source):
 
 
 def open_table(name: str) -> TableSource:
-    """Open a table or view for reading; InputError if there is none, with the names of the tables."""
+    """Open a table or view for reading; if it does not exist, InputError lists the tables of the database."""
     file, table = parse_name(name)
     try:
         file.stat()
@@ -114,7 +114,7 @@ def _check_table(connection: sqlite3.Connection, name: str, table: str) -> None:
 
 
 def _order(connection: sqlite3.Connection, table: str, columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return the name of the rowid, unquoted as it is no column; else the primary key; nothing for a view."""
+    """Return the name of the rowid, or the quoted columns of the primary key without a rowid; nothing for a view."""
     query = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type = 'view'"
     if connection.execute(query, [table]).fetchone():
         return ()
@@ -169,7 +169,7 @@ def _as_id(value: Any) -> Any:
 
 
 class SqliteWriter:
-    """Copies the rows of tables with the same columns, for a table with the first one's types and primary key."""
+    """Copies rows of one or more tables with the same columns; the column types are those of the first table."""
 
     def check(self, sources: Sequence[Source]) -> None:
         """Raise InputError if the tables have different columns."""
@@ -191,7 +191,7 @@ class SqliteWriter:
         write_rows(target, _columns(sources), {}, _chosen(_as_tables(sources), keep))
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
-        """Write the rows to keep with their marks."""
+        """Write the rows to keep, in input order, with their marks as further columns."""
         values = marks.of(np.flatnonzero(keep))
         rows = _chosen(_as_tables(sources), keep)
         marked = ([(*row, *more) for row, more in zip(some, islice(values, len(some)), strict=True)] for some in rows)
@@ -199,7 +199,7 @@ class SqliteWriter:
 
 
 def _columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    """Return the columns of the output: those of the first table, without primary key if there are several."""
+    """Return the columns of the first table, without a primary key if there are several tables."""
     first, *others = _as_tables(sources)
     return tuple(column._replace(key=0) for column in first.columns) if others else first.columns
 

@@ -16,13 +16,13 @@ TABLE_NAME = re.compile(rf"{FORMAT}:///([^?]+)(?:\?table=(.+))?", re.DOTALL)
 
 
 class TableName(NamedTuple):
-    """A file, and the name of a table in it; empty if the name is that of a file."""
+    """A file and the name of a table in it; the name is empty if the whole file is meant."""
 
     file: Path
     table: str
 
     def covers(self, other: TableName) -> bool:
-        """Return whether this is the other's file or the same table; SQLite ignores the case of ASCII letters."""
+        """Return whether this is the other's file or the same table; names of tables ignore ASCII case."""
         exist = self.file.exists() and other.file.exists()
         if not (self.file.samefile(other.file) if exist else self.file.resolve() == other.file.resolve()):
             return False
@@ -30,12 +30,12 @@ class TableName(NamedTuple):
 
 
 def is_table(name: str) -> bool:
-    """Return whether a name is that of a table, and not of a file."""
+    """Return whether a name of an input or output is the URL of a table and not a file name."""
     return name.startswith(f"{FORMAT}:")
 
 
 def parse_name(name: str) -> TableName:
-    """Return the file and the table of a name; InputError if it is neither a file's name nor a table's."""
+    """Split a name into file and table; InputError if it is an invalid URL of a table."""
     if not is_table(name):
         return TableName(Path(name), "")
     if not (found := TABLE_NAME.fullmatch(name)):

@@ -1,7 +1,7 @@
-"""Output tables: rows are written to a temporary file, and copied into the database in one transaction at the end.
+"""Writes output tables: first to a temporary file, which is copied into the database in one transaction at the end.
 
-A transaction that was open during the run would lock the database, from which the posts may still be read. Values of
-SQLite are None, int, float, str and bytes, which `marshal` writes in sequence.
+A transaction that was open during the run would lock the database, from which the posts may still be read. The
+temporary file is written by `marshal`, which supports all values of SQLite: None, int, float, str and bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from hybriddup.errors import OutputError
 
 TYPES = {"int64": "INTEGER", "float64": "REAL", "bool": "INTEGER", "string": "TEXT", "list": "TEXT"}
-"""Types of the columns that a run adds or makes, by the types of `hybriddup.data.marks.Table`."""
+"""Maps the types of `hybriddup.data.marks.Table` to types of SQLite, for the columns that a run adds."""
 LOCK_SECONDS = 30
 """How long to wait for another program's transaction, in seconds."""
 
@@ -46,7 +46,7 @@ def columns_of(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]
 def write_rows(
     target: BinaryIO, columns: Iterable[Column], more: Mapping[str, str], batches: Iterable[Iterable[Sequence[Any]]]
 ) -> None:
-    """Write columns and batches of rows to a temporary file; the last values of each row are those of ``more``."""
+    """Write columns and rows to a temporary file; ``more`` maps the names of further columns, at the end, to types."""
     marshal.dump([*map(tuple, columns), *((name, TYPES[kind], 0) for name, kind in more.items())], target)
     kinds = list(more.values())
     for rows in batches:
@@ -55,7 +55,7 @@ def write_rows(
 
 
 def _stored(row: tuple[Any, ...], kinds: Sequence[str]) -> tuple[Any, ...]:
-    """Return a row whose last values, of the given types, are values of SQLite."""
+    """Convert the last values of a row, which have the types ``kinds``, to values of SQLite."""
     n_own = len(row) - len(kinds)
     return (*row[:n_own], *(_value(value, kind) for value, kind in zip(row[n_own:], kinds, strict=True)))
 
@@ -68,7 +68,7 @@ def _value(value: Any, kind: str) -> Any:
 
 
 def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
-    """Raise OutputError if a table exists, or cannot be created; nothing is changed."""
+    """Raise OutputError if a table cannot be created, or may not be replaced; the database stays unchanged."""
     with _transaction(file if file.exists() else ":memory:", shown) as database:
         query = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE"
         kinds = [kind for (kind,) in database.execute(query, [table])]
@@ -81,7 +81,7 @@ def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
 
 
 def put_in_place(file: Path, tables: Mapping[str, Path], shown: str) -> None:
-    """Create tables, or replace them, with the rows of temporary files, in one transaction.
+    """Create or replace tables in one transaction; ``tables`` maps their names to temporary files with their rows.
 
     A new database is made under another name first, so that it appears complete or not at all.
     """
@@ -122,7 +122,10 @@ def _create(database: sqlite3.Connection, table: str, stream: BinaryIO) -> None:
 
 
 def _definitions(columns: Sequence[Column]) -> Iterator[str]:
-    """Yield the definitions of columns; without the type ANY, which keeps values as they are only in STRICT tables."""
+    """Yield the SQL definition of each column, and of the primary key.
+
+    The type ANY is left out, because it would convert values in a table that is not STRICT.
+    """
     for column in columns:
         yield quoted(column.name) + (f" {quoted(column.type)}" if column.type.upper() not in {"", "ANY"} else "")
     if keys := sorted((column for column in columns if column.key), key=lambda column: column.key):

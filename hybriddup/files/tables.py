@@ -73,7 +73,7 @@ def _in_ascii(record: Any) -> bytes:
 
 
 def delimited(rows: Iterable[Iterable[Any]], delimiter: str, encoding: str = UTF_8) -> bytes:
-    """Return rows as delimited text; None is an empty field, and characters the encoding lacks become escapes."""
+    """Return rows as CSV with a delimiter; None becomes an empty field, and unencodable characters become escapes."""
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(map(_cell, row) for row in rows)
     return text.getvalue().encode(encoding, "backslashreplace")

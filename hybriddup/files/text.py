@@ -61,7 +61,7 @@ def may_be_too_long(lines: Iterable[bytes], max_line_bytes: int) -> bool:
 
 
 def why_too_long(line: bytes, max_line_bytes: int) -> str:
-    """Return the reason, for messages, if a line is too long without its line end; else empty."""
+    """Explain, for messages, that a line without its line end exceeds the limit; empty if it does not."""
     if len(line) <= max_line_bytes or len(line.rstrip(b"\r\n")) <= max_line_bytes:
         return ""
     return f"longer than {max_line_bytes:,} bytes, the limit that --max-line sets"
@@ -92,7 +92,7 @@ def broken_text(error: UnicodeDecodeError) -> BrokenText:
 
 
 class LineBlock(NamedTuple):
-    """A block of whole lines, as offsets into its bytes."""
+    """Some whole lines of a file: their bytes, and the offsets of each line."""
 
     data: bytes
     starts: Int64s

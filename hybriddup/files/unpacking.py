@@ -1,7 +1,7 @@
-"""Convert inputs that no reader takes as they are: UTF-16, and JSON that is neither an array nor one object per line.
+"""Converts inputs that no reader supports: UTF-16, and JSON that is neither an array nor one object per line.
 
-A converted input is a temporary copy: UTF-8, or JSON Lines. Its remark says so, because kept posts are written in the
-form of the copy.
+The result is a temporary copy in UTF-8 or JSON Lines. A remark informs the user, because the kept posts are written in
+the format of the copy.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from hybriddup.files.sources import Source
 
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 FIRST_BYTES = 1 << 12
-"""Bytes read to recognize the form of an input."""
+"""Number of bytes read to recognize JSON that must be converted."""
 PIECE_CHARACTERS = 1 << 20
 LISTS = ("data", "statuses", "items", "results", "posts", "tweets")
 """Keys under which APIs return a page of posts."""
 TWITTER_ARCHIVE = r"window\.YTD\.[\w.]+\s*=\s*"
 TO_UNPACK = re.compile(rf'\s*(?:{TWITTER_ARCHIVE}\[|\{{\s*"(?:{"|".join(LISTS)})"\s*:\s*\[\s*[{{\]]|\{{[ \t]*\r?\n)')
-"""An array of the Twitter archive, an object with a page of posts, or an object written over several lines."""
+"""Pattern of the beginning of JSON to convert: an array of the Twitter archive, an object with a list of posts, or an
+object that spans several lines."""
 BETWEEN = re.compile(rf"(?:[\s,;]|{TWITTER_ARCHIVE})*")
 
 
@@ -41,7 +42,7 @@ def as_utf8(source: Source) -> Source:
 
 
 def as_json_lines(source: Source) -> Source:
-    """Return the source, or its copy as JSON Lines if it holds JSON in a form that `TO_UNPACK` recognizes."""
+    """Return the source, or a copy as JSON Lines if it begins as `TO_UNPACK` describes."""
     with source.open() as stream:
         if not TO_UNPACK.match(stream.read(FIRST_BYTES).decode("utf-8-sig", "replace")):
             return source
@@ -51,7 +52,7 @@ def as_json_lines(source: Source) -> Source:
 
 
 def _posts(text: TextIOWrapper, source: Source) -> Iterator[Any]:
-    """Yield the posts of all values: the items of an array or of a page, else the value itself."""
+    """Yield the posts in all JSON values of a file: the items of an array or page of posts, or the value itself."""
     whole, decoder = text.read(), json.JSONDecoder()
     at = cast("re.Match[str]", BETWEEN.match(whole)).end()
     while at < len(whole):
@@ -75,7 +76,7 @@ def _page(value: Any) -> Iterable[Any]:
 
 
 def _unwrapped(post: Any) -> Any:
-    """Return the object inside of ``{"tweet": {...}}``, as the Twitter archive has it; any other post unchanged."""
+    """Return the object inside ``{"tweet": {...}}``, the format of the Twitter archive; any other post unchanged."""
     inner = post.get("tweet") if isinstance(post, dict) and len(post) == 1 else None
     return inner if isinstance(inner, dict) else post
 

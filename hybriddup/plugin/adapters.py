@@ -33,7 +33,7 @@ from hybriddup.steps.blocks import BlockIndex
 
 
 class Expected(NamedTuple):
-    """The contract for the return value of a function of one role."""
+    """The contract for the return value of a plain function, by role: the allowed values and a check."""
 
     allowed: str
     """Allowed values, for error messages; may refer to the call's arguments as ``{0}``, ``{1}``."""
@@ -94,7 +94,7 @@ EXPECTED: dict[RoleName, Expected] = {
 
 
 class Adapter(PluginPart):
-    """Base class of the adapters: calls the function, checks its return value, and names the input of a failure."""
+    """Base class of the adapters: calls the function, checks its return value, and shows its input in errors."""
 
     holds_interpreter = True
 
@@ -127,7 +127,7 @@ class NormalizerAdapter(Adapter):
     """A normalizer from a function ``(text: str) -> str``."""
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
-        """Return one normalized text per text, in the same order."""
+        """Normalize each text, in the same order."""
         return [self.call(text) for text in texts]
 
 

@@ -1,8 +1,8 @@
 """Wrappers around the batch components of plugins, which check every return value and attribute errors to the plugin.
 
-Compiled kernels trust their arrays, so a wrong shape or type must become an error first; it names the component and its
-plugin. `OF_BATCHES` has the check of each batch method; `hybriddup.plugin.adapters` checks plain functions. Built-in
-components are not wrapped: they are tested instead.
+Compiled kernels trust their arrays, so a wrong shape or dtype must raise an error before it reaches them. The error
+names the component and its plugin. `OF_BATCHES` has the check of each batch method; `hybriddup.plugin.adapters` checks
+plain functions. Built-in components are not wrapped: they are tested instead.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class PluginPart:
         return dict(own()) if callable(own) else self.found.owner.recipe(self.part)
 
     def wrong(self, allowed: str, given: object, *, method: str = "", case: str = "") -> PluginError:
-        """Return the error for a return value that breaks the contract."""
+        """Return the error for a return value that is not ``allowed``; ``given`` describes it."""
         who = f"{self.found.label}: {method}" if method else self.found.label
         return PluginError(f"{who} must return {allowed}; {case}it returned {given}.")
 
 
 class Answer(NamedTuple):
-    """The return value of a batch method, with the assertions that the checks use."""
+    """The return value of a batch method, with methods to check it."""
 
     part: Checked
     method: str
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
 
 
 class Checked(PluginPart):
-    """A batch component with checked methods. Other attributes are passed through, or have the defaults of the role."""
+    """Wraps a batch component and checks its methods; other attributes are passed through or have defaults."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in {"part", "found"}:  # not set yet during unpickling
@@ -92,7 +92,7 @@ class Checked(PluginPart):
 
 
 class CheckedReader(Checked):
-    """A reader, whose failures occur during iteration, not in the call of ``read``."""
+    """Wraps a reader, because ``read`` may fail at any step of the iteration and not only when it is called."""
 
     def read(self, *arguments: Any) -> Iterator[Any]:
         """Yield the batches; PluginError if the reader fails."""
@@ -136,7 +136,7 @@ def _weights(answer: Answer, tokens: Tokens) -> None:
 
 
 def _keys(answer: Answer, texts: Sequence[str], bits: UInt64s) -> None:  # noqa: ARG001  the arguments of the method
-    """Check the array, and that ``n_keys`` and ``key_bits`` of the index hold."""
+    """Check the array, and that it respects the attributes ``n_keys`` and ``key_bits`` of the block index."""
     keys, n_keys, key_bits = answer.value, getattr(answer.part, "n_keys", None), getattr(answer.part, "key_bits", 64)
     width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
     answer.must_be_array(np.uint64, len(bits), width)

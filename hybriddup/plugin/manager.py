@@ -1,4 +1,4 @@
-"""Load plugins into a manager: the built-ins, installed plugins and the requested modules. There is no global state."""
+"""Loads plugins: the built-ins, installed plugins and requested modules. There is no global state."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
 
 
 class PluginManager:
-    """A set of loaded plugins and the registry they filled; made by `create_plugin_manager`."""
+    """Loads plugins, holds the registry that they fill, and calls their hooks; made by `create_plugin_manager`."""
 
     registry: Registry
 
@@ -132,7 +132,7 @@ class PluginManager:
             raise PluginError(f"{owner} has no hook: mark a function hybriddup_register with @hybriddup.hookimpl.")
 
     def _caller(self, hook: str, name: str) -> pluggy.HookCaller:
-        """Return a caller for one plugin's implementation only, so that a failure can be attributed to it."""
+        """Return a caller that calls a hook only in the plugin ``name``, so that a failure can be attributed to it."""
         others = [plugin for other, plugin in self._pluggy.list_name_plugin() if other != name and plugin is not None]
         return self._pluggy.subset_hook_caller(hook, others)
 
@@ -173,7 +173,7 @@ class PluginManager:
 
 @cache
 def _installed(path: tuple[str, ...]) -> list[tuple[Owner, metadata.EntryPoint]]:  # noqa: ARG001  only a key of the cache
-    """Return the entry points in the group, by name; cached because the search takes 10 ms."""
+    """Return the installed plugins with their owners, sorted by name; cached because the search takes 10 ms."""
     found = sorted(metadata.entry_points(group=spec.PROJECT), key=lambda each: (each.name, each.value))
     return [(_owner_of(entry_point), entry_point) for entry_point in found]
 
@@ -191,7 +191,7 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:
-    """Import a module by name; if it is not installed, from the directory.
+    """Import a module by name, from the directory if it is not installed.
 
     The directory then stays on ``sys.path``, because worker processes import the module again.
     """
@@ -212,7 +212,7 @@ def _import(name: str, directory: Path | None) -> ModuleType:
 
 
 def _check_not_hidden(module: ModuleType, place: Path) -> None:
-    """Raise PluginError if the directory has another module of this name, which the user may have meant."""
+    """Raise PluginError if another module of this name is at ``place``, because the user may have meant that one."""
     found = getattr(module, "__file__", None) or "built into Python"
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file() and not (Path(found).exists() and file.samefile(found)):

@@ -29,7 +29,7 @@ BUILTINS = "hybriddup.plugin.builtins"
 
 @dataclass(frozen=True)
 class Owner:
-    """The plugin that brought a component."""
+    """The plugin that registered a component, with its distribution."""
 
     plugin: str
     distribution: str = ""
@@ -37,12 +37,12 @@ class Owner:
     version: str = ""
 
     def __str__(self) -> str:
-        """Return the name of the owner for error messages."""
+        """Describe the plugin for error messages."""
         packaged = f" of {self.distribution} {self.version}".rstrip() if self.distribution else " of no package"
         return f"plugin {self.plugin!r}{packaged}"
 
     def recipe(self, component: Any) -> dict[str, str]:
-        """Return the contribution to the recipe id of a component without a ``recipe()`` of its own.
+        """Identify the code of a component that has no ``recipe()`` of its own, for the recipe id.
 
         This is the distribution and its version. For a module that is not packaged, and for the calling program, it is
         a checksum of the source, so that fingerprints from before and after an edit are not compared.
@@ -69,7 +69,7 @@ class Registered:
 
 @contextmanager
 def blamed_on(culprit: object, what: str) -> Iterator[None]:
-    """Turn an exception into a `PluginError` that starts with ``culprit`` and ``what``, like ``cannot be imported``."""
+    """Turn any exception into a `PluginError` that begins with ``culprit`` and ``what`` (``cannot be imported``)."""
     try:
         yield
     except PASSED_ON:
@@ -106,7 +106,7 @@ def _check_kind(new: Registered, component: Any) -> None:
 
 
 def missing_methods(component: Any, role: Role) -> list[str]:
-    """Return the names of the batch methods of the role that the component lacks."""
+    """Return the names of the role's batch methods that the component lacks."""
     return [name for name in role.methods if not callable(getattr(component, name, None))]
 
 
@@ -129,7 +129,7 @@ def _lacking(component: Any, role: Role) -> str:
 
 
 def load(found: Registered) -> Any:
-    """Return the function, instance or class itself; import it if only its path was registered."""
+    """Return the function, instance or class that was registered, imported if only its path was."""
     if not isinstance(found.component, str):
         return found.component
     module_name, _, attribute = found.component.partition(":")
@@ -168,7 +168,7 @@ def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -
 
 
 def check_settings(found: Registered, settings: Any) -> list[str]:
-    """Return the faults that the ``check`` of a component's class finds in the settings as a whole."""
+    """Let a component's class check the settings as a whole, if it has a ``check``; return the faults."""
     component = load(found)
     check = getattr(component, "check", None) if isinstance(component, type) else None
     if check is None:
@@ -178,7 +178,7 @@ def check_settings(found: Registered, settings: Any) -> list[str]:
 
 
 def construct(found: Registered, given: Mapping[str, Any]) -> Any:
-    """Return the function or a new instance, not yet wrapped or adapted to batches."""
+    """Return the registered function or instance, or a new instance of the class; it is not yet wrapped or adapted."""
     options = read_options(found, given)
     if isinstance(options, list):
         raise ConfigError("\n".join(fault.message for fault in options))

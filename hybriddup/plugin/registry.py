@@ -159,7 +159,7 @@ class Registry:
         return self._components[role][name]
 
     def explain_missing(self, role: RoleName, name: object) -> str:
-        """Return the message for an unknown component: the choices, and how to install it."""
+        """Return the error message for an unknown component, with the available names and a way to install it."""
         choices = self.names(role)
         label, available = ROLES[role].label, f"(available: {', '.join(choices) or 'none'})"
         if package := KNOWN_PACKAGES.get((role, str(name))):
@@ -185,7 +185,7 @@ class Registry:
         return filled or {}
 
     def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
-        """Return the faults that a component's class finds in the settings as a whole.
+        """Let a component's class check the settings as a whole; return the faults it finds.
 
         A class may have a static or class method ``check(settings) -> list[str]``. Each of its messages is a sentence
         that names the key: ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
@@ -222,13 +222,13 @@ class Registry:
         return self.create_by_name(role, choice.use, **choice.options)
 
     def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
-        """Return a new batch component like `create`, with its options as keywords."""
+        """Return a new batch component, given its name and, as keywords, its options; raises the errors of `create`."""
         found = self.find(role, name)
         return make_batch_component(found, construct(found, options))
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:
-    """Return an instance with the batch methods of its role: a plugin's checked component, or an adapted function."""
+    """Wrap a component so that it has the checked batch methods of its role; a built-in one is returned unchanged."""
     from hybriddup.plugin.adapters import ADAPTERS  # imports numpy, which listing components does not need
     from hybriddup.plugin.checked import Checked, CheckedReader
 

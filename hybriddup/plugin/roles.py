@@ -1,4 +1,4 @@
-"""The roles of components, with the methods and attributes that the registry checks before a component runs."""
+"""The roles that components can have, and the methods and attributes that each role requires."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RoleName = Literal[
 
 
 class Role(NamedTuple):
-    """One kind of component."""
+    """A kind of component, and the methods and attributes that it requires."""
 
     name: RoleName
     methods: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Checksums of source code, which identify unpackaged components in the recipe id."""
+"""Computes checksums of source code, which identify components without a package in the recipe id."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _members(defined: Any) -> list[Any]:
 
 
 def _source(defined: Any, names: list[str]) -> bytes:
-    """Return the contents of the file or notebook cell that code was compiled from; empty if there is none."""
+    """Return the contents of the file or notebook cell from which code was compiled; empty if it cannot be found."""
     module = getattr(sys.modules.get(getattr(defined, "__module__", None) or ""), "__file__", None)
     # a script is compiled under the path as typed, which is wrong after a change of directory
     if module and (not names or Path(module).name in {Path(name).name for name in names}):
@@ -58,7 +58,7 @@ def _digest(content: bytes | str) -> str:
 
 
 def _spell(value: Any) -> str:
-    """Return a value as text that is the same in every process; for objects of other types only the type."""
+    """Convert a value to text that is the same in every process; of an unknown object, only the name of its type."""
     if isinstance(value, CodeType):
         return _spell([value.co_code.hex(), value.co_names, value.co_varnames, value.co_consts])
     if inspect.isfunction(value):

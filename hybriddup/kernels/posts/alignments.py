@@ -1,7 +1,7 @@
 """Alignment of two sequences of keys by their longest common subsequence.
 
-After Hyyrö 2004, "Bit-parallel LCS-length computation revisited"; the state after each key is kept and read backwards,
-as RapidFuzz does.
+After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". The bit vector after each key is stored and then read
+backwards, as in RapidFuzz. Equal beginnings and ends are aligned first; the *middle* is the rest of a sequence.
 """
 
 from typing import NamedTuple
@@ -14,11 +14,11 @@ from hybriddup.kernels.popcount import HALF, ONE, SPREAD
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
 LONGEST_ALIGNED = 4096
-"""Longer sequences are aligned at their equal ends only."""
+"""Longest sequence that is aligned completely; in longer ones, only equal beginnings and ends are aligned."""
 
 
 class KeyCounts(NamedTuple):
-    """Occurrences of keys in two sequences: a hash table with linear probing; a new stamp empties it."""
+    """A hash table that counts each key in two sequences, with linear probing; using a new stamp empties it."""
 
     keys: UInt64s
     stamps: UInt64s
@@ -28,7 +28,7 @@ class KeyCounts(NamedTuple):
 
 
 class Use(NamedTuple):
-    """One use of a `KeyCounts` table, for one pair of sequences."""
+    """How a `KeyCounts` table is used for one pair of sequences."""
 
     stamp: np.uint64
     """Number of this use, at least 1; slots with another stamp are empty."""
@@ -76,11 +76,11 @@ class Alignment(NamedTuple):
     """The alignment of two sequences, and work space of the search."""
 
     partners: Int32s
-    """int32[n]: the place in the second sequence of each key of the first; -1 = no partner."""
+    """int32[n]: for each key of the first sequence, index of its partner in the second; -1 = no partner."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: by slot of a key, a bit for each of its places in the first sequence."""
+    """uint64[n_slots, n_words]: by slot of a key, bit ``i`` is set if the key is at index ``i`` of the first middle."""
     states: UInt64s
-    """uint64[n, n_words]: the state after each key of the second sequence."""
+    """uint64[n, n_words]: the bit vector after each key of the second middle."""
 
 
 @njit(cache=True, nogil=True)
@@ -94,7 +94,7 @@ def make_alignment(n: int) -> Alignment:
 
 @njit(cache=True, nogil=True, inner=True)
 def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
-    """Write the partner in sequence b of each key of sequence a, given the slots of their ``n_a`` and ``n_b`` keys."""
+    """Align sequences a and b, given as slots of their ``n_a`` and ``n_b`` keys; write the partners to ``into``."""
     head, tail, is_short = np.int64(0), np.int64(0), max(n_a, n_b) <= LONGEST_ALIGNED
     for i in range(n_a):
         into.partners[i] = -1
@@ -114,7 +114,7 @@ def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s) -> None:
-    """Write the masks of the keys of both middles: their places in the first middle."""
+    """Write to ``masks`` where each key of either middle occurs in the first middle; both begin at index ``head``."""
     for i in range(n_a):
         for word in range(n_words):
             masks[a[head + i], word] = np.uint64(0)
@@ -127,9 +127,9 @@ def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: in
 
 @njit(cache=True, nogil=True, inner=True)
 def advance(b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s, states: UInt64s) -> None:
-    """Run the bit-parallel alignment over the middle of the second post; write the state after each key to ``states``.
+    """Run the bit-parallel alignment over the second middle; write the bit vector after each key to ``states``.
 
-    The middle is the part without the common beginning, ``head`` keys long, and the common end.
+    The middle begins at index ``head`` and has ``n_b`` keys.
     """
     for row in range(n_b):
         slot, carry = b[head + row], np.uint64(0)
@@ -144,7 +144,7 @@ def advance(b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s, states
 
 @njit(cache=True, nogil=True, inner=True)
 def trace_back(n_a: int, n_b: int, head: int, into: Alignment) -> None:
-    """Write the partners of the first middle."""
+    """Read the bit vectors backwards to find the partner of each key of the first middle."""
     row, column = n_b, n_a
     while row > 0 and column > 0:
         if is_set(into.states, row - 1, column - 1):
@@ -158,5 +158,5 @@ def trace_back(n_a: int, n_b: int, head: int, into: Alignment) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_set(states: UInt64s, row: int, bit: int) -> bool:
-    """Return whether a bit of a state is set."""
+    """Return whether a bit is set in a row of ``states``."""
     return bool(states[row, bit >> 6] >> (np.uint64(bit) & LOW_SIX_BITS) & ONE)

@@ -9,7 +9,7 @@ from hybriddup.kernels.cache import njit
 
 
 class Curves(NamedTuple):
-    """Piecewise linear curves in the order of their columns, each given by its points."""
+    """Piecewise linear curves, each of one feature and defined by its points; ordered by column."""
 
     columns: Int64s
     """int64[n_curves]: the column of each curve's feature."""
@@ -22,13 +22,14 @@ class Curves(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """Parameters of an upper bound of a sum of curves, computed from some of the features."""
+    """An upper bound of a sum of curves, for use when some features are not computed yet."""
 
     curves: Curves
+    """Curves of the computed features."""
     start: float
-    """Largest sum of the curves that are left out."""
+    """Largest possible sum of the other curves."""
     least: Float64s
-    """float64[n]: smallest sum that matters for each row; -inf = all features are needed."""
+    """float64[n]: for each row, the smallest bound that makes the other features necessary; -inf = always."""
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -1,4 +1,4 @@
-"""Features of pairs of posts: shared words, and differences by their place.
+"""Features of pairs of posts, computed from their shared words and from where they differ.
 
 In a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A *difference*
 is the tokens of a and of b between two aligned tokens. If both have tokens there, b replaces the tokens of a.
@@ -37,18 +37,18 @@ SHARED, CONTAINED, COVERED, LETTERS_SHARED, LETTERS_CONTAINED, REPLACED, LARGEST
 ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, NUMBERS_DIFFER, NUMBERS_ADDED, HASHTAGS_DIFFER, HASHTAGS_OF_ONE = range(8, 15)
 COMMENT, LENGTH, LACKING, ADDING, SOURCES_DIFFER, SOURCE_OF_ONE, EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 24)
 BY_PLACE = (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, COMMENT)
-"""Columns of the features that need an alignment. `GOES_ON` is not one: it is 0 if the shorter post is not cut off."""
+"""Columns of the features that need an alignment. `GOES_ON` needs none: it is 0 if the shorter post is not cut off."""
 REPEATED = 0.7
 """Share of a word's weight that counts as shared if the other post has the word, but fewer times."""
 LIGHT = 0.8
-"""Largest weight of aligned tokens between two replacements that are merged into one."""
+"""Two replacements are merged if the aligned tokens between them weigh at most this much."""
 NOTHING = 0.05
 """Largest weight of a difference that is ignored."""
 SAME_SPELLING = 0.72
-"""Smallest share of letters in common of two spellings of one word."""
+"""Two words are spellings of one word if they have at least this share of their letters in common."""
 LONGEST_SPELLING = 64
 A_WORD = 3.0
-"""Smallest weight of a replacement by a word with another vowel."""
+"""Smallest weight of a difference in which a word is replaced by one with another vowel."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 """Tone marks of Thai, which people often leave out."""
 
@@ -70,7 +70,7 @@ class Side(NamedTuple):
 
 
 class Spelling(NamedTuple):
-    """Places of letters in a word: a hash table with linear probing, all 0 between two uses."""
+    """A hash table from each letter of a word to a bit mask of its positions; all 0 between two uses."""
 
     letters: UInt32s
     masks: UInt64s
@@ -81,7 +81,7 @@ class Differences(NamedTuple):
     """The tokens between aligned tokens, in order."""
 
     bounds: Int64s
-    """int64[n, 4]: first and end in a, first and end in b, counted from the first token of each post."""
+    """int64[n, 4]: begin and end of each difference in a, then in b, as token numbers within the post."""
     n: Int64s
     """int64[1]: number of differences."""
 
@@ -92,16 +92,16 @@ def compare_posts(
 ) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of each pair, in the order of `FEATURES`.
 
-    Features of `BY_PLACE` are 0 if the other features prove that the pair cannot reach the least sum of the bound.
+    The features in `BY_PLACE` stay 0 if the other features prove that the pair cannot reach ``bound.least``.
 
     Parameters
     ----------
     kinds
         uint8[0x110000]: `hybriddup.kernels.posts.tokens.Characters.kinds`.
     earlier, later
-        int64[n_pairs]: posts.
+        int64[n_pairs]: numbers of the two posts.
     common_letters
-        int64[n_pairs]: length of the longest common subsequence of their letters.
+        int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     """
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
@@ -132,9 +132,9 @@ def compare_posts(
 
 @njit(cache=True, nogil=True)
 def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Bools:
-    """Return bool[n_pairs]: pairs whose posts each have a number that the other lacks.
+    """Return bool[n_pairs]: whether each post of the pair has a number that the other lacks.
 
-    It is False for posts with the same letters and for a post that is cut off: other rules may accept these pairs.
+    Pairs with the same letters or with a post that is cut off are False, because other rules may accept them.
     """
     differ = np.zeros(len(earlier), np.bool_)
     for pair in range(len(earlier)):
@@ -148,7 +148,7 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 
 @njit(cache=True, nogil=True)
 def differences_of(posts: ParsedPosts) -> Int64s:
-    """Return int64[n, 4]: `Differences.bounds` of the only two posts."""
+    """Return the bounds of the differences between the two posts, int64[n, 4] as in `Differences.bounds`."""
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     room, differences = make_alignment(n), make_differences(n)
@@ -184,7 +184,7 @@ def make_differences(n: int) -> Differences:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_in(of_one: Side, of_other: Side, token: int) -> int:
-    """Return how often the key of token ``token`` of one post occurs in the other post."""
+    """Return how often the key of a token of ``of_one``, numbered within the post, occurs in ``of_other``."""
     return np.int64(of_other.counts[of_one.slots[token], of_other.which])
 
 
@@ -210,7 +210,7 @@ def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post sorts before another one with the same letters, by the words that only one of them has."""
+    """Return whether a post sorts before another one with the same letters: by token count, keys, weights, then cut."""
     first, second = posts.offsets[one], posts.offsets[other]
     n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
     if n != n_other:
@@ -225,7 +225,7 @@ def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def weigh(posts: ParsedPosts, first: int, last: int) -> float:
-    """Return the weight of some tokens."""
+    """Return the total weight of tokens ``first`` to ``last - 1``."""
     weight = 0.0
     for token in range(first, last):
         weight += posts.weights[token]
@@ -255,7 +255,10 @@ def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into
 def put_difference(
     posts: ParsedPosts, a: Side, bounds: Int64s, n: int, from_a: int, to_a: int, from_b: int, to_b: int
 ) -> int:
-    """Write a difference, or extend the last one if hardly anything lies between two replacements; return the count."""
+    """Append a difference, or merge it with the last one if both are replacements and little lies between them.
+
+    Returns the new number of differences.
+    """
     extends = n > 0 and to_a > from_a and to_b > from_b
     extends = extends and bounds[n - 1, 1] > bounds[n - 1, 0] and bounds[n - 1, 3] > bounds[n - 1, 2]
     if extends and weigh(posts, a.first + bounds[n - 1, 1], a.first + from_a) <= LIGHT:
@@ -267,7 +270,7 @@ def put_difference(
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
-    """Write the features of the shared words, in any order, and of the lengths."""
+    """Write the features of the lengths and of the shared words and letters, regardless of their order."""
     row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
     row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
     n_a = posts.starts[of_a.last] - posts.starts[of_a.first]
@@ -278,7 +281,10 @@ def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: 
 
 @njit(cache=True, nogil=True, inner=True)
 def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
-    """Return the share of a post's weight that another post has, and log(1 + weight) of the rest and of the post."""
+    """Return the share of one post's weight that the other post has too, and two logarithms of weights.
+
+    They are log(1 + weight) of the words that the other post lacks, and of the whole post.
+    """
     known, lacking, total = 0.0, 0.0, 0.0
     for token in range(of_one.first, of_one.last):
         weight, n = np.float64(posts.weights[token]), count_in(of_one, of_other, token - of_one.first)
@@ -299,7 +305,7 @@ def measure_differences(
     differences: Differences,
     row: Float64s,
 ) -> None:
-    """Write the features of the words that are replaced, moved, or added before, within and after the shared words."""
+    """Write the features that depend on place: words shared, replaced, moved, and added before, within or after."""
     head, tail, shared = aligned_ends(posts, a, partners)
     row[SHARED] = np.log1p(shared)
     for i in range(differences.n[0]):
@@ -335,7 +341,7 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
 
 @njit(cache=True, nogil=True, inner=True)
 def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
-    """Return the weight of unaligned tokens that are elsewhere in the other post, and the weight of the others."""
+    """Return the weight of the unaligned tokens that occur elsewhere in the other post, and of those that do not."""
     moved, only = 0.0, 0.0
     for token in range(first, last):
         if count_in(one, other, token) >= count_in(one, one, token):
@@ -347,9 +353,9 @@ def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: in
 
 @njit(cache=True, nogil=True, inner=True)
 def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether two words differ only in combining marks other than tone marks, and so have different vowels.
+    """Return whether two words differ only in combining marks, not all of them tone marks: they have different vowels.
 
-    Folding has already removed optional marks, such as vowel points that one word may have or lack.
+    Folding has already removed optional marks, such as vowel points.
     """
     at, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
@@ -397,7 +403,7 @@ def is_respelled(posts: ParsedPosts, spelling: Spelling, of_a: tuple[int, int], 
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_of_letter(spelling: Spelling, letter: np.uint32) -> np.uint64:
-    """Return the slot of a letter, or an empty one for it."""
+    """Return the slot of a letter, or the empty slot for inserting it."""
     mask = np.uint64(len(spelling.letters) - 1)
     slot = (np.uint64(letter) * SPREAD >> HALF) & mask
     while spelling.letters[slot] != letter and spelling.masks[slot] != np.uint64(0):
@@ -407,7 +413,7 @@ def slot_of_letter(spelling: Spelling, letter: np.uint32) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
-    """Write whether the numbers, hashtags, emoji, names and sources agree."""
+    """Write the features that compare the two posts' sets of numbers, hashtags, sources, emoji and names."""
     row[NUMBERS_DIFFER], row[NUMBERS_ADDED] = compare_sets(posts, a, b, NUMBERS)
     row[HASHTAGS_DIFFER], row[HASHTAGS_OF_ONE] = compare_sets(posts, a, b, TAGS)
     row[SOURCES_DIFFER], row[SOURCE_OF_ONE] = compare_sets(posts, a, b, SOURCES)
@@ -417,7 +423,7 @@ def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float, float]:
-    """Return 1.0 if each post has a key that the other lacks, and 1.0 if only one has such a key; else 0.0."""
+    """Return 1.0 if each post has a key in set ``which`` that the other lacks, and 1.0 if only one has; else 0.0."""
     one, end = posts.set_offsets[N_SETS * a + which], posts.set_offsets[N_SETS * a + which + 1]
     other, other_end = posts.set_offsets[N_SETS * b + which], posts.set_offsets[N_SETS * b + which + 1]
     only_a, only_b = False, False
@@ -433,9 +439,9 @@ def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float,
 
 @njit(cache=True, nogil=True, inner=True)
 def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
-    """Return log(1 + weight) of the longer comment on a quote that the other post lacks.
+    """Return log(1 + weight) of the words with which a post comments on a quote and which the other post lacks.
 
-    It is 0 unless the posts share mostly the quote: a post may contain quotation marks for other reasons.
+    The heavier comment counts. The result is 0 unless most of the shared words are in the quote.
     """
     own_a, own_b, quoted, shared = 0.0, 0.0, 0.0, 0.0
     for token in range(a.first, a.last):

@@ -1,4 +1,4 @@
-"""The amount by which two texts differ, between their equal beginnings and ends."""
+"""Measures how much two texts differ between their equal beginnings and ends."""
 
 import numpy as np
 
@@ -27,7 +27,8 @@ def may_be_blanked(text: UInt32s) -> bool:
 def is_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, reached: Int64s) -> bool:
     """Return whether few characters differ, by the rule of `hybriddup.steps.guards.reading.Difference.is_small`.
 
-    Finds the shortest edit script (E. W. Myers, An O(ND) difference algorithm and its variations, 1986).
+    Finds the shortest edit script (E. W. Myers, An O(ND) difference algorithm and its variations, 1986). The texts
+    share ``n_before`` characters at the beginning and ``n_after`` at the end; ``reached`` is `Room.reached`.
     """
     end_a, end_b = len(a) - n_after, len(b) - n_after
     most = MOST_ALONE if _has_han(a, n_before, end_a) or _has_han(b, n_before, end_b) else MOST_LETTERS
@@ -50,7 +51,7 @@ def is_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, reached: Int64
 
 @njit(cache=True, nogil=True, inner=True)
 def _has_han(text: UInt32s, first: int, end: int) -> bool:
-    """Return whether a part of a text contains Han characters or kana."""
+    """Return whether ``text[first:end]`` contains Han characters or kana."""
     for at in range(first, end):  # noqa: SIM110  (numba has no any)
         if 0x3040 <= text[at] <= 0x30FF or 0x3400 <= text[at] <= 0x9FFF:
             return True
@@ -59,7 +60,7 @@ def _has_han(text: UInt32s, first: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) -> bool:
-    """Return whether only marks outside numbers and words, or nothing, are between the equal ends of a text."""
+    """Return whether a text has only marks, or nothing, between its equal ends, and not inside a number or word."""
     for at in range(n_before, len(text) - n_after):
         if text[at] not in MARKS:
             return False
@@ -72,9 +73,9 @@ def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) ->
 def count_others(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s
 ) -> tuple[int, bool]:
-    """Return the number of characters that differ between equal ends, in any order, and whether some are `ALONE`.
+    """Count the characters between the equal ends that only one text has, and check for `ALONE` and `NUMERAL` ones.
 
-    ``counts`` int32[`N_CLASSES`] are zeros before and after the call.
+    The order of the characters does not matter. ``counts`` int32[`N_CLASSES`] is zeros before and after the call.
     """
     is_alone = False
     for at in range(n_before, len(a) - n_after):

@@ -1,4 +1,4 @@
-"""The signs that guards look for, such as digits: their kinds, the characters and words, and limits of a read."""
+"""The signs that guards look for, such as digits and negations: flags, tables of characters and words, and limits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from hybriddup.data.records import UInt8s, UInt64s
 
 NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-"""Flags of signs and pairs: the guards concerned. `NUMBER` of a character: a day or time may begin with it."""
+"""Flags of signs and pairs: the guards concerned. A character has `NUMBER` if a day or time may begin with it."""
 DIGIT, NUMERAL, LETTER, ALONE = np.uint8(16), np.uint8(32), np.uint8(64), np.uint8(128)
-"""Flags of a character: a digit, a Han numeral, a letter of a script with spaces, a letter of a script without."""
+"""Flags of a character: digit, Han numeral, letter of a script written with spaces, letter of one written without."""
 ALL = np.uint8(15)
 IN_WORDS = DIGIT | NUMERAL | LETTER | ALONE
 MOST_LETTERS, MOST_ALONE = 64, 24
@@ -23,12 +23,12 @@ APOSTROPHE, TYPOGRAPHIC, MODIFIER = (np.uint32(ord(character)) for character in 
 
 
 class Signs(NamedTuple):
-    """Characters and words that are signs."""
+    """Tables of the characters, words and names that are signs."""
 
     kinds: UInt8s
     """uint8[n_code_points]: flags of each character."""
     words: UInt64s
-    """uint64[n_words], rising: hashes of words of scripts with spaces."""
+    """uint64[n_words], rising: hashes of the words that are signs, in scripts written with spaces."""
     of_words: UInt8s
     """uint8[n_words]: flags of each word."""
     names: UInt64s

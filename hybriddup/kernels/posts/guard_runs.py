@@ -1,7 +1,7 @@
-"""Rules out names and denials by the run of words in which two texts differ.
+"""Rules out that two texts differ in a name or a negation, from the run of words in which they differ.
 
-Words and runs follow the rules of `hybriddup.steps.guards.reading`. The *middle* of a text is the part between its
-beginning and its end that the other text shares.
+Words and runs follow the rules of `hybriddup.steps.guards.reading`. The *middle* of a text is the part between the
+beginning and the end that both texts share.
 """
 
 from typing import NamedTuple
@@ -31,23 +31,23 @@ MOST_WORDS = 512
 AROUND = 2
 """Number of Han characters on each side of a run that may belong to the same name."""
 LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
-"""Largest number of words of a run that may be in a name, and their largest amount; a Han character counts 0.5."""
+"""Largest number of words in a run that may be a name, and the largest count if a Han character counts as 0.5."""
 LONGEST_EXCHANGE = 16
-"""Largest number of words from the first to the last of two names that have changed places."""
+"""Two names that have swapped places span at most this many words, from the first name to the second."""
 FEW_OTHERS = 4
-"""Largest number of Han characters that may be replaced or added next to a denial."""
+"""Largest number of Han characters that may be replaced or added next to a negation."""
 FIRST_MARK = 0x300
 """First code point of combining marks, which may belong to the character before them."""
 
 
 class Words(NamedTuple):
-    """The words of the parts in which two texts differ, and work space for a name."""
+    """The words in the differing parts of two texts, and work space for a name."""
 
     keys: UInt64s
     starts: Int64s
-    """uint64[2, `MOST_WORDS`] and int64[2, `MOST_WORDS`]: hash of each word, and its first place in its text."""
+    """uint64[2, `MOST_WORDS`] and int64[2, `MOST_WORDS`]: hash of each word, and where it begins in its text."""
     ends: Int64s
-    """int64[2, `MOST_WORDS`]: end of each word in its text."""
+    """int64[2, `MOST_WORDS`]: where each word ends in its text."""
     name: UInt32s
     """uint32[`LONGEST_RUN` + 2 * `AROUND`]: code points of a possible name."""
 
@@ -67,7 +67,7 @@ def is_han(point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_word(text: UInt32s, at: int, end: int, kinds: UInt8s) -> int:
-    """Return the end of a word of letters or digits."""
+    """Return the end of the word of letters or digits that begins at ``at``; an apostrophe may be inside it."""
     run, place = kinds[text[at]] & (LETTER | DIGIT), at + 1
     while place < end:
         is_link = run == LETTER and text[place] in (APOSTROPHE, TYPOGRAPHIC)
@@ -80,7 +80,10 @@ def end_of_word(text: UInt32s, at: int, end: int, kinds: UInt8s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, words: Words) -> int:
-    """Write the words of a part of a text as one side; return their number, or -1 if it is not known."""
+    """Write the words of ``text[first:end]`` to row ``side`` of ``words``; return their number.
+
+    Returns -1 if there are more than `MOST_WORDS`, or if a character may belong to the word before it.
+    """
     n, at = np.int64(0), first
     while at < end:
         kind, place = kinds[text[at]] & IN_WORDS, at + 1
@@ -104,9 +107,9 @@ def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, wo
 def without_ruled_out(
     found: np.uint8, a: UInt32s, b: UInt32s, first: int, n_left: int, signs: Signs, words: Words
 ) -> np.uint8:
-    """Return the flags ``found`` of a pair, without names and denials that its words rule out.
+    """Return the flags ``found`` of a pair without the flags that its differing words rule out.
 
-    The texts differ between ``first`` and the last ``n_left`` characters; no word crosses these limits.
+    The texts differ only between index ``first`` and the last ``n_left`` characters; no word crosses these limits.
     """
     n_a = read_words(a, first, len(a) - n_left, signs.kinds, 0, words)
     n_b = read_words(b, first, len(b) - n_left, signs.kinds, 1, words)
@@ -135,7 +138,10 @@ def without_ruled_out(
 
 @njit(cache=True, nogil=True, inner=True)
 def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: int, words: Words) -> bool:
-    """Return whether two differing parts begin and end with different words other than particles: one run, or two."""
+    """Return whether two differing parts have different first and last characters, and no particle begins or ends them.
+
+    The parts are words ``start`` to ``last_a`` and ``last_b``. Such parts cannot be two names that swapped places.
+    """
     head_a, head_b = a[words.starts[0, start]], b[words.starts[1, start]]
     tail_a, tail_b = a[words.starts[0, last_a]], b[words.starts[1, last_b]]
     if head_a in PARTICLES or head_b in PARTICLES or tail_a in PARTICLES or tail_b in PARTICLES:
@@ -145,7 +151,7 @@ def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words: Words) -> bool:
-    """Return whether two differing parts have no particles and no word in common."""
+    """Return whether two differing parts have no word in common and contain no particles."""
     for i in range(start, end_a):
         if a[words.starts[0, i]] in PARTICLES:
             return False
@@ -160,7 +166,7 @@ def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words
 
 @njit(cache=True, nogil=True, inner=True)
 def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> int:
-    """Return the number of Han characters among the words from ``start`` to ``end``."""
+    """Return how many words of one side, from ``start`` to ``end - 1``, are Han characters."""
     n = np.int64(0)
     for i in range(start, end):
         n += is_han(text[words.starts[side, i]])
@@ -171,7 +177,10 @@ def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> i
 def may_be_names(
     a: UInt32s, b: UInt32s, start: int, ends: tuple[int, int], han: tuple[int, int], signs: Signs, words: Words
 ) -> bool:
-    """Return whether both sides of a run may be names; names with Han characters must be known."""
+    """Return whether both sides of a run may be names; if one has Han characters, both must be known names.
+
+    ``ends`` and ``han`` have the end of the run and its number of Han characters in each text.
+    """
     for side in range(2):
         if ends[side] - start - 0.5 * han[side] > LONGEST_AMOUNT:
             return False
@@ -188,7 +197,7 @@ def may_be_names(
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_name(text: UInt32s, first: int, end: int, signs: Signs, name: UInt32s) -> bool:
-    """Return whether a known name covers the Han characters of a run, or the run begins with a surname."""
+    """Return whether a known name covers the Han characters of ``text[first:end]``, or they begin with a surname."""
     n_before, n_inner, n, at = np.int64(0), np.int64(0), np.int64(0), first - 1
     while at >= 0 and n_before < AROUND and (is_han(text[at]) or not signs.kinds[text[at]] & IN_WORDS):
         if is_han(text[at]):
@@ -224,10 +233,10 @@ def is_known(name: UInt32s, first: int, end: int, names: UInt64s) -> bool:
 def has_much_else(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, n_denials: tuple[int, int], kinds: UInt8s, counts: Int32s
 ) -> bool:
-    """Return whether more differs than a sentence and its denial do, so that the denials do not matter.
+    """Return whether two texts differ by more than a negation, so that their negations do not matter.
 
-    That is the case if one middle has no denial and too many Han characters that the other lacks. A denial replaces
-    one character, and `FEW_OTHERS` more may differ. ``counts`` int32[`N_CLASSES`] are zeros before and after the call.
+    They do if one middle has no negation and too many Han characters that the other lacks: more than `FEW_OTHERS` plus
+    the other's negations. ``counts`` int32[`N_CLASSES`] is work space, zeros before and after the call.
     """
     only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
     for at in range(n_before, len(a) - n_after):
@@ -248,7 +257,7 @@ def has_much_else(
 
 @njit(cache=True, nogil=True)
 def hash_texts(points: UInt32s, offsets: Int64s) -> UInt64s:
-    """Return uint64[n_texts]: the hashes of texts that `is_known` looks up."""
+    """Return uint64[n_texts]: the FNV-1a hash of each text, for tables that `is_known` searches."""
     keys = np.full(len(offsets) - 1, OFFSET_BASIS, np.uint64)
     for text in range(len(keys)):
         for at in range(offsets[text], offsets[text + 1]):

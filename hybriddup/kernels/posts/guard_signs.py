@@ -36,12 +36,12 @@ LONGEST_AFFIX, SHORTEST_WITH_AFFIX = 6, 4
 LONGEST_CHANGE = 64
 MANY_SIGNS = 64
 LONGEST_PART = 40
-"""Largest number of differing words and Han characters in which negations and opposites are looked for."""
+"""Negations and opposites are ignored if a text has more differing words and Han characters than this."""
 
 
 @njit(cache=True, nogil=True)
 def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s, signs: Signs) -> UInt8s:
-    """Return uint8[n_pairs]: the flags of the guards that must read each pair of texts, `NUMBER` to `NAME`."""
+    """Return uint8[n_pairs]: for each pair of texts, flags of the guards that must read it, `NUMBER` to `NAME`."""
     found, room, words = np.zeros(len(earlier), np.uint8), make_room(), make_words()
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
@@ -86,7 +86,7 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
 def _concerned(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, of_a: Side, of_b: Side, signs: Signs, room: Room
 ) -> np.uint8:
-    """Return the flags of the guards that the signs and words of two parts concern."""
+    """Return the flags of the guards for which the signs and words of the differing parts matter."""
     if of_a.n_signs == MOST_SIGNS or of_b.n_signs == MOST_SIGNS:
         return ALL
     middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
@@ -123,7 +123,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return the flags of the guards that many signs concern; which sign replaces which is not checked."""
+    """Return the flags of the guards for which many signs matter, without checking which sign replaces which."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
@@ -135,9 +135,10 @@ def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
 
 @njit(cache=True, nogil=True, inner=True)
 def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
-    """Return whether each text may have a number in digits that the other lacks; large differences need one.
+    """Return whether each text may have a number in digits that the other lacks.
 
-    A numeral may belong to a number in digits, such as 3万, so equal digits may be different numbers.
+    In a large difference, only such numbers count. With a Han numeral in it, as in 3万, equal digits may be different
+    numbers.
     """
     if max(n_a, n_b) == MOST_SIGNS:
         return True
@@ -168,7 +169,7 @@ def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether sign ``at`` of one side has the kind, and occurs more often than on the other side."""
+    """Return whether sign ``at`` of a side is of a kind and occurs there more often than on the other side."""
     if not room.kinds[side, at] & kind:
         return False
     hashed = room.hashes[side, at]
@@ -186,9 +187,10 @@ def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> b
 
 @njit(cache=True, nogil=True, inner=True)
 def _both_have_more(n_a: int, n_b: int, room: Room, kind: np.uint8, is_large: bool) -> bool:
-    """Return whether each text has a sign of a kind more often than the other.
+    """Return whether each text has a sign of a kind that occurs more often in it than in the other text.
 
-    Signs other than words count only if the characters before or after them are equal; in a large difference, both.
+    Two such signs that are not words count only if the characters before or after them agree; in a large difference,
+    the two characters before and the next one after them must agree.
     """
     sides = room.sides
     for at_a in range(n_a):

@@ -1,4 +1,4 @@
-"""Reads the part in which a text differs from another one: its signs, such as digits, and its words."""
+"""Reads the signs, such as digits, and the words in the part of a text that differs from another text."""
 
 from typing import NamedTuple
 
@@ -31,12 +31,12 @@ ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in
 BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
 """Characters before the words of links, mentions and masked parts, in which no names are looked for."""
 PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
-"""Replacements of a hash: for a particle or a part of a link; for a word that only touches the differing part."""
+"""Values instead of a hash: for a particle or a part of a link, and for a word that only touches the differing part."""
 TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
 
 
 class Side(NamedTuple):
-    """Counts of the signs and words of one text."""
+    """Counts of the signs and words in the differing part of one text."""
 
     n_signs: int
     n_words: int
@@ -78,7 +78,7 @@ def make_room() -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
-    """Return ``place`` moved by two characters in direction ``step``, then on to the end of a word or number."""
+    """Move index ``place`` by two characters in direction ``step`` (-1 or 1), then to the end of the word or number."""
     at = place
     for moved in range(LONGEST_WORD):
         following = at - 1 if step < 0 else at
@@ -99,7 +99,10 @@ def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
 def read_part(
     text: UInt32s, first: int, end: int, inner_first: int, inner_end: int, signs: Signs, room: Room, side: int
 ) -> Side:
-    """Write the signs and the differing words of a part of a text as one side; return their counts."""
+    """Write the signs and differing words of ``text[first:end]`` to row ``side`` of ``room``; return their counts.
+
+    The text itself differs from ``inner_first`` to ``inner_end``; the rest is context.
+    """
     hashes, kinds, inner = room.hashes, room.kinds, room.inner
     n, n_words, n_roman, n_letters, at = np.int64(0), np.int64(0), np.int64(0), np.int64(0), first
     while at < end and n < MOST_SIGNS:
@@ -147,7 +150,7 @@ def _is_roman(word: UInt32s) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Signs) -> np.uint8:
-    """Return the flags of a word: of a known word, the end of ``can't``, or a long hashtag, which may contain a day."""
+    """Return the flags of a word, if it is known, the ``t`` of ``can't``, or a hashtag that may name a day; else 0."""
     place = np.searchsorted(signs.words, hashed)
     if place < len(signs.words) and signs.words[place] == hashed:
         return np.uint8(signs.of_words[place])
@@ -159,7 +162,7 @@ def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Sign
 
 @njit(cache=True, nogil=True, inner=True)
 def _pair_at(text: UInt32s, place: int) -> np.uint64:
-    """Return the characters at ``place`` and ``place + 1`` as one number; outside the text, a character is 0."""
+    """Return two characters, at ``place`` and the next index, packed into one number; 0 outside the text."""
     value = np.uint64(0)
     for at in (place, place + 1):
         value = (value << np.uint64(32)) | np.uint64(text[at] if 0 <= at < len(text) else 0)

@@ -1,4 +1,4 @@
-"""Posts in the form in which they are compared: the tokens of their content, the letters, and sets of other tokens."""
+"""Parses posts for comparison into content tokens, letters, and sets of numbers, hashtags and the like."""
 
 from typing import NamedTuple
 
@@ -44,9 +44,9 @@ class ParsedPosts(NamedTuple):
     weights: Float32s
     """uint64[n], uint8[n], float32[n]: the content tokens; see `hybriddup.kernels.posts.tokens`."""
     is_own: Bools
-    """bool[n]: whether a token is one of the post's own words in a post that quotes another one."""
+    """bool[n]: whether the post quotes another one and the token is outside the quote."""
     bounds: Int32s
-    """int32[n, 2]: first code point and end of each token in the texts."""
+    """int32[n, 2]: begin and end of each token in the code points of the texts."""
     starts: Int32s
     """int32[n + 1]: first letter of each token."""
     letters: UInt32s
@@ -61,7 +61,7 @@ class ParsedPosts(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPosts:
-    """Return the parsed posts; ``points`` and ``offsets`` are `hybriddup.data.records.EncodedTexts`."""
+    """Parse the posts, given as the two arrays of `hybriddup.data.records.EncodedTexts`."""
     n_posts, n_points, longest = len(offsets) - 1, len(points), np.int64(0)
     for post in range(n_posts):
         longest = max(longest, offsets[post + 1] - offsets[post])
@@ -129,7 +129,7 @@ def begin_quote(tokens: Tokens, n: int) -> int:
 def copy_letters(
     points: UInt32s, first: int, last: int, kind: np.uint8, known: Characters, letters: UInt32s, n: int
 ) -> int:
-    """Write the spelling of a token from place ``n`` on; return its end."""
+    """Write the spelling of a token to ``letters[n:]``; return its end there."""
     for at in range(first, last):
         if kind == CHARACTER and at > first and points[at] == points[first]:
             return n  # a character repeated for emphasis
@@ -141,7 +141,7 @@ def copy_letters(
 
 @njit(cache=True, nogil=True, inner=True)
 def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
-    """Write the sets of keys of a post: numbers, hashtags, emoji, names and words of sources.
+    """Write the keys of a post's numbers, hashtags, emoji, names and sources as sorted sets.
 
     Numbers are a multiset. ``present`` has a bit for each kind of the post's tokens.
     """
@@ -193,7 +193,7 @@ def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple
 
 @njit(cache=True, nogil=True, inner=True)
 def is_space_after(points: UInt32s, posts: ParsedPosts, token: int, known: Characters) -> bool:
-    """Return whether a space follows a token that is not the last one."""
+    """Return whether `join_tokens` writes a space between a token of a post and the next one."""
     if posts.kinds[token] != CHARACTER:
         return True
     kind = known.kinds[points[posts.bounds[token, 0]]] & KIND

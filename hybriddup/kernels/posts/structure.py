@@ -36,13 +36,13 @@ DASHES = (ord("-"), ord("–"), ord("—"))
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
-"""Largest weight of a source after a bar: three or four words. The rest must weigh at least 2 more than twice that."""
+"""Largest weight of a source after a bar: three or four words. The rest must weigh twice the source plus 2, or more."""
 LABEL_IS_SHORT = np.float32(3.5)
 """Largest weight of a source before a colon; longer ones name a subject: ``Leeds weather today: ...``."""
 BRACKETED = np.float32(10.0)
 """Largest weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
-"""Smallest weight of the words before a serial number; after less, the number is content, as in ``Episode #12``."""
+"""Smallest weight of the words before a serial number; with less, the number is content, as in ``Episode #12``."""
 OWN_WORDS = np.float32(1.0)
 """Smallest weight of own words in a post with a quote; with less, the post is only its quote."""
 
@@ -55,7 +55,7 @@ def is_content(kind: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def ends_of_content(tokens: Tokens, n: int) -> tuple[int, int]:
-    """Return the first and the last content token; ``n`` and -1 if there is none."""
+    """Return the first and the last content token of a post; ``n`` and -1 without content tokens."""
     head, tail = np.int64(0), np.int64(n - 1)
     while head < n and not is_content(tokens.kinds[head]):
         head += 1
@@ -75,7 +75,7 @@ def weigh(tokens: Tokens, first: int, last: int) -> np.float32:
 
 @njit(cache=True, nogil=True, inner=True)
 def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bool:
-    """Determine the parts and final kinds of a post's tokens; return whether the post is cut off, as by ``...``."""
+    """Mark the quote and the decoration among a post's tokens; return whether the post is cut off, as by ``...``."""
     head, tail = ends_of_content(tokens, n)
     if tail < 0:
         return False
@@ -115,9 +115,9 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
-    """Mark a quotation at the end of the post as a part of its own.
+    """Mark a quotation at the end of the post in ``tokens.parts``.
 
-    A quotation follows own words and is in quotation marks or follows ``//``.
+    It must follow words of the post itself, and be in quotation marks or follow ``//``.
     """
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
     mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
@@ -137,7 +137,7 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
 
 @njit(cache=True, nogil=True, inner=True)
 def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
-    """Return the opening mark for the first closing quotation mark in ``points[start:end]``; 0 if there is none."""
+    """Find the first closing quotation mark in ``points[start:end]``; return its opening mark, or 0 without a match."""
     for at in range(start, end):
         for kind in range(len(QUOTES)):
             if points[at] == QUOTES[kind, 1]:
@@ -172,7 +172,7 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
-    """Mark one or two words before the first colon or bar as a source, and a label in brackets too."""
+    """Mark as a source a few words before the first colon or bar, or a label in brackets."""
     weight, start = np.float32(0.0), tokens.bounds[head, 0]
     is_label = start > first and points[start - 1] == OPEN
     for token in range(head, n - 1):
@@ -187,7 +187,7 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
-    """Mark a few words after the last bar, or after a dash between spaces, as a source."""
+    """Mark as a source a few words at the end that follow a bar, or a space and a dash."""
     weight = np.float32(0.0)
     for token in range(n - 1, 0, -1):
         if tokens.kinds[token] == NUMBER:

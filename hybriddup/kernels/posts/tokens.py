@@ -14,13 +14,13 @@ from hybriddup.kernels.cache import njit
 LETTER, DIGIT, HAN, KANA, CLUSTER, HANGUL, PICTURE = (np.uint8(number) for number in range(1, 8))
 """Kinds of characters, in the bits of `KIND`; 0 = none of these. `CLUSTER`: Thai, Lao, Khmer, Myanmar."""
 KIND, IN_NAME, EXTENDS, IS_PARTICLE = np.uint8(7), np.uint8(8), np.uint8(16), np.uint8(32)
-"""Mask of the kind, and flags: a character of names and hashtags (``\\w``); a combining mark or joiner; a particle."""
+"""Mask of the kind, and three flags: character of names and hashtags (``\\w``), combining mark or joiner, particle."""
 
 WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number in range(1, 8))
-"""Kinds of tokens. `NAME`: a mention, link or flag; `SOURCE`: a word of the name of the post's source."""
+"""Kinds of tokens. `NAME`: a mention, link or flag; `SOURCE`: a word that names the source of the post."""
 
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
-"""Weight of one character of a token, by kind of token, in Han characters; a word counts up to `LONGEST` letters."""
+"""Weight of a token per character, by kind of the character; Han = 1. A word counts at most `LONGEST` letters."""
 LONGEST = 8
 FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
@@ -45,15 +45,15 @@ class Characters(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """The tokens of one post; each array has as many entries as the longest post has code points."""
+    """The tokens of one post; ``n`` is the number of code points of the longest post."""
 
     keys: UInt64s
     kinds: UInt8s
     weights: Float32s
     bounds: Int32s
-    """int32[n, 2]: first code point and end of each token."""
+    """int32[n, 2]: begin and end of each token, in code points of all texts."""
     parts: Int32s
-    """int32[n]: 0 for the post's own words, else the number of the quote."""
+    """int32[n]: 0 for tokens outside quotes, otherwise the number of the quote."""
 
 
 @njit(cache=True, nogil=True)
@@ -70,13 +70,13 @@ def make_tokens(n: int) -> Tokens:
 
 @njit(cache=True, nogil=True, inner=True)
 def hashed(value: np.uint64, code_point: int) -> np.uint64:
-    """Return the hash ``value`` updated by one code point."""
+    """Return the FNV-1a hash ``value``, updated with one more code point."""
     return (value ^ np.uint64(code_point)) * PRIME
 
 
 @njit(cache=True, nogil=True, inner=True)
 def begins_with(points: UInt32s, place: int, end: int, literal: UInt32s) -> bool:
-    """Return whether a literal is at ``place``."""
+    """Return whether ``points[place:end]`` begins with a literal."""
     if end - place < len(literal):
         return False
     for i in range(len(literal)):  # noqa: SIM110  (numba has no all)
@@ -140,7 +140,7 @@ def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> boo
 
 @njit(cache=True, nogil=True, inner=True)
 def put_han(point: np.uint32, place: int, part: np.int32, known: Characters, tokens: Tokens, n: int) -> int:
-    """Write a Han character as token ``n``, unless it repeats the two tokens before it; return the number written."""
+    """Write a Han character as token ``n``, unless it equals the two tokens before it; return 1 if written, else 0."""
     key = hashed(OFFSET_BASIS, point)
     if n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.parts[n - 2] == part:
         if tokens.bounds[n - 1, 1] == place:
@@ -164,7 +164,7 @@ def put_token(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Write token ``n``, unless it repeats the two tokens before it; return the number written."""
+    """Write token ``n``, unless it is a word or character equal to the two before it; return 1 if written, else 0."""
     key, weight = OFFSET_BASIS, np.float32(1.0)
     if of_token == NUMBER:
         key = key_of_number(points, place, end)
@@ -243,7 +243,7 @@ def end_of_mask(points: UInt32s, place: int, end: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_name(points: UInt32s, place: int, end: int, known: Characters) -> int:
-    """Return the end of a mention that begins with ``@``."""
+    """Return the end of a mention whose ``@`` is at ``place``; ``place + 1`` if no name follows."""
     at = place + 1
     while at < end and at - place <= LONGEST_NAME:
         if not known.kinds[points[at]] & IN_NAME and points[at] not in (MIDDLE_DOT, HYPHEN):
@@ -285,7 +285,7 @@ def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Ch
 
 @njit(cache=True, nogil=True, inner=True)
 def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
-    """Return whether a letter is in a run of three or more equal letters and is not the first: soooo is read as so."""
+    """Return whether a letter is in a run of three or more equal letters, but not the first: soooo is read as so."""
     if at == first or points[at - 1] != points[at]:
         return False
     is_third = at - 1 > first and points[at - 2] == points[at]
@@ -301,7 +301,7 @@ def is_spelling(points: UInt32s, first: int, at: int, end: int, known: Character
 
 @njit(cache=True, nogil=True, inner=True)
 def key_of_word(points: UInt32s, place: int, end: int, known: Characters) -> tuple[np.uint64, int]:
-    """Return the hash of a word's spelling, and the number of its letters without marks."""
+    """Return the hash of a word's spelling, and its number of letters, without combining marks."""
     key, n = OFFSET_BASIS, np.int64(0)
     for at in range(place, end):
         if is_spelling(points, place, at, end, known):
@@ -322,7 +322,7 @@ def key_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> np.u
 
 @njit(cache=True, nogil=True, inner=True)
 def key_of_number(points: UInt32s, place: int, end: int) -> np.uint64:
-    """Return the hash of a number: without leading zeros, ``6,000`` and ``6.000`` as ``6000``, ``1.0`` as ``1``."""
+    """Return the hash of a number, which is the same for 05 and 5, for 6,000 and 6.000 and 6000, for 1.0 and 1."""
     stop = end
     while stop > place + 2 and points[stop - 1] == ZERO and is_fraction_of_zeros(points, place, stop):
         stop -= 1
@@ -348,7 +348,7 @@ def is_fraction_of_zeros(points: UInt32s, place: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_of_thousands(points: UInt32s, place: int, end: int) -> bool:
-    """Return whether exactly three digits follow."""
+    """Return whether the point or comma at ``place`` separates thousands: exactly three digits follow it."""
     stop = place + 1
     while stop < end and points[stop] not in (COMMA, POINT):
         stop += 1
@@ -357,7 +357,7 @@ def is_of_thousands(points: UInt32s, place: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_filler(fillers: UInt64s, key: np.uint64) -> bool:
-    """Return whether a word has no content."""
+    """Return whether a word, given its hash, is a filler without content, such as an interjection."""
     place = np.searchsorted(fillers, key)
     return bool(place < len(fillers) and fillers[place] == key)
 

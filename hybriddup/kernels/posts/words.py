@@ -1,4 +1,4 @@
-"""Posts without emoji, links and mentions: the text that fingerprints and keys are made of."""
+"""Removes emoji, links and mentions from posts, before fingerprints and keys are computed."""
 
 import numpy as np
 
@@ -41,7 +41,10 @@ def may_have_more_than_words(points: UInt32s, offsets: Int64s, kinds: UInt8s) ->
 
 @njit(cache=True, nogil=True)
 def words_of_posts(points: UInt32s, offsets: Int64s, known: Characters) -> tuple[UInt32s, Int64s]:
-    """Return the posts without emoji, links and mentions, in the same form; posts with nothing else are unchanged."""
+    """Remove emoji, links and mentions; posts that have nothing else are unchanged.
+
+    Posts are passed and returned as the two arrays of `hybriddup.data.records.EncodedTexts`.
+    """
     n_posts, longest = len(offsets) - 1, np.int64(0)
     for post in range(n_posts):
         longest = max(longest, offsets[post + 1] - offsets[post])
@@ -69,7 +72,7 @@ def has_words(tokens: Tokens, n: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def copy_words(points: UInt32s, first: int, end: int, tokens: Tokens, n_tokens: int, words: UInt32s, n: int) -> int:
-    """Write the words of a post from place ``n`` on, with repeated spaces merged; return their end."""
+    """Copy a post to ``words[n:]`` without emoji and names, and with repeated spaces merged; return its end there."""
     start, at = n, first
     for token in range(n_tokens + 1):
         is_last = token == n_tokens

@@ -1,4 +1,4 @@
-"""Renumbers the characters of texts, for small tables by character, and sketches them, to bound the scores of pairs."""
+"""Renumbers the characters of texts, so that tables are small, and sketches the texts, to bound the scores of pairs."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from hybriddup.kernels.popcount import ONE
 SPREAD = np.uint32(2654435761)
 """Odd multiplier near 2**32 divided by the golden ratio: neighbouring code points get distant classes."""
 OCCURRENCE_SPREAD = np.uint32(2246822519)
-"""Odd multiplier: the occurrences of one class get distant bits."""
+"""Odd multiplier: repeated occurrences of one class get distant bits."""
 N_CLASSES, CLASS_SHIFT = 1024, np.uint32(22)
 """Number of classes of characters, and the shift from a 32-bit hash to a class."""
 BIT_SHIFT = np.uint32(24)
@@ -18,9 +18,9 @@ BIT_SHIFT = np.uint32(24)
 
 @njit(cache=True, nogil=True)
 def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
-    """Return the symbol of each code point, int32[n], and the number of symbols.
+    """Number the distinct code points by first use; return the number of each one, int32[n], and their count.
 
-    ``symbol_of`` int32[highest code point + 1] is filled with -1; it is changed in place.
+    ``symbol_of`` int32[highest code point + 1] must be filled with -1; it is changed in place.
     """
     symbols, n_symbols = np.empty(len(code_points), np.int32), 0
     for i in range(len(code_points)):

@@ -8,7 +8,7 @@ from hybriddup.data.records import Bools, Int64s, UInt8s, UInt32s
 from hybriddup.kernels.cache import njit
 
 POINT = np.uint32(0x1FFFFF)
-"""Mask of an entry's code point."""
+"""Mask of the code point in a table entry."""
 COLLAPSES = np.uint32(1 << 21)
 """Flag: repeats of the character collapse into one. On the space, it also strips the ends of a text."""
 COLLAPSES_SHIFT = np.uint32(21)
@@ -19,10 +19,10 @@ SEVERAL = np.uint32(1 << 23)
 ENDS_LITERAL = np.uint32(1 << 24)
 """Flag: the character is the last one of a literal; never set together with `SEVERAL`."""
 NUMBER_SHIFT = np.uint32(25)
-"""Shift of an entry's number: with `SEVERAL`, the number of replacements; with `ENDS_LITERAL`, the first literal that
-ends with the character."""
+"""Shift of the number in a table entry: with `SEVERAL`, how many characters replace this one; with `ENDS_LITERAL`, the
+index of the first literal that ends with it."""
 MAX_SEVERAL = 4
-"""Largest number of characters that one character becomes; callers size the output by it."""
+"""Largest number of characters that replace one character; determines the size of the output."""
 
 TEXT_IS_SPECIAL = np.uint8(1)
 TEXT_HAS_LITERAL = np.uint8(2)
@@ -44,7 +44,7 @@ class FoldingTable(NamedTuple):
     literal_bounds: Int64s
     """int64[n_literals + 1]: literal ``i`` is ``literals[literal_bounds[i]:literal_bounds[i + 1]]``; none is empty."""
     literal_states: UInt8s
-    """uint8[n_literals]: state of a text that contains the literal."""
+    """uint8[n_literals]: state flags of a text that contains the literal."""
     drops_questions: bool
     """Whether question marks between two spaces, or between a space and the end, are removed. The space then has
     `COLLAPSES` and `ENDS_LITERAL`."""
@@ -60,7 +60,7 @@ def is_dot(point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def put(entry: np.uint32, folded: UInt32s, end: int, before: np.uint32) -> int:
-    """Put the character of an entry at ``folded[end]``; return the new end, or the old one if it repeats ``before``.
+    """Append the character of an entry to ``folded[:end]``, unless it collapses with ``before``; return the new end.
 
     Repeats are hard to predict, so this is arithmetic and not a branch.
     """
@@ -81,7 +81,7 @@ def ends_with(folded: UInt32s, start: int, end: int, literals: UInt32s, first: i
 
 @njit(cache=True, nogil=True, inner=True)
 def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
-    """Return the end of ``folded[start:end]`` without question marks that follow a space at its end."""
+    """Return the end of ``folded[start:end]`` after removing question marks at its end that follow a space."""
     before = end
     while before > start and folded[before - 1] == QUESTION:
         before -= 1
@@ -92,9 +92,9 @@ def end_before_questions(folded: UInt32s, start: int, end: int) -> int:
 def state_at_end(
     entry: np.uint32, folded: UInt32s, start: int, end: int, table: FoldingTable, found: Bools
 ) -> np.uint8:
-    """Return the combined state bits of the literals that ``folded[start:end]`` ends with.
+    """Find the literals at the end of ``folded[start:end]``; return their state flags, combined.
 
-    ``entry`` is the table entry of the last character. ``found``, bool[n_literals], is set to True for each literal.
+    ``entry`` is the table entry of the last character. ``found`` bool[n_literals] is set at each literal found.
     """
     literals, bounds, state = table.literals, table.literal_bounds, np.uint8(0)
     literal = np.int64(entry >> NUMBER_SHIFT)
@@ -126,7 +126,7 @@ def fold_texts(
 
     Notes
     -----
-    The other states of a text come from the literals in the folded text.
+    The other state flags of a text come from the literals in the folded text.
     """
     entries, several, drops_questions, joins_dots = (
         table.entries,

@@ -1,7 +1,7 @@
-"""Length of the longest common subsequence, bit by bit in parallel.
+"""Length of the longest common subsequence (LCS), computed 64 symbols at a time.
 
-After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are arrays of symbols, which
-`hybriddup.steps.verifiers.characters` explains.
+After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are arrays of symbols: renumbered code points,
+see `hybriddup.steps.verifiers.characters`.
 
 The places of a text's symbols are bit masks of 64 bits: word ``w * n_symbols + s`` has bit ``i`` set if symbol ``s`` is
 at place ``64 * w + i``. The words of short texts are then adjacent in memory, however long the longest text is.
@@ -20,7 +20,7 @@ WORDS_PER_STRIP = 4
 
 @njit(cache=True, nogil=True)
 def mark_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
-    """Set the bits of ``symbols[start:end]``; changed in place."""
+    """Mark the text ``symbols[start:end]``: set the bits of its symbols in ``places``."""
     for i in range(end - start):
         place = np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])
         places[place] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
@@ -28,14 +28,14 @@ def mark_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, en
 
 @njit(cache=True, nogil=True)
 def clear_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
-    """Undo `mark_places`."""
+    """Set the masks of all symbols in ``symbols[start:end]`` back to 0."""
     for i in range(end - start):
         places[np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])] = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
 def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of a marked text of up to 64 symbols and ``symbols[start:end]``."""
+    """Return the LCS length of ``symbols[start:end]`` and the text marked in ``places``, of up to 64 symbols."""
     state = ALL_ONES
     for i in range(start, end):
         common = state & places[np.uint64(symbols[np.uint64(i)])]
@@ -45,7 +45,7 @@ def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of a marked text of up to 128 symbols and ``symbols[start:end]``."""
+    """Return the LCS length of ``symbols[start:end]`` and the text marked in ``places``, of up to 128 symbols."""
     low, high = ALL_ONES, ALL_ONES
     for i in range(start, end):
         symbol = np.uint64(symbols[np.uint64(i)])
@@ -62,7 +62,7 @@ def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, 
 def lcs_strip(
     places: UInt64s, n_symbols: int, first_word: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return the part of the LCS length in `WORDS_PER_STRIP` words of a marked text, from ``first_word`` on.
+    """Return how much `WORDS_PER_STRIP` words of the marked text, from ``first_word`` on, add to the LCS length.
 
     ``carries`` uint8[end - start] contains the carry of the previous strip at each symbol, 0 for the first strip; it is
     replaced by the carry of this strip.
@@ -82,7 +82,7 @@ def lcs_strip(
 
 @njit(cache=True, nogil=True)
 def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return a word of the state after one more symbol, and its carry into the next word."""
+    """Advance one 64-bit word of the state by a symbol; return it and the carry into the next word."""
     common = state & marked
     total = state + common
     with_carry = total + carry
@@ -93,7 +93,7 @@ def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[n
 def lcs_many_words(
     places: UInt64s, n_symbols: int, n_words: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return the LCS length of a marked text of ``n_words`` words and ``symbols[start:end]``, strip by strip."""
+    """Return the LCS length of ``symbols[start:end]`` and the marked text of ``n_words`` words, strip by strip."""
     for i in range(end - start):
         carries[i] = np.uint8(0)
     length = np.int64(0)
@@ -151,8 +151,8 @@ def symbols_in_common(
 ) -> Int64s:
     """Return int64[n_pairs]: the number of common symbols of each pair in any order, an upper bound of the LCS length.
 
-    A result below ``needed`` int64[n_pairs] may be any number below it. The other parameters are as for `lcs_lengths`,
-    which takes ten times as long.
+    If it is below ``needed`` int64[n_pairs], the result may be any other number below it. `lcs_lengths` explains the
+    other parameters and takes ten times as long.
     """
     in_common = np.zeros(len(earlier), np.int64)
     left, counted = np.zeros(n_symbols, np.int32), np.int64(-1)

@@ -1,4 +1,4 @@
-"""Character n-grams whose size depends on the script, as slices of the text's code points."""
+"""Splits texts into character n-grams, slices of their code points, with a size that depends on the script."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
 
 
 def mark_sixteens() -> Bools:
-    """Return bool[4096]: whether each group of sixteen code points below 0x10000 is dense; ranges are whole groups."""
+    """Return bool[4096]: whether each group of 16 code points below 0x10000 is dense; no range splits a group."""
     dense = np.zeros(0x1000, np.bool_)
     for first, last in DENSE_RANGES:
         dense[first >> 4 : (last >> 4) + 1] = True
@@ -42,7 +42,7 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Return the end of the run of dense or other scripts that begins at ``start``, and whether it is dense."""
+    """Find the run of only dense or only other characters from ``start`` on; return its end and whether it is dense."""
     dense = is_dense_script(code_points[start])
     position = start + 1
     while position < end and is_dense_script(code_points[position]) == dense:
@@ -81,7 +81,7 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
 
 @njit(cache=True, nogil=True, inner=True)
 def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: Int32s, n: np.uint64) -> np.uint64:
-    """Append the n-grams of a run to the first ``n``; return the new number.
+    """Write the n-grams of the run from ``first`` to ``last`` to the arrays, from index ``n`` on; return the new ``n``.
 
     A run shorter than the smallest size is one n-gram by itself.
     """

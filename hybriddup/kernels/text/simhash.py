@@ -10,12 +10,12 @@ from hybriddup.kernels.vectors import add_where
 WEIGHT_UNIT = 256
 """Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""
 MAX_BLOCK_WEIGHT = 32767
-"""Largest total weight of a block of tokens: its sums have 16 bits, because a register then holds twice as many."""
+"""Largest total weight of a block of tokens. Its sums have 16 bits: a register holds twice as many as of 32 bits."""
 
 
 @njit(cache=True, nogil=True)
 def count_weights(weights: Float32s) -> Int32s:
-    """Return weights as int32[n_tokens] in units of 1 / `WEIGHT_UNIT`, at least one unit."""
+    """Convert weights to whole units of 1 / `WEIGHT_UNIT`, int32[n_tokens], with a minimum of one unit."""
     units = np.empty(len(weights), np.int32)
     for token in range(len(weights)):
         rounded = np.rint(weights[token] * np.float32(WEIGHT_UNIT))
@@ -25,7 +25,7 @@ def count_weights(weights: Float32s) -> Int32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def move_block(block: Int16s, sums: Int64s) -> None:
-    """Add the sums of a block, int16[64 * words], to the text's, int64[64 * words], and reset the block."""
+    """Add a block's sums, int16[64 * words], to the sums of the text, int64[64 * words], and set the block to 0."""
     for bit in range(len(sums)):
         sums[bit] += block[bit]
         block[bit] = 0
@@ -33,14 +33,14 @@ def move_block(block: Int16s, sums: Int64s) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_heavy_token(sums: Int64s, hashes: UInt64s, token: int, weight: int) -> None:
-    """Add the weight of one token that is too heavy for a block; ``sums`` is changed in place."""
+    """Add one token directly to ``sums``, because its weight is too large for a block."""
     for bit in range(len(sums)):
         sums[bit] += weight * np.int64((hashes[token, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
-    """Fill ``sums`` int64[64 * words] with the weight of the 1-votes of each bit; return the total weight.
+    """Set ``sums`` int64[64 * words] to the weight of the tokens whose hash has each bit; return the total weight.
 
     ``block`` int16[64 * words] is work space, all 0 before and after the call.
     """
@@ -67,7 +67,8 @@ def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, firs
 def keep_signs(sums: Int64s, total: int, bits: UInt64s, text: int) -> None:
     """Write the fingerprint of a text into ``bits`` uint64[n_texts, words].
 
-    The votes for 0 are ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives bit 0.
+    Tokens without the bit weigh ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives
+    bit 0.
     """
     for word in range(bits.shape[1]):
         value = np.uint64(0)
@@ -78,7 +79,7 @@ def keep_signs(sums: Int64s, total: int, bits: UInt64s, text: int) -> None:
 
 @njit(cache=True, nogil=True)
 def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
-    """Return fingerprints uint64[n_texts, words].
+    """Compute the fingerprint of each text, uint64[n_texts, words].
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hash tables from tokens, by their 64-bit hash, to numbers: occurrences, document frequencies, fitted weights."""
+"""Hash tables that map the 64-bit hash of a token to a number: occurrences, document frequency or fitted weight."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
-    """Return the hashes of the distinct tokens by first use, uint64[n], and the number of texts with each, int32[n].
+    """Return the hashes of the distinct tokens by first use, uint64[n], and how many texts contain each, int32[n].
 
     Parameters
     ----------
@@ -61,9 +61,10 @@ def note_tokens(
     distinct: UInt64s,
     n_distinct: int,
 ) -> int:
-    """Count the tokens of a text in tables with enough room; append new tokens to ``distinct``, return their number.
+    """Count the distinct tokens of a text in the table; append new ones to ``distinct``; return the new ``n_distinct``.
 
-    The table is a parameter, passed once per text: in a loop that may replace it, numba counts references at each turn.
+    The table must be large enough. This is a function of its own because numba counts references at each turn of a loop
+    that may replace the table.
     """
     for token in range(first, last):
         key = max(hashes[token], ONE)
@@ -78,7 +79,7 @@ def note_tokens(
 
 @njit(cache=True, nogil=True)
 def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
-    """Return the keys and notes in a table of four times the size; it grows on demand, to fit the CPU cache."""
+    """Copy the keys and notes to a table of four times the size; a table starts small, to fit the CPU cache."""
     more_keys, more_notes = np.zeros(4 * len(keys), np.uint64), np.zeros(4 * len(keys), np.uint64)
     for old in range(len(keys)):
         if keys[old] != EMPTY:
@@ -89,7 +90,7 @@ def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
 
 @njit(cache=True, nogil=True)
 def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
-    """Return int32[n_tokens]: occurrences of each token in its text; the parameters are as for `count_documents`."""
+    """Return int32[n_tokens]: how often each token occurs in its text; `count_documents` explains the parameters."""
     longest = np.int64(0)
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -130,7 +131,7 @@ def first_bucket(key: np.uint64, n_buckets: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
-    """Return a table (keys uint64[n_buckets, BUCKET], values float32[n_buckets, BUCKET]); keys are distinct.
+    """Build a table from distinct keys: keys uint64[n_buckets, BUCKET] and values float32[n_buckets, BUCKET].
 
     At most an eighth of the slots are used, so that full buckets are rare; their keys overflow into the next bucket.
     """
@@ -171,9 +172,9 @@ def look_up_dense(
     starts: Int64s,
     other: np.float32,
 ) -> Float32s:
-    """Return float32[n_tokens]: as `look_up`, but ``other`` for tokens that do not begin in a dense script.
+    """Look up tokens like `look_up`, but return ``other`` for tokens that do not begin in a dense script.
 
-    ``starts`` int64[n_tokens] contains the first place of each token in ``code_points``.
+    ``starts`` int64[n_tokens] is the index of each token's first character in ``code_points``.
     """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
@@ -184,7 +185,7 @@ def look_up_dense(
 
 @njit(cache=True, nogil=True, inner=True)
 def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, absent: np.float32) -> np.float32:
-    """Return the value of a token, ``absent`` if the table does not contain it.
+    """Return the value of one token, given its hash; ``absent`` if the table does not contain it.
 
     All keys of a bucket are compared, without branches: about half of the tokens of a post are in the table, which
     would make a branch unpredictable.

@@ -1,4 +1,4 @@
-"""Word boundaries of Unicode Standard Annex 29: the beginnings of words, and the words with letters or the like."""
+"""Splits texts at the word boundaries of Unicode Standard Annex 29, and selects the parts that are words."""
 
 import numpy as np
 
@@ -17,13 +17,13 @@ LETTER_OR_NUMBER = NUMBER
 
 @njit(cache=True, nogil=True, inner=True)
 def is_letter(value: np.uint8) -> bool:
-    """Return whether a value is ALetter or Hebrew_Letter."""
+    """Return whether a Word_Break value is ALetter or Hebrew_Letter."""
     return bool(value in (LETTER, HEBREW))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def links(sides: np.uint8, middle: np.uint8) -> bool:
-    """Return whether a character links two letters or two digits: don't, 3.14 (WB6, WB7, WB11, WB12)."""
+    """Return whether ``middle`` links two letters or digits of value ``sides``: don't, 3.14 (WB6, WB7, WB11, WB12)."""
     if is_letter(sides):
         return bool(middle in (WITHIN_LETTERS, WITHIN_BOTH, APOSTROPHE))
     return bool(sides == NUMBER and middle in (WITHIN_NUMBERS, WITHIN_BOTH, APOSTROPHE))
@@ -39,7 +39,7 @@ def are_alike(one: np.uint8, other: np.uint8) -> bool:
 def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8) -> bool:
     """Return whether a word continues from ``before`` to ``here`` (WB5 to WB13b).
 
-    ``earlier`` and ``after`` are the classes of the characters around these two. All four skip extenders.
+    All four are Word_Break values of consecutive characters, without extenders.
     """
     if before == OTHER or here == OTHER:
         return False
@@ -103,9 +103,10 @@ def next_class(points: UInt32s, place: int, end: int, classes: UInt8s) -> np.uin
 
 @njit(cache=True, nogil=True, inner=True)
 def stays_together(raw: np.uint8, here: np.uint8, n_flags: int) -> bool:
-    """Return whether no boundary is between two characters outside words (WB3, WB3c, WB3d, WB15, WB16).
+    """Return whether two characters outside words have no boundary between them (WB3, WB3c, WB3d, WB15, WB16).
 
-    ``raw`` is the character directly before, ``n_flags`` the number of flag halves before this one.
+    ``raw`` is the value of the character directly before ``here``, even if it is an extender; ``n_flags`` is the number
+    of flag halves before ``here``.
     """
     if here == LINE_FEED:
         return bool(raw == RETURN)
@@ -145,7 +146,7 @@ def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: 
 
 @njit(cache=True, nogil=True, inner=True)
 def put_word(starts: Int64s, lengths: Int32s, token: int, start: int, end: int, is_word: bool) -> int:
-    """Write a part as token ``token`` if it is a word; return the number written."""
+    """Write ``start`` and the length as token ``token`` if the part is a word; return 1 if written, else 0."""
     if is_word:
         starts[token] = start
         lengths[token] = end - start

@@ -1,6 +1,6 @@
-"""64-bit XXH3 of tokens of one to 32 code points: n-grams and nearly all words.
+"""Hashes tokens of 1 to 32 code points, which are n-grams and nearly all words, with 64-bit XXH3.
 
-The hashed bytes are the token in UTF-32-LE, 4 to 128 bytes. The xxhash library gives the same results, and is used for
+The hashed bytes are the token in UTF-32-LE, 4 to 128 bytes. The xxhash library gives the same results and hashes the
 longer tokens.
 """
 
@@ -65,7 +65,7 @@ def swap_bytes(word: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def fold_product(a: np.uint64, b: np.uint64) -> np.uint64:
-    """Return the low and the high half of the 128-bit product, combined by exclusive or."""
+    """Multiply two words; return the low and the high half of the 128-bit product, combined by exclusive or."""
     a_low, a_high = a & LOW_HALF, a >> np.uint64(32)
     b_low, b_high = b & LOW_HALF, b >> np.uint64(32)
     low_low, high_low = a_low * b_low, a_high * b_low
@@ -120,7 +120,7 @@ def hash_fours(
 
 @njit(cache=True, nogil=True)
 def mix_four(code_points: UInt32s, start: int, secret: int, seed: np.uint64) -> np.uint64:
-    """Return the mix of four code points, from ``start`` on, with two words of `SECRET`, from ``secret`` on."""
+    """Mix four code points, from ``start`` on, with two words of `SECRET`, from index ``secret`` on."""
     place = np.uint64(start)
     low = np.uint64(code_points[place]) | (np.uint64(code_points[place + np.uint64(1)]) << np.uint64(32))
     place += np.uint64(2)
@@ -175,7 +175,7 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
-    """Return the end of the tokens that are hashed like token ``first``, and their largest number of code points."""
+    """Find the run of tokens that one function hashes, from ``first`` on; return its end and its length limit."""
     length = lengths[first]
     least = np.int32(0 if length <= 2 else 2 if length <= LONGEST_NGRAM else LONGEST_NGRAM)
     most = np.int32(2 if length <= 2 else LONGEST_NGRAM if length <= LONGEST_NGRAM else 2**31 - 1)

@@ -22,7 +22,7 @@ class Tables(NamedTuple):
     counted: re.Pattern[str]
     """Pattern of a numeral after 第, before a unit, or next to 比."""
     phrases: frozenset[str]
-    """Numerals with a unit that serve as an article or are a set phrase."""
+    """Numerals with a unit that need not be a number: an article or a set phrase."""
 
 
 @cache
@@ -36,7 +36,7 @@ def tables() -> Tables:
 
 
 def han_value(numeral: str) -> int:
-    """Return the value of a numeral.
+    """Return the value of a Han numeral.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def han_value(numeral: str) -> int:
 
 
 def han_values(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield the numerals that count something: place, value, numeral, and whether it is one of `Tables.phrases`."""
+    """Yield each numeral that counts something: its index, value, text, and whether it is in `Tables.phrases`."""
     known = tables()
     for match in known.counted.finditer(text):
         ordinal, counting, unit, score = match.groups()

@@ -1,4 +1,4 @@
-"""Guards `links`, `mentions` and `emoji`: in many posts these carry the content, and must then agree."""
+"""Guards `links`, `mentions` and `emoji`: they must agree, because in many posts they are the content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SKIN_AND_STYLE = regex.compile(r"[\U0001F3FB-\U0001F3FF\uFE0F]")
 
 
 class _Marks(PairGuard):
-    """Marks of one kind must agree in two posts."""
+    """Base class of guards that compare the marks of one kind, such as links, in two posts."""
 
     class Options(ComponentOptions):
         """Options of the guard."""
@@ -55,7 +55,7 @@ class _Marks(PairGuard):
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
-        """Return the form of a mark that is compared."""
+        """Normalize a mark for comparison."""
         return mark
 
 
@@ -69,7 +69,7 @@ class Links(_Marks):
     name, pattern = "links", LINK
 
     def folded(self, mark: str) -> str:
-        """Return a link without scheme, final slash, and the punctuation after it."""
+        """Return a link without its scheme, ``www.``, a final slash and the punctuation after it."""
         return mark.split("://", 1)[-1].removeprefix("www.").rstrip(AFTER_LINK).rstrip("/")
 
 
@@ -80,7 +80,7 @@ class Mentions(_Marks):
 
 
 class Emoji(_Marks):
-    """The emoji of two posts must agree, apart from their number and skin tone."""
+    """Two posts must have the same emoji, regardless of skin tone and repetition."""
 
     name, pattern = "emoji", EMOJI
 

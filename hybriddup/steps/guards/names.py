@@ -1,4 +1,4 @@
-"""Guard `names`: one name is replaced by another, or two have changed places, in an otherwise equal sentence.
+"""Guard `names`: an otherwise equal sentence has another name, or two names have swapped places.
 
 Normalized posts have no capitals. So a name is recognized by its context (a title, a preposition of place, quotation
 marks), and a Chinese name by the dictionary.
@@ -23,12 +23,12 @@ from hybriddup.steps.guards.tables import read_table
 ALIKE = 0.6
 """Smallest similarity of two spellings or forms of one name."""
 LONGEST = 4
-"""Largest amount of words of a name, in the unit of `amount`."""
+"""Largest length of a name in words, counted by `amount`."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 SHORT, FEWEST_LETTERS = 12, 4
-"""Largest number of words of a short sentence around a name, and smallest number of letters of the name."""
+"""A name is recognized in a post of at most `SHORT` words if it has at least `FEWEST_LETTERS` letters."""
 NAME_LINE = re.compile(r"^(\S{2,}+) \d++ n[rstz]", re.MULTILINE)
-"""Pattern of a line of jieba's dictionary with a name, of a person, a place, an organization or another kind."""
+"""Pattern of a line of jieba's dictionary that has a name, as of a person, place or organization."""
 
 
 class Tables(NamedTuple):
@@ -70,7 +70,7 @@ class Names(PairGuard):
     sign = NAME
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the names that replace each other or changed places; None if there are none."""
+        """Return the names that replace each other or have swapped places; None without such names."""
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only:
             return None
@@ -81,7 +81,7 @@ class Names(PairGuard):
 
 
 def _exchanged(difference: Difference) -> tuple[str, str] | None:
-    """Return phrases with the same two names in opposite order, such as Bath to Bristol, Bristol to Bath."""
+    """Return the differing phrases if they swap two names: Bath to Bristol, Bristol to Bath."""
     runs = difference.runs
     if not runs:
         return None
@@ -100,12 +100,12 @@ def _exchanged(difference: Difference) -> tuple[str, str] | None:
 
 
 def _ordered(between: list[str]) -> bool:
-    """Return whether the order of two names matters, given the words between them."""
+    """Return whether two names with these words between them mean something else in the opposite order."""
     return amount(between) <= 3 and not tables().unordered.intersection(between)
 
 
 def _replaced(difference: Difference) -> tuple[str, str] | None:
-    """Return the two sides of the only run of differing words, if they must be names."""
+    """Return the two sides of the only differing run if they are recognized as different names."""
     runs = [run for run in difference.runs if any(_has_content(words) for words in difference.sides(run))]
     if len(runs) != 1 or (difference.is_head(runs[0]) and difference.is_tail(runs[0])):
         return None
@@ -129,7 +129,7 @@ PARTICLES = frozenset(map(chr, PARTICLE_POINTS))
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Return whether two names may be spellings of one name, or one may be a part or the initials of the other."""
+    """Return whether two names may be one: similar spelling, one inside the other, or one the initials of the other."""
     if Indel.normalized_similarity(a, b) >= ALIKE or a in b or b in a or a[:4] == b[:4]:
         return True
     initials = ["".join(word[0] for word in name.split()) for name in (a, b)]
@@ -137,7 +137,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether the words around a run show that it is a name; two hashtags are labels of the posts instead."""
+    """Return whether quotation marks, ``@`` or the word before it show that a run is a name, and not just a hashtag."""
     sides = [
         (difference.a, difference.spans_a, run.a),
         (difference.b, difference.spans_b, run.b),
@@ -151,7 +151,7 @@ def _is_slot(difference: Difference, run: Run) -> bool:
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:
-    """Return whether a run is inside a short sentence with little other content: Just installed X on my phone."""
+    """Return whether a run is inside a short post, but not at an end: Just installed X on my phone."""
     if difference.is_head(run) or difference.is_tail(run):
         return False
     n_letters = [sum(map(len, words)) for words in difference.sides(run)]
@@ -168,7 +168,7 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 
 
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
-    """Return the names that contain the two sides of a run: known names, or surnames with a title."""
+    """Return the two Chinese names that contain the sides of a run; None if either is unknown or contains the other."""
     found_a = _han_name(difference.words_a, run.a)
     found_b = None if found_a is None else _han_name(difference.words_b, run.b)
     if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:
@@ -177,7 +177,7 @@ def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
 
 
 def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
-    """Return the shortest name of the dictionary that contains a run, or a surname with a title."""
+    """Return the shortest dictionary name that contains the words of a span, or the span if it is a titled surname."""
     first, last = span
     if last - first > 6:
         return None

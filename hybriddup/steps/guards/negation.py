@@ -13,7 +13,7 @@ from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, differe
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
-"""Largest amount of differing words outside the negations; with more, the posts have different content anyway."""
+"""Largest number of differing words, counted by `amount`, besides negations; with more, the contents differ anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
 """First code point of the scripts after Latin, Greek and Cyrillic."""
@@ -39,8 +39,8 @@ class Tables(NamedTuple):
     characters: str
     """First characters of the negations in `inside`."""
     inside: re.Pattern[str]
-    """Pattern of negations in scripts without spaces, and of longer words that contain them but negate nothing, which
-    are group 1."""
+    """Pattern of negations in scripts without spaces. Group 1 matches longer words that contain one but negate
+    nothing."""
     idioms: re.Pattern[str]
     with_negation: frozenset[str]
     """Words that accompany a negation."""
@@ -74,7 +74,7 @@ class Side(NamedTuple):
 
     words: list[str]
     denying: set[int]
-    """Places in `words` of the words of negations."""
+    """Indices of the words that belong to negations."""
 
     def of(self, span: tuple[int, int]) -> tuple[list[str], list[str]]:
         """Return the negations of a run, and its other words."""
@@ -86,7 +86,7 @@ class Side(NamedTuple):
 
 
 def negations(words: list[str], text: str) -> Side:
-    """Return the words of a text with the places of its negations."""
+    """Find the negations in a text, given also as its words."""
     known = tables()
     denying: set[int] = set()
     is_latin = not known.words.isdisjoint(words) or CONTRACTED.search(" ".join(words))
@@ -111,7 +111,7 @@ def negations(words: list[str], text: str) -> Side:
 
 
 def _words_at(spans: list[tuple[int, int]], first: int, last: int) -> range:
-    """Return the places of the words that overlap a part of a text."""
+    """Return the indices of the words that overlap characters ``first`` to ``last - 1``."""
     place = bisect_right(spans, (first, 1 << 60)) - 1
     start = place if place >= 0 and spans[place][1] > first else place + 1
     return range(start, bisect_left(spans, (last,)))
@@ -123,7 +123,7 @@ class Negation(PairGuard):
     sign = NEGATION
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the negations that only one of two posts has; None if there are none."""
+        """Return the negations by which one post negates the other; None if it does not."""
         difference = difference_of(a, b)
         if not (difference.is_small and has_frame(difference)):
             return None
@@ -150,7 +150,10 @@ Words = tuple[list[str], list[str]]
 
 
 def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
-    """Return whether a run negates the sentence: it is little more than a negation, and part of the sentence."""
+    """Return whether a run only adds a negation to the sentence or removes one, with few other words.
+
+    ``a`` and ``b`` are its words in each post.
+    """
     if bool(a[0]) == bool(b[0]) or QUESTION_PARTICLES.intersection(a[1] + b[1]) or _repeats(difference, run):
         return False
     others, denying = a[1] + b[1], (a[0] or b[0])[0]
@@ -165,7 +168,7 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
 
 
 def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
-    """Return whether negations at the beginning of a post may answer a question: no, I like it; but not: no thanks."""
+    """Return whether negations at the beginning of a post only answer a question: no, I like it; but not: no thanks."""
     if not difference.is_head(run) or (len(denying) == 1 and denying[0] not in ANSWERS):
         return False
     text, spans, (_, end) = (
@@ -183,7 +186,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return the side whose word negates the other side's word, by a prefix or a Turkish verb form, and that word."""
+    """Find a word that negates the other post's word by a prefix or a Turkish verb form; return its side and itself."""
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Guard `numbers`: a number, a date or a day of one post is replaced by another one in the other post."""
+"""Guard `numbers`: two posts have different numbers, dates or days in the same role."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybriddup.steps.guards.values import LONG_FOR_BARE, Value, undecorated, val
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
-"""Largest amount of words of a run in which a number replaces another; in a longer run, they are in two sentences."""
+"""Longest run in which one number replaces another, counted by `amount`; in a longer run, the sentences differ."""
 
 
 class Numbers(PairGuard):
@@ -34,7 +34,7 @@ class Numbers(PairGuard):
         self.sign = None if options.strict else NUMBER
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the values in which two posts differ; None if they are not a reason to refuse the pair."""
+        """Return the values that differ; None if they are no reason to refuse the pair."""
         difference = difference_of(a, b)
         if self.strict:
             return _strict_reason(difference)
@@ -42,7 +42,7 @@ class Numbers(PairGuard):
 
 
 def _strict_reason(difference: Difference) -> str | None:
-    """Return the numbers in digits that only one post has; if there are none, the result of `_reason`."""
+    """Return the numbers in digits that only one post has; without such numbers, the result of `_reason`."""
     a, b = (
         [value for value in values_of(text) if value.kind == "number" and value.shown[0].isdecimal()]
         for text in (difference.a, difference.b)
@@ -68,7 +68,7 @@ def _reason(difference: Difference) -> str | None:
 
 
 def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: str) -> bool:
-    """Return whether a value of one post replaces a value of the other."""
+    """Return whether a value of one post replaces a value of the other, so that both cannot be true."""
     if a.tag or b.tag:
         return a.tag == b.tag
     unit = a.unit(text_a)
@@ -98,7 +98,7 @@ def _is_place(difference: Difference, run: Run) -> bool:
 
 
 def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
-    """Return whether a number is the remainder of another one, which was cut off at the end of its text."""
+    """Return whether ``value`` may be the beginning of ``other``, cut off at the end of its text."""
     return other.shown.startswith(value.shown) and value.end == _end(text) and other.end < _end(other_text)
 
 
@@ -108,17 +108,17 @@ def _end(text: str) -> int:
 
 
 def _words_of(value: Value, spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the first and the last word that a value overlaps, such as 六 in 周六."""
+    """Return the indices of the first and last word that a value overlaps."""
     return _word_at(spans, value.start), _word_at(spans, value.end - 1)
 
 
 def _word_at(spans: list[tuple[int, int]], start: int) -> int:
-    """Return the word at a place of the text."""
+    """Return the index of the word that contains character ``start``, or of the last word before it."""
     return bisect_right(spans, (start, 1 << 60)) - 1
 
 
 def _texts(difference: Difference) -> list[str]:
-    """Return the differing parts, without decoration at their end."""
+    """Return the differing parts, without serial numbers and random codes at the end of a post."""
     texts = [difference.a, difference.b]
     if difference.ends_text:
         length = min(map(width, (difference.whole_a, difference.whole_b)))
@@ -127,12 +127,12 @@ def _texts(difference: Difference) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Return the length of a text, each Han character and kana counted as two; of a long text, its plain length."""
+    """Return the length of a text, with Han characters and kana counted twice if it is shorter than `LONG_FOR_BARE`."""
     return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 
 def _only(values: list[Value], others: list[Value]) -> list[Value]:
-    """Return the values that the others lack, or have fewer times."""
+    """Return the values that occur more often than among the others."""
     more = Counter(value.key for value in values) - Counter(value.key for value in others)
     return [value for value in values if value.key in more]
 

@@ -14,7 +14,7 @@ Places = dict[str, frozenset[tuple[int, int]]]
 
 @cache
 def opposites() -> Places:
-    """Return the places of each word in `opposites.yaml`: list and side. Words on two sides of a list are opposites."""
+    """Map each word of `opposites.yaml` to its list numbers and sides. Words on two sides of a list are opposites."""
     found: dict[str, set[tuple[int, int]]] = {}
     for number, written in enumerate(read_table("opposites")["pairs"]):
         for side, words in enumerate(written.split("|")):
@@ -53,7 +53,7 @@ class Opposites(PairGuard):
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
-    """Return opposite words of two short runs: whole runs, or the words that only one of them has."""
+    """Return a pair of opposites in two short runs: the whole runs, or two words in the same position; else None."""
     if len(a) > 3 or len(b) > 3:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):

@@ -1,6 +1,6 @@
-"""The difference of two posts: the words of both around it, and the runs of words that differ.
+"""Finds the part in which two posts differ, and the runs of words in which they do.
 
-Near repeats are mostly equal. Only the part from the first to the last difference is read, with some context.
+Near-duplicates are mostly equal, so only the part from the first to the last difference is read, with some context.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 CONTEXT = 16
 """Number of characters of context on each side of the differing part, before extending it to the end of a word."""
 LONGEST_WORD = 24
-"""Largest distance, in characters, at which the end of a word is looked for."""
+"""The end of a word is searched for at most this many characters away."""
 MARKS = "".join(
     chr(code)
     for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
@@ -45,10 +45,10 @@ ALONE = re.compile(f"[{NO_SPACES}]")
 
 
 class Run(NamedTuple):
-    """Words of one post that replace words of the other; one of the two may be empty."""
+    """A run of words in one post and the words that replace it in the other; either may be empty."""
 
     a: tuple[int, int]
-    """First word and end in `Difference.words_a`."""
+    """Indices of the first word and of the end in `Difference.words_a`."""
     b: tuple[int, int]
 
 
@@ -100,22 +100,22 @@ class Difference:
 
     @property
     def starts_text(self) -> bool:
-        """Whether the part includes the beginning of the posts."""
+        """Whether `a` and `b` include the beginning of the posts."""
         return self._first == 0
 
     @property
     def ends_text(self) -> bool:
-        """Whether the part includes the end of the posts."""
+        """Whether `a` and `b` include the end of the posts."""
         return self._first + len(self.a) == len(self.whole_a)
 
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
-        """First place and end of each word in `a`."""
+        """Begin and end of each word in `a`."""
         return spans_of(self.a)
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
-        """First place and end of each word in `b`."""
+        """Begin and end of each word in `b`."""
         return spans_of(self.b)
 
     @cached_property
@@ -130,7 +130,7 @@ class Difference:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The runs of differing words, in order, without those that differ only in spaces."""
+        """The runs of differing words, in order; a run that differs only in spaces is left out."""
         runs: list[Run] = []
         for change in Levenshtein.opcodes(self.words_a, self.words_b):
             if change.tag == "equal":
@@ -143,7 +143,7 @@ class Difference:
         return [run for run in runs if "".join(self.words_a[slice(*run.a)]) != "".join(self.words_b[slice(*run.b)])]
 
     def sides(self, run: Run) -> tuple[list[str], list[str]]:
-        """Return the words of both posts in a run."""
+        """Return the words of a run in the first and in the second post."""
         return self.words_a[slice(*run.a)], self.words_b[slice(*run.b)]
 
     def is_head(self, run: Run) -> bool:
@@ -157,7 +157,7 @@ class Difference:
 
 @lru_cache(maxsize=512)
 def difference_of(a: str, b: str) -> Difference:
-    """Return the difference of two posts, cached because several guards read the same pairs in turn."""
+    """Return the difference of two posts; cached, because several guards read the same pair."""
     return Difference(a, b)
 
 
@@ -169,7 +169,7 @@ def _without_marks(text: str) -> str:
 
 
 def _word_start(text: str, place: int) -> int:
-    """Return the first place of the word at ``place``; ``place`` itself if no space is near."""
+    """Return the beginning of the word at index ``place``; ``place`` itself if no space is near before it."""
     if place <= 0:
         return 0
     start = text.rfind(" ", max(0, place - LONGEST_WORD), place) + 1
@@ -177,7 +177,7 @@ def _word_start(text: str, place: int) -> int:
 
 
 def _word_end(text: str, place: int) -> int:
-    """Return the end of the word at ``place``; ``place`` itself if no space is near."""
+    """Return the end of the word at index ``place``; ``place`` itself if no space is near after it."""
     if place >= len(text):
         return len(text)
     end = text.find(" ", place, place + LONGEST_WORD)
@@ -185,7 +185,7 @@ def _word_end(text: str, place: int) -> int:
 
 
 def spans_of(text: str) -> list[tuple[int, int]]:
-    """Return the first place and the end of each word of a text."""
+    """Return the begin and end index of each word of a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 
@@ -195,7 +195,7 @@ def letters(words: Sequence[str]) -> str:
 
 
 def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]]:
-    """Yield the runs in which both posts have words, and these words."""
+    """Yield each run that has words in both posts, with its words in each."""
     for run in difference.runs:
         a, b = difference.sides(run)
         if a and b:
@@ -219,12 +219,12 @@ def _joins(left: str, right: str) -> bool:
 
 
 def amount(words: Sequence[str]) -> float:
-    """Return the amount of some words; a character of a script without spaces counts as half a word."""
+    """Count words; a character of a script without spaces counts as half a word."""
     return sum(0.5 if ALONE.match(word) else 1.0 for word in words)
 
 
 def has_frame(difference: Difference) -> bool:
-    """Return whether two posts are nearly the same sentence: at least as many words are equal as changed."""
+    """Return whether two posts are nearly the same sentence: some words differ, and no more than are equal."""
     changed_a = sum(run.a[1] - run.a[0] for run in difference.runs)
     changed_b = sum(run.b[1] - run.b[0] for run in difference.runs)
     n_equal = len(difference.words_a) - changed_a

@@ -20,11 +20,11 @@ from hybriddup.steps.verifiers.bounds import texts_at
 N_CODE_POINTS = 0x110000
 FIRST_HAN, LAST_HAN = 0x3400, 0x9FFF
 LAST_LETTER = 0x32000
-"""First code point without letters after it, except private-use Han characters."""
+"""End of the code points whose letters are looked up; all later ones, up to 0x40000, are Han characters."""
 
 
 def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s:
-    """Return uint8[n_pairs]: the flags of the guards that must read each pair of posts."""
+    """Return uint8[n_pairs]: for each pair of posts, flags of the guards that must read it."""
     places, numbers = np.unique(np.concatenate([earlier, later]), return_inverse=True)
     numbers = numbers.astype(np.int64)
     points, offsets = encode_texts(texts_at(posts, places))
@@ -59,7 +59,7 @@ def load_signs() -> Signs:
 
 @cache
 def load_signs_and_names() -> Signs:
-    """Return the tables with names, which are Han names only and take longer to load."""
+    """Return the tables of characters, words and names; all names are Chinese and take longer to load."""
     keys: UInt64s = hash_texts(*encode_texts([*names.han_names(), *names.tables().surnames]))
     return load_signs()._replace(names=np.sort(keys))
 

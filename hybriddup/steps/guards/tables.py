@@ -1,4 +1,4 @@
-"""The word lists of guards, which are YAML files next to their modules."""
+"""Loads the word lists of guards: YAML files next to the modules that use them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 
 @cache
 def read_table(name: str) -> dict[str, Any]:
-    """Return the content of a file such as ``numbers.yaml``."""
+    """Return the content of ``NAME.yaml``, such as ``numbers.yaml``."""
     text = files("hybriddup.steps.guards").joinpath(f"{name}.yaml").read_text("utf-8")
     read: dict[str, Any] = yaml.safe_load(text)
     return read

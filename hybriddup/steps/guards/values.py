@@ -20,8 +20,8 @@ BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
 RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
 LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
-"""Smallest length of a text whose final number is a serial number (Han characters count twice); in a shorter text, such
-as a title, it is content."""
+"""A number at the end is a serial number if the text has at least this length (Han characters count twice). In a
+shorter text, such as a title, it is content."""
 LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？:：])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
 REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -43,7 +43,7 @@ class Value(NamedTuple):
     """First place in the text."""
     end: int
     is_loose: bool = False
-    """Whether it may not be a number, or an unimportant one: it counts only against a value with the same unit."""
+    """Whether it may be unimportant or no number at all; it is only compared with a value that has the same unit."""
     tag: str = ""
     """The rest of the hashtag, for a number in a hashtag."""
 
@@ -52,7 +52,7 @@ class Value(NamedTuple):
         return text[max(0, self.start - 4) : self.start].replace(" ", "")[-2:]
 
     def unit(self, text: str) -> str:
-        """Return the beginning of the next word, such as the thing counted: a Han character, or three letters."""
+        """Return the beginning of the next word, which may be the thing counted: a Han character or three letters."""
         following = text[self.end : self.end + 4].strip(" .)")
         return following[:1] if HAN.match(following) else following[:3]
 
@@ -111,7 +111,7 @@ def _any_of(words: list[str]) -> re.Pattern[str]:
 
 
 def canonical(number: str) -> list[str]:
-    """Return the values of a run of digits with points or commas.
+    """Normalize a run of digits with points or commas to one or more values.
 
     Examples
     --------
@@ -129,12 +129,12 @@ def canonical(number: str) -> list[str]:
 
 
 def blanked(pattern: re.Pattern[str], text: str) -> str:
-    """Return a text with the matches of a pattern replaced by spaces, so that everything else keeps its place."""
+    """Replace the matches of a pattern by spaces, so that the indices of all other characters stay the same."""
     return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
 def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
-    """Yield the numbers, dates and days of a text without links and mentions, or only the numbers in digits."""
+    """Yield the numbers, dates and days of a text without links and mentions; ``only_digits``: only those in digits."""
     plain = text
     if "#" in text:
         for match in HASHTAG.finditer(text):
@@ -213,7 +213,7 @@ def _words(text: str) -> Iterator[Value]:
 
 
 def _added(tens: Value, ones: Value) -> Value:
-    """Return the number that two words form, such as forty-five."""
+    """Combine two number words into one value, such as forty-five."""
     key, shown = str(int(tens.key) + int(ones.key)), f"{tens.shown} {ones.shown}"
     return tens._replace(key=key, shown=shown, end=ones.end)
 

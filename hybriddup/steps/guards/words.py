@@ -1,4 +1,4 @@
-"""Guard `words`: two posts must have the same words from a list of the user's."""
+"""Guard `words`: two posts must have the same words from a list that the user sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Words(PairGuard):
         self.words = tuple(dict.fromkeys(word.casefold() for word in options.words))
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the words that only one of two posts has."""
+        """Return the listed words that only one of two posts has; None without such words."""
         if a == b:
             return None
         a, b = a.casefold(), b.casefold()

@@ -1,4 +1,4 @@
-"""Tables of characters and words for parsing posts."""
+"""Makes the tables of characters and words with which posts are parsed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LAST_ASSIGNED = 0x40000
 
 @cache
 def load_characters() -> kernel.Characters:
-    """Return the tables for the kernels."""
+    """Return the tables of characters, word boundaries and fillers for the kernels."""
     return kernel.Characters(character_kinds(), word_classes(), np.array(sorted(map(hash_of, fillers())), np.uint64))
 
 
@@ -51,7 +51,7 @@ def character_kinds() -> UInt8s:
 
 
 def fillers() -> set[str]:
-    """Return the words of ``fillers.txt``."""
+    """Return the words of ``fillers.txt``, which have no content, such as interjections."""
     lines = (files(__package__) / "fillers.txt").read_text("utf-8").splitlines()
     return {word for line in lines if not line.startswith("#") for word in line.partition(":")[2].split()}
 

@@ -1,4 +1,4 @@
-"""The parts of normalized posts: the body, which is the words of the content, and decoration."""
+"""Reduces normalized posts to their body: the words of the content, without decoration such as hashtags."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
 
 BODY = 5.0
-"""Smallest weight of the words of a body: 5 Han characters, or about 3 words in other scripts."""
+"""Smallest weight of the words in a body: 5 Han characters, or about 3 words in other scripts."""
 BODY_FORMAT = 4
-"""Version of bodies and words, a part of the recipe if bodies are compared; raise it when either changes."""
+"""Version of the results of `bodies_of` and `words_of`, in the recipe if bodies are compared; raise it on changes."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 
@@ -26,14 +26,14 @@ def parse(posts: EncodedTexts) -> ParsedPosts:
 
 
 def letters_of(posts: ParsedPosts) -> EncodedTexts:
-    """Return the letters of the words of each post, without spaces."""
+    """Return the letters of each post's words as texts without spaces."""
     return EncodedTexts(posts.letters, posts.starts[posts.offsets].astype(np.int64))
 
 
 def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
-    """Return int64[n]: the number of letters of the words of normalized posts, without decoration.
+    """Return int64[n]: the number of letters in the words of each normalized post, without decoration.
 
-    Parameters are those of `bodies_of`.
+    `bodies_of` explains the parameters.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
 def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     """Return the body of each post: the words of its content, without decoration and punctuation.
 
-    These are its own words and quoted words, or the quoted words alone if its own have no content. A post whose words
+    Quoted words are included; if the post adds no content to the quote, the body is only the quote. A post whose words
     weigh less than `BODY` is returned unchanged if it has hashtags or no words.
 
     Parameters

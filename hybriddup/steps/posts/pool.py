@@ -17,7 +17,7 @@ from hybriddup.steps.posts.parts import parse
 from hybriddup.steps.verifiers.bounds import texts_at
 
 MOST_LETTERS = 2**20
-"""Number of letters from which the cache is emptied before the next post; a letter takes about 40 bytes."""
+"""If the cache has more letters, it is emptied before posts are added; a letter takes about 40 bytes."""
 
 
 class ParsedPool:
@@ -34,7 +34,7 @@ class ParsedPool:
         self._sizes = list(map(len, self._columns))
 
     def parsed(self, positions: Int64s) -> tuple[ParsedPosts, Int64s]:
-        """Return the cache with the posts at ``positions``, int64[n], and their places in it, int64[n]."""
+        """Parse the posts at ``positions`` int64[n] if needed; return the cache and their indices in it, int64[n]."""
         missing = positions[self._places[positions] < 0]
         if len(missing) and self._sizes[LETTERS] > MOST_LETTERS:
             self._forget()
@@ -46,7 +46,7 @@ class ParsedPool:
         return ParsedPosts(*columns), self._places[positions].astype(np.int64)
 
     def _add(self, more: ParsedPosts) -> None:
-        """Append posts."""
+        """Append parsed posts to the columns."""
         sizes = list(self._sizes)
         for which, added in enumerate(columns_of(more)):
             if which in COUNTED:  # offsets: the first entry of each post or token, and the end of all
@@ -70,4 +70,4 @@ COUNTED = {
     ParsedPosts._fields.index(of): ParsedPosts._fields.index(what)
     for of, what in (("offsets", "keys"), ("starts", "letters"), ("set_offsets", "set_keys"))
 }
-"""Columns of offsets, with the column into which each points."""
+"""Maps each column of offsets to the column that the offsets point into."""

@@ -1,4 +1,4 @@
-"""Verify: candidate pairs -> scores. Stage 2 compares the texts themselves; it determines precision."""
+"""Verifiers score candidate pairs by comparing the texts themselves; this stage determines precision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hybriddup.steps.verifiers.bounds import texts_at
 
 @dataclass(frozen=True)
 class VerifierContext:
-    """The input of a verifier: the distinct texts of the run, by position, and the tokenizer."""
+    """The input of a verifier: the distinct texts of the run, the tokenizer, and settings."""
 
     texts: Sequence[str]
     """The compared texts: the normalized posts, or their bodies, depending on the setting ``compare``."""
@@ -38,15 +38,16 @@ class VerifierContext:
         return text_lengths(self.texts)
 
     def take(self, rows: Int64s) -> VerifierContext:
-        """Return the context of the texts at ``rows``, which may repeat."""
+        """Return a context with only the texts at indices ``rows``, which may repeat."""
         normalized = None if self.normalized is None else texts_at(self.normalized, rows)
         return replace(self, texts=texts_at(self.texts, rows), normalized=normalized)
 
 
 class LeastInCommon(NamedTuple):
-    """Minimum common characters of a pair in any order: the sum of a share of the shorter and of the longer length.
+    """Minimum number of characters that a pair must have in common, in any order, to reach a threshold.
 
-    A verifier may have a method ``least_in_common(threshold)`` that returns it, to exclude other pairs early.
+    It is the sum of a share of the shorter length and a share of the longer one. If a verifier has a method
+    ``least_in_common(threshold)`` that returns it, other pairs are excluded early.
     """
 
     of_shorter: float = 0.0
@@ -78,12 +79,12 @@ class Verifier(Protocol):
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores.
 
-        The score of a pair below its threshold may be any number below it, such as a cheap upper bound.
+        If a score is below the pair's threshold, any number below the threshold will do, such as a cheap upper bound.
         """
         ...
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each length, the largest length of a text with which it could still score ``threshold``.
+        """Return int32[n]: for each text length, the largest length of another text for a score of ``threshold``.
 
         Lengths are in code points; 2**31 - 1 means no bound.
         """

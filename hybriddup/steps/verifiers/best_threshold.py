@@ -1,4 +1,4 @@
-"""The best threshold for labelled pairs."""
+"""Finds the best threshold for scores of labelled pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by the verifiers: bounds of scores from lengths alone, and batches of pairs with their texts."""
+"""Helpers of the verifiers: score bounds that depend only on text lengths, and batches of pairs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 CHARACTERS_PER_BATCH = 2**22
 """Characters of the texts of a batch of pairs; comparing takes about 50 bytes of memory per character."""
 MAX_SPARSITY = 128
-"""Positions of the texts of pairs are marked in an array, and not sorted, if they span at most this many times their
-number."""
+"""If the text numbers of pairs span at most this many times their count, they are marked in an array and not sorted."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:
@@ -24,7 +23,7 @@ def unbounded(lengths: Int32s | Int64s) -> Int32s:
 
 
 def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
-    """Return the largest partner length, inclusive, for which ``length / partner_length`` reaches the threshold.
+    """Return for each length the largest partner length with ``length / partner_length >= threshold``.
 
     ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. The quotient is
     rounded, as a score is (12 x 0.8 / 1.2 is 8.000000000000002), so the result is verified and not only computed. One
@@ -47,7 +46,7 @@ def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
 def smallest_counts(thresholds: Float64s, totals: Int64s) -> Int64s:
     """Return int64[n]: the smallest integer ``count`` for which ``count / total >= threshold``.
 
-    The counterpart of `longest_partners`, for ending a computation early.
+    A computation of the count can stop when it can no longer reach this number.
     """
     counts = np.ceil(thresholds * totals) - 1.0
     for _ in range(2):
@@ -63,9 +62,9 @@ def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
 
 
 def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> list[slice]:
-    """Return slices of the pairs whose texts have about ``n_characters``, so that memory does not grow with the pairs.
+    """Split pairs into slices whose texts have about ``n_characters`` in total, so that memory is bounded.
 
-    ``lengths`` int32[n_texts] are the lengths of all texts in code points. The only batch of no pairs is empty.
+    ``lengths`` int32[n_texts] are the lengths of all texts in code points. Without pairs, the only slice is empty.
     """
     batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // n_characters
     bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
@@ -73,7 +72,10 @@ def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> lis
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return the distinct texts of pairs, int64[n_texts], rising, and their indices by pair, twice int64[n_pairs]."""
+    """Return the distinct text numbers in pairs, int64[n_texts], rising, and the pairs as indices into them.
+
+    The indices of the earlier and of the later texts are int64[n_pairs] each.
+    """
     both = np.concatenate([earlier, later])
     least = int(both.min()) if len(both) else 0
     n = int(both.max(initial=-1)) - least + 1

@@ -1,4 +1,4 @@
-"""The `cosine` verifier: the angle between two texts' TF-IDF vectors."""
+"""The `cosine` verifier: the cosine of the angle between the TF-IDF vectors of two texts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Cosine(FeatureVerifier):
         return self._frequencies.arrays()
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
-        """Use the IDF of the `learned` of another instance."""
+        """Use the IDF that another instance learned and returned from `learned`."""
         self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
@@ -98,9 +98,9 @@ class InverseDocumentFrequencies:
 
     Notes
     -----
-    The formula is that of scikit-learn's ``TfidfTransformer(smooth_idf=True)``; an unknown feature counts as one of no
-    text. Features are stored as their 64-bit XXH3: among ten million, the probability of any collision is about one in
-    400,000, and two features would then share a frequency.
+    scikit-learn's ``TfidfTransformer(smooth_idf=True)`` uses the same formula; for an unknown feature, the number of
+    texts is 0. Features are stored as their 64-bit XXH3: among ten million, the probability of any collision is about
+    one in 400,000, and two features would then share a frequency.
     """
 
     n_texts: int = 0
@@ -119,7 +119,7 @@ class InverseDocumentFrequencies:
         return {"n_texts": np.array(self.n_texts), "keys": self.keys, "n_with": self.n_with}
 
     def learn(self, batches: Iterable[Tokens]) -> None:
-        """Count the texts with each feature, given the features of batches of texts."""
+        """Count in how many texts each feature occurs; ``batches`` has the features of batches of texts."""
         waiting: list[tuple[UInt64s, Int64s]] = []
         for tokens in batches:
             counts, keys = count_features(tokens)
@@ -132,7 +132,7 @@ class InverseDocumentFrequencies:
         self._merge(waiting)
 
     def look_up(self, keys: UInt64s) -> Float64s:
-        """Return float64[n_features]: the inverse document frequencies; 1.0 for a feature of every text."""
+        """Return float64[n_features]: the inverse document frequency of each feature; 1.0 if every text has it."""
         places = np.searchsorted(self.keys, keys).clip(max=max(len(self.keys) - 1, 0))
         n_with = np.zeros(len(keys), np.int64)
         if len(self.keys):

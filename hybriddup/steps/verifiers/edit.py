@@ -31,7 +31,7 @@ SMALLEST_SLICE = 256
 
 
 class CommonSubsequence:
-    """Base class of both: the longest common subsequence, characters in the same order, not necessarily adjacent.
+    """Base class of `Edit` and `Lcs`, which count common characters in the same order, not necessarily adjacent.
 
     Two texts of more than 8,192 characters are compared in sections, and may get a lower score than the exact one; see
     `hybriddup.steps.verifiers.sections`.
@@ -49,7 +49,7 @@ class CommonSubsequence:
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: the common characters in order; if fewer than ``needed``, any number below it."""
+        """Return int64[n_pairs]: LCS length of each pair; if below ``needed``, any number below it."""
 
         def measure_slice(first: int, last: int) -> Int64s:
             some, needed_of_some = pairs.take(slice(first, last)), needed[first:last]
@@ -93,7 +93,7 @@ class Edit(CommonSubsequence):
         return divide_or_one(2 * self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2), totals)
 
     def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
-        """Return int64[n_pairs]: length of the longer text minus edits; below ``needed``, an upper bound below it.
+        """Return int64[n_pairs]: longer length minus edit distance; if below ``needed``, an upper bound below it.
 
         Every character of the longer text outside the common subsequence costs at least one edit.
         """
@@ -121,8 +121,8 @@ class Edit(CommonSubsequence):
 class Lcs(CommonSubsequence):
     """Scores a pair by the length of its longest common subsequence, divided by the length of one text; symmetric.
 
-    1.0 = all of the longer text, or of the shorter one by the option; 0.0 = no character in common. Each score is one
-    division of integers.
+    1.0 = the subsequence is all of the longer text, or of the shorter one, depending on the option; 0.0 = no character
+    in common. Each score is one division of integers.
     """
 
     class Options(ComponentOptions):
@@ -151,14 +151,14 @@ class Lcs(CommonSubsequence):
         return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return the threshold as a share of the text that the score refers to."""
+        """Return the minimum common characters: the threshold times the length of the text that the score refers to."""
         if self.options.relative_to == "shorter":
             return LeastInCommon(of_shorter=threshold)
         return LeastInCommon(of_longer=threshold)
 
 
 def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
-    """Return int64[n_pairs]: the edit distance of each ``a[i]`` and ``b[i]``; long texts use the better cut."""
+    """Return int64[n_pairs]: the edit distance of each ``a[i]`` and ``b[i]``, summed over sections if they are long."""
     distances = np.zeros(len(a), np.int64)
     is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
     short = np.flatnonzero(~is_long)
@@ -174,7 +174,7 @@ def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> I
 
 
 def parts_of(text: str, bounds: Int64s) -> Iterator[str]:
-    """Yield the sections of a text."""
+    """Yield the parts of a text between consecutive bounds."""
     return (text[first:last] for first, last in pairwise(bounds.tolist()))
 
 

@@ -1,4 +1,4 @@
-"""The `jaccard` verifier, and the features of texts as sparse counts, which `cosine` compares too."""
+"""The `jaccard` verifier, and its base class, which counts the features of texts and also serves `cosine`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FeatureOptions(Options):
 
 
 class TextPairs(NamedTuple):
-    """Candidate pairs with the features of their texts; a text of several pairs is split once."""
+    """Candidate pairs with the features of their texts; a text that is in several pairs has one row."""
 
     counts: SparseCounts
     """int64 csr_array[n_texts, n_features]: occurrences of each feature in each text."""
@@ -66,14 +66,14 @@ class FeatureVerifier(ABC):
         return np.concatenate([self.score_features(self._look_at(pairs.take(batch))) for batch in batches])
 
     def _look_at(self, pairs: CandidatePairs) -> TextPairs:
-        """Return the pairs with the features of their texts."""
+        """Count the features of the texts in these pairs."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts = texts_at(self._context.texts, positions)
         counts, keys = count_features(self._split(texts))
         return TextPairs(counts, keys, earlier, later, lambda pair: texts[earlier[pair]] == texts[later[pair]])
 
     def _split(self, texts: Sequence[str]) -> Tokens:
-        """Return all occurrences of features in each text, in order."""
+        """Split each text into its features, in order and with repetitions."""
         if self.options.features == "tokens":
             return self._context.tokenizer.tokenize_batch(texts)
         return char_ngrams(texts, self.options.size)
@@ -90,7 +90,7 @@ class FeatureVerifier(ABC):
 
 
 class Jaccard(FeatureVerifier):
-    """Scores a pair by shared over all distinct features: 1.0 = same set, 0.0 = nothing in common; symmetric.
+    """Scores a pair by shared / distinct features of both texts: 1.0 = same set, 0.0 = none in common; symmetric.
 
     The number and the order of the occurrences of a feature do not matter.
     """
@@ -126,7 +126,7 @@ def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
 
 
 def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
-    """Return the occurrences of each distinct token in each text, and the key of each column's token, rising.
+    """Count each distinct token in each text; return the counts, and the key of the token of each column, rising.
 
     Tokens are identified by their 64-bit hash alone: fewer than one batch in a hundred million has a collision.
     """

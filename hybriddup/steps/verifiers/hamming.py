@@ -1,4 +1,4 @@
-"""The `hamming` verifier: the share of equal fingerprint bits. It ignores the text and is for comparison only."""
+"""The `hamming` verifier: the share of equal fingerprint bits. It ignores the texts; use it only as a baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Hamming:
         self._bits = context.bits
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - nothing to spare
-        """Return float64[n_pairs], ``(bits - hamming_distance) / bits``: one division of integers."""
+        """Return float64[n_pairs]: the scores ``(bits - hamming_distance) / bits``, each one division of integers."""
         n_equal = self._bits - pairs.hamming_distances
         return n_equal / self._bits
 

@@ -1,4 +1,4 @@
-"""Judges: the verifiers of a length band, with their thresholds."""
+"""Judges: they decide the pairs of a length band by one or several verifiers with thresholds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PairJudgement(NamedTuple):
 
     @property
     def accepted(self) -> Bools:
-        """bool[n_pairs]: whether each pair is verified."""
+        """bool[n_pairs]: whether the score of each pair reaches its threshold."""
         return self.scores >= self.thresholds
 
     @property
@@ -39,11 +39,11 @@ class Judge(Protocol):
     """Decides which pairs of a length band are verified."""
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the scores of the pairs and their thresholds."""
+        """Score the pairs; return the scores with the thresholds and verifiers that decide."""
         ...
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return int32[n]: for each length, the largest length of a text with which it could be accepted, inclusive."""
+        """Return int32[n]: for each text length, the largest length of another text in an accepted pair."""
         ...
 
     def least_in_common(self) -> LeastInCommon:
@@ -62,11 +62,11 @@ class SingleJudge:
     threshold: float
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the verifier's scores against its threshold."""
+        """Return the verifier's scores, and its threshold for each pair."""
         return self.judge_by(pairs, np.full(len(pairs), self.threshold, np.float64))
 
     def judge_by(self, pairs: CandidatePairs, thresholds: Float64s) -> PairJudgement:
-        """Return the verifier's scores against a threshold for each pair, float64[n_pairs]."""
+        """Return the verifier's scores, and the given threshold of each pair, float64[n_pairs]."""
         scores = np.asarray(self.verifier.score_pairs(pairs, thresholds), np.float64)
         if scores.shape != thresholds.shape:
             raise PluginError(
@@ -76,11 +76,11 @@ class SingleJudge:
         return PairJudgement(scores, thresholds, np.full(len(pairs), self.index, np.int32))
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the verifier's bound for its threshold."""
+        """Return the largest partner lengths that the verifier computes for its threshold."""
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the verifier's minimum for its threshold; 0 if it has none."""
+        """Return the minimum common characters that the verifier computes for its threshold; 0 if it cannot."""
         method = getattr(self.verifier, "least_in_common", None)
         return LeastInCommon() if method is None else LeastInCommon(*method(self.threshold))
 
@@ -119,7 +119,7 @@ class AllOf(_Combined):
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the minimum of the member that needs most for texts of equal length, because each must accept."""
+        """Return the largest minimum of the members for texts of equal length, because each must accept the pair."""
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
@@ -139,12 +139,12 @@ class AnyOf(_Combined):
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the minimum that all members need, because one of them is enough."""
+        """Return the smallest shares among the members, because one of them is enough."""
         return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 
 def replace_some(judgement: PairJudgement, places: Int64s, other: PairJudgement, chosen: Bools) -> PairJudgement:
-    """Return the judgement with the chosen rows of ``other`` at these places."""
+    """Return a copy of the judgement whose pairs ``places`` are taken from the chosen rows of ``other``."""
     replaced = PairJudgement(judgement.scores.copy(), judgement.thresholds.copy(), judgement.verifiers.copy())
     replaced.scores[places] = other.scores[chosen]
     replaced.thresholds[places] = other.thresholds[chosen]

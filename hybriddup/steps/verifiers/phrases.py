@@ -9,7 +9,7 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MOST_CONTRIBUTIONS = 4
-"""Number of contributions shown, the strongest ones; the others rarely change a decision."""
+"""Number of contributions shown, the strongest first; others rarely change a decision."""
 MOST_DIFFERENCES = 6
 """Largest number of differences of two texts that are listed."""
 SHARES = {
@@ -74,7 +74,7 @@ def amount(weight: float) -> str:
 
 
 def describe_contributions(names: Sequence[str], values: Float64s, added: Float64s) -> list[str]:
-    """Return two lines: the features that raise a score and those that lower it, with the strongest feature first.
+    """Return up to two lines: features that raise a score and features that lower it, each with the strongest first.
 
     Parameters
     ----------
@@ -94,6 +94,6 @@ def describe_contributions(names: Sequence[str], values: Float64s, added: Float6
 
 
 def first_of(differences: list[str]) -> list[str]:
-    """Return the first differences, and a line with the number of others."""
+    """Shorten a list of differences to `MOST_DIFFERENCES`, with a line for the number left out."""
     more = len(differences) - MOST_DIFFERENCES
     return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

@@ -20,16 +20,16 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt32s, UInt64s
 
 LONGEST_EXACT = 8192
-"""Largest length, in code points, of the shorter text of a pair that is not cut. Two texts of it take about 2 ms."""
+"""A pair is cut if its shorter text has more code points than this. Two texts of this length take about 2 ms."""
 SECTION = 1024
 """Smallest length of a section, in code points. The shorter of two sections has up to twice this length; the other one
 has any length."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
-"""Number of characters that identify a place. With random edits of 100,000 Han characters or English letters that leave
-0.83 in common, the cuts lose nothing; with edits that leave 0.74, they lose 0.004."""
+"""Number of characters that identify a place to cut. With random edits of 100,000 Han characters or English letters
+that leave 0.83 in common, the cuts lose nothing; with edits that leave 0.74, they lose 0.004."""
 ONE_IN = 8
-"""One in this many places is examined, chosen by hash: more than a hundred per section."""
+"""One in this many places is examined as a cut, chosen by hash: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 """Odd multipliers of the hash, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)
@@ -47,7 +47,7 @@ class Cut(NamedTuple):
 
 
 def cuts_of(a: UInt32s, b: UInt32s) -> list[Cut]:
-    """Return the possible cuts of two texts, given as code points; the caller uses the one with more in common."""
+    """Return one or two ways to cut two texts, given as code points; the caller uses the one with more in common."""
     first, n_after = equal_ends(a, b)
     a, b = a[first : len(a) - n_after], b[first : len(b) - n_after]
     if is_before(b, a):
@@ -78,7 +78,7 @@ def is_before(a: UInt32s, b: UInt32s) -> bool:
 
 
 def cuts_of_ordered(a: UInt32s, b: UInt32s) -> list[Cut]:
-    """Return the possible cuts of two texts without common ends, given the shorter one first."""
+    """Return one or two ways to cut two texts that have no common prefix or suffix; ``a`` is the shorter one."""
     whole = Cut(np.array([0, len(a)]), np.array([0, len(b)]))
     if len(a) <= LONGEST_EXACT:
         return [whole]
@@ -90,7 +90,7 @@ def cuts_of_ordered(a: UInt32s, b: UInt32s) -> list[Cut]:
 
 
 def cut_evenly(cut: Cut) -> Cut:
-    """Return the cut with sections that are too long in both texts divided into equal parts."""
+    """Divide each section that is too long in both texts into equal parts."""
     bounds_a, bounds_b = [0], [0]
     for (first_a, last_a), (first_b, last_b) in zip(
         pairwise(cut.of_a.tolist()), pairwise(cut.of_b.tolist()), strict=True
@@ -103,7 +103,10 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Return places with the same characters that rise in both texts, int64[n] for each text, as many as possible."""
+    """Match places with the same characters in both texts, as many as possible in the same order.
+
+    Returns their indices in each text, int64[n] and rising.
+    """
     (places_a, hashes_a), (places_b, hashes_b) = rare_places(a), rare_places(b)
     _, in_a, in_b = np.intersect1d(hashes_a, hashes_b, assume_unique=True, return_indices=True)
     order = np.argsort(places_a[in_a])
@@ -113,7 +116,7 @@ def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
 
 
 def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
-    """Return the examined places whose `GRAM` characters occur once in the text, and the hashes of these characters."""
+    """Find the examined places whose `GRAM` characters occur once in a text; return their indices and hashes."""
     hashes = points.astype(np.uint64)
     for step in STEPS:
         hashes = hashes[:-step] * MULTIPLIERS[0] + hashes[step:] * MULTIPLIERS[1]

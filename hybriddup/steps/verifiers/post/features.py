@@ -50,7 +50,7 @@ def pair_features(
     posts
         Normalized posts, or parsed ones.
     earlier, later
-        int64[n_pairs]: places in ``posts``; the features are symmetric in the two posts.
+        int64[n_pairs]: indices into ``posts``; the features are symmetric in the two posts.
     bound
         Pairs that it excludes are not aligned: their features by place are 0.
     """
@@ -84,7 +84,7 @@ def describe_differences(a: str, b: str) -> list[str]:
 
 
 def describe(before: str, after: str, replaced: str) -> str:
-    """Return the line for one difference."""
+    """Describe one difference in a line; ``replaced`` is the label if both posts have words there."""
     if not before or not after:
         return f"added: {after}" if after else f"missing: {before}"
     return f"{replaced}: {before} by {after}"

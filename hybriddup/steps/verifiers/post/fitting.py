@@ -1,4 +1,4 @@
-"""Fits a model to labelled pairs."""
+"""Fits the model of the verifier `post` to labelled pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.steps.verifiers.post.model import PostModel
 
 QUANTILES = (0.02, 0.25, 0.5, 0.75, 0.98)
-"""Quantiles of a feature's values in the pairs at which its curve may bend."""
+"""The curve of a feature may bend at these quantiles of its values."""
 RISING = ("shared", "contained", "covered", "letters_shared", "letters_contained", "goes_on")
 FREE = ("moved", "hashtags_of_one", "length", "source_of_one")
 """Features without a monotone curve. The score never falls with a `RISING` feature, and never rises with the others."""
@@ -28,7 +28,7 @@ PLACES = 4  # decimals of values and contributions
 def fit_to(
     features: Float64s, labels: Bools, precision: float, seed: int, weights: Float64s | None = None
 ) -> PostModel:
-    """Return the model that finds most of the matching pairs at a precision, with its threshold at a score of 0.5.
+    """Fit the model that finds the most matching pairs at a precision; a score of 0.5 is its threshold.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Fit(NamedTuple):
         return np.asarray(pieces(features, self.knots)[0] @ self.steps + self.intercept)
 
     def model(self, threshold: float) -> PostModel:
-        """Return the model with a score of 0.5 at a threshold of the sum, and curves that are 0 on average."""
+        """Convert to a model with curves that are 0 on average, and a score of 0.5 if the sum equals ``threshold``."""
         curves, start, intercept = {}, 0, self.intercept - threshold
         for name, at in zip(FEATURES, self.knots, strict=True):
             steps, means = (array[start : start + len(at) - 1] for array in (self.steps, self.means))
@@ -79,7 +79,7 @@ class Fit(NamedTuple):
 
 
 def fit_curves(features: Float64s, labels: Bools, weights: Float64s) -> Fit:
-    """Return the curves of a logistic model with a penalty on their steps, monotone except for the `FREE` features.
+    """Fit the curves of a logistic model, with a penalty on their steps, and monotone unless the feature is in `FREE`.
 
     scikit-learn has monotone boosting, which without interactions is additive and fits equally well (F1 of 0.82 against
     0.83 on held-out sources), but its curves are step functions. Steps with bounds need only L-BFGS-B (Byrd, Lu,
@@ -106,7 +106,7 @@ def fit_curves(features: Float64s, labels: Bools, weights: Float64s) -> Fit:
 
 
 def bounds_of(name: str) -> tuple[float | None, float | None]:
-    """Return the bounds of the steps of a feature's curve."""
+    """Return the lower and upper bound of the steps in a feature's curve; None = unbounded."""
     if name in FREE:
         return None, None
     return (0.0, None) if name in RISING else (None, 0.0)
@@ -125,7 +125,7 @@ def knots_of(column: Float64s) -> Float64s:
 
 
 def pieces(features: Float64s, knots: list[Float64s]) -> tuple[Float64s, Int64s]:
-    """Return float64[n_pairs, n], the height of each piece from 0.0 to 1.0, and int64[n], the column of its feature."""
+    """Return the heights of the pieces, float64[n_pairs, n] from 0.0 to 1.0, and their features' columns, int64[n]."""
     found = [
         (np.clip((features[:, column] - low) / (high - low), 0.0, 1.0), column)
         for column, at in enumerate(knots)

@@ -63,7 +63,7 @@ class PostModel:
         return cls(float(intercept), curves)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model in the form of a configuration file."""
+        """Return the model as a mapping that a configuration file can contain."""
         return {
             "intercept": self.intercept,
             **{name: [list(p) for p in points] for name, points in self.curves.items()},
@@ -78,9 +78,9 @@ class PostModel:
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Return lines with the features that raise and lower the score of a pair, given float64[n_features].
+        """Describe in lines which features of a pair, float64[n_features], raise and lower its score.
 
-        A shipped model has curves that are 0 on average over its training pairs, so a contribution is relative to an
+        The curves of a shipped model are 0 on average over its training pairs, so a contribution is relative to an
         average pair.
         """
         return describe_contributions(FEATURES, features, self.contributions(features[None])[0])
@@ -93,7 +93,7 @@ class PostModel:
 
     @cached_property
     def _curves(self) -> Curves:
-        """The curves in the form of the kernel."""
+        """The curves as arrays for the kernel."""
         return as_curves([(FEATURES.index(name), points) for name, points in self.curves.items()])
 
     def bound(self, thresholds: Float64s) -> Bound:
@@ -118,7 +118,7 @@ class PostModel:
 
 
 def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
-    """Return curves, given by column and points, in the form of the kernel."""
+    """Convert curves, each given as its column and points, to arrays for the kernel."""
     ordered = sorted(curves)
     offsets = np.cumsum([0, *(len(points) for _, points in ordered)], dtype=np.int64)
     values, added = np.concatenate([np.zeros((0, 2)), *(np.array(points) for _, points in ordered)]).T.copy()
@@ -126,7 +126,7 @@ def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
 
 
 def parse_points(name: str, points: object) -> Points:
-    """Return the points of a curve; raise ValueError if they are invalid."""
+    """Parse the points of the curve ``name``; raise ValueError if they are invalid."""
     if not isinstance(points, (list, tuple)) or not points or not all(map(is_point, points)):
         raise ValueError(f"{name} must be a list of points [value, contribution]; got {points!r}")
     parsed = tuple((float(value), float(added)) for value, added in points)

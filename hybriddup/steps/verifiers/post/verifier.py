@@ -1,4 +1,4 @@
-"""The `post` verifier itself: scores pairs of normalized posts by rules and a model."""
+"""The `post` verifier: scores pairs of normalized posts by rules and a model."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SMALLEST_SLICE = 512
 """Smallest number of pairs per thread. Each slice parses its posts again: parsing all posts first would save that time,
 but cost as much, because they no longer fit into the CPU cache when they are compared."""
 CHARACTERS_TOGETHER = 2**17
-"""Characters of the texts of pairs that are compared together; their parsed posts then fit into the CPU cache."""
+"""Pairs are compared in batches of about this many characters, so that the parsed posts fit into the CPU cache."""
 MAX_POOLED_PAIRS = 1024
-"""Largest number of pairs of a call that runs in one thread and reuses the parsed posts of earlier calls."""
+"""A call with at most this many pairs runs in one thread and reuses the parsed posts of earlier calls."""
 LEAST_CONTAINED = 0.7
 """Smallest share of the characters of the shorter text that the other one must have, in any order. With less the score
 is 0, which excludes most pairs early."""
 COMMENT = 5.0
-"""Smallest weight of own words next to a quote that make a new post: five Han characters, or four English words."""
+"""Words next to a quote make a new post if they weigh at least this: five Han characters, or four English words."""
 LITTLE = 8.0
-"""Weight of words below which a different link, mention, flag or source makes a different post."""
+"""If the words of a post weigh less than this, another link, mention, flag or source makes a different post."""
 CUT_OFF = 3.0
-"""Smallest weight of a post that is cut off and matches every post that begins with it."""
+"""A post that is cut off matches every post that begins with it if it weighs at least this."""
 
 
 class Post:
@@ -125,7 +125,7 @@ class Post:
         return by_rules(self.model.scores(features), features)
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
-        """Return lines with the differences of a pair, and with the rule or the features that determine its score."""
+        """Describe in lines the differences of a pair, and the rule or the features that determine its score."""
         positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
         posts = texts_at(self._context.posts, positions)
         differences = describe_differences(*posts) or ["no word differs"]
@@ -137,7 +137,7 @@ class Post:
         return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
 
     def rules_on(self, features: Float64s) -> list[str]:
-        """Return the rule that overrides the model for a pair, if there is one, as a list of one line."""
+        """Describe the first rule that overrides the model for a pair, in a list of one line; empty if none does."""
         return [f"the score is {score:g}: {reason}" for applies, score, reason in rules(features) if applies[0]][:1]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
@@ -150,7 +150,7 @@ class Post:
 
 
 def rules(features: Float64s) -> list[tuple[Bools, float, str]]:
-    """Return the rules, by priority: bool[n_pairs] of the pairs to which each applies, the score, and the reason.
+    """Return the rules in order of priority, each as bool[n_pairs] (whether it applies), a score and the reason.
 
     In a labelled sample, 264 of 279 pairs with different numbers are different posts; serial numbers do not count.
     """
@@ -183,7 +183,7 @@ def by_rules(scores: Float64s, features: Float64s) -> Float64s:
 
 
 def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
-    """Return float64[n_pairs]: the share of the characters of the shorter text that the other has, in any order.
+    """Return float64[n_pairs]: the share of the shorter text's characters that the other text has, in any order.
 
     A result below `LEAST_CONTAINED` may be any number below it.
     """
