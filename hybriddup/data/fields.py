@@ -1,7 +1,8 @@
 """Looks up fields of posts, as named by `--text-field` and similar options: by name, by path, or several as one text.
 
-A field with exactly this name has priority. Otherwise ``user.id`` is the field ``id`` of the object in the field ``user``, ``title + body``
-is the text of both fields, joined by a newline, and ``full_text | text`` is the first of the two that is not empty.
+A field with exactly this name has priority. Otherwise ``user.id`` is the field ``id`` of the object in the field
+``user``, ``title + body`` is the text of both fields, joined by a newline, and ``full_text | text`` is the first of the
+two that is not empty.
 """
 
 from __future__ import annotations

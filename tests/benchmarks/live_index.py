@@ -165,8 +165,8 @@ def fill(index: LiveIndex, n_posts: int, windows: float, sample: Sample) -> tupl
 
 def add(index: LiveIndex, texts: Batch, n_posts: int) -> None:
     """Add texts, all of them kept, and let as many of the oldest go as are more than a window's."""
-    index.add(texts, np.ones(len(texts.prints), np.bool_))
-    index.forget_before(int(texts.prints.positions[-1]) + 1 - n_posts)
+    index.add(texts, np.ones(len(texts), np.bool_))
+    index.forget_before(int(texts.positions[-1]) + 1 - n_posts)
 
 
 def measure(
