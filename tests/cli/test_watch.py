@@ -228,7 +228,7 @@ def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None
         window.add(REPEATED)
     for options, expected in (
         ((), r"the time of the window is \d+ s ahead of the clock.*--rewind"),
-        (("--rewind",), r"the window's time was set back by 7,1\d\d s\n"),
+        (("--rewind",), r"the window's time was set back by [67],\d\d\d s\n"),
         ((), r"1 line: 1 exact\n"),
     ):
         arguments = ["--store", str(tmp_path / "window"), *options]
