@@ -224,16 +224,21 @@ def test_a_wrong_time_moves_the_window_on_by_a_step(start: Start, options: tuple
 
 @pytest.mark.slow
 def test_a_time_that_was_ahead_is_put_back(start: Start, tmp_path: Path) -> None:
+    def said_by_watch(*options: str) -> str:
+        process = start("watch", "--store", str(tmp_path / "window"), *options, stdin=subprocess.PIPE)
+        got, said, _ = finish(process, jsonl({"text": REPEATED}))
+        assert got[0]["decision"] == "duplicate"
+        return said
+
+    began = time.time()
     with Window.open(tmp_path / "window", clock=lambda: time.time() + 7200) as window:
         window.add(REPEATED)
-    for options, expected in (
-        ((), r"the time of the window is \d+ s ahead of the clock.*--rewind"),
-        (("--rewind",), r"the window's time was set back by [67],\d\d\d s\n"),
-        ((), r"1 line: 1 exact\n"),
-    ):
-        arguments = ["--store", str(tmp_path / "window"), *options]
-        got, said, _ = finish(start("watch", *arguments, stdin=subprocess.PIPE), jsonl({"text": REPEATED}))
-        assert (got[0]["decision"], bool(re.search(expected, said, re.DOTALL))) == ("duplicate", True), said
+    assert re.search(r"the time of the window is \d+ s ahead of the clock.*--rewind", said_by_watch(), re.DOTALL)
+    put_back = re.search(r"the window's time was set back by (\d,\d\d\d) s\n", said_by_watch("--rewind"))
+    passed = time.time() - began  # a machine with much to do may take minutes for the first window
+    assert put_back
+    assert 7199 - passed <= int(put_back[1].replace(",", "")) <= 7200
+    assert "1 line: 1 exact\n" in said_by_watch()
 
 
 def test_a_store_is_not_shared(start: Start) -> None:
