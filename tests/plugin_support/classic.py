@@ -7,10 +7,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pytest
 
+import hybriddup
 from hybriddup.data.records import UInt64s
+from hybriddup.errors import WindowError
 from hybriddup.shared_windows import Keyed, SharedStore, entry_type
 from hybriddup.steps.blocks.pigeonhole import Blocks
+from hybriddup.testing.contract import require
 from hybriddup.testing.window_posts import CONFIG
 
 DISTANCE = 3
@@ -49,6 +53,25 @@ def joined(blocks: Sequence[tuple[int, int]]) -> int:
         whole |= block << place
         place += size
     return whole
+
+
+def kept_posts(url: str, shape: tuple[int, int]) -> list[tuple[int, int, int]]:
+    """Add texts to a new window, some of which it removes; return fingerprint, position and length of each kept one."""
+    with hybriddup.Window.open(url, config=config_of(shape)) as window:
+        decisions = window.add_many(TEXTS)
+    kept = [(text, one.position) for text, one in zip(TEXTS, decisions, strict=True) if one.kept]
+    require(len(kept) < len(TEXTS), "some of the texts repeat others", kept)
+    prints = hybriddup.fingerprint([text for text, _ in kept], config=config_of(shape))[:, 0].tolist()
+    return [(fingerprint, position, len(text)) for fingerprint, (text, position) in zip(prints, kept, strict=True)]
+
+
+def check_other_blocks_are_refused(url: str) -> None:
+    """Fail unless a window refuses other blocks than its own: neither would see the fingerprints of the other."""
+    hybriddup.Window.open(url, config=config_of((4, 1))).close()
+    other = config_of((5, 2))
+    for config in other, other | {"blocks": {"use": "shingles"}}:
+        with pytest.raises(WindowError, match="segments of 16:16:16:16 bits"):
+            hybriddup.Window.open(url, config=config)
 
 
 SHORT_POSTS = {

@@ -2,8 +2,7 @@
 
 The key of a row has 13 bytes: a block of the fingerprint, the *segment*, in 4 bytes; the number of the table in 1; the
 fingerprint in 8; each with the highest byte first. A cell is a post: its column is ``b:`` and the position in 8 bytes,
-its value the length in 4. Fingerprints within three bits of each other have one of four blocks in common, so that a
-scan of its segment and table finds them (Manku, Jain and Das Sarma 2007).
+its value the length in 4. Together they are a cell of `hybriddup.shared_windows.classic`.
 
 The rows are in a column family of their own, which HBase stores and scans without the other rows of the window. Each
 post has cells of its own, so that posts enter and leave without regard to others. HBase drops them in time.
@@ -13,14 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, UInt64s
-from hybriddup.shared_windows import Entries, Keyed, entry_type
+from hybriddup.data.records import UInt64s
+from hybriddup.shared_windows import Entries, Keyed
+from hybriddup.shared_windows.classic import CELL, cells_of, entries_of
 from hybriddup.shared_windows.packing import refusing_damage
 from hybriddup_hbase.table import Place, Table
 
 FAMILY = b"b:"
-CELL = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
-"""The end of a row key, the end of a column, and the value."""
 
 
 class Tables:
@@ -37,11 +35,11 @@ class Tables:
 
     def enter(self, texts: Keyed) -> None:
         """Add posts to the rows of their fingerprints."""
-        self._table.put(cells_of(texts))
+        self._table.put(places_of(texts))
 
     def leave(self, texts: Keyed) -> None:
         """Remove posts from the rows of their fingerprints."""
-        self._table.delete(list(cells_of(texts)))
+        self._table.delete(list(places_of(texts)))
 
     remove = leave
 
@@ -54,24 +52,16 @@ class Tables:
             if any(len(cell) != CELL.itemsize for some in cells for cell in some):
                 raise ValueError
         packed = np.frombuffer(b"".join(cell for some in cells for cell in some), CELL)
-        entries = np.zeros(len(packed), entry_type(1))
-        entries["bits"][:, 0] = packed["bits"]
-        for name in ("position", "length"):
-            entries[name] = packed[name]
-        return Entries(np.array(list(map(len, cells)), np.int64), entries)
+        return entries_of(np.array(list(map(len, cells)), np.int64), packed)
 
 
-def cells_of(texts: Keyed) -> dict[Place, bytes]:
-    """Return the cells of posts."""
-    rows, columns = np.nonzero(texts.keys != NO_KEY)
-    cells = np.zeros(len(rows), CELL)
-    cells["bits"] = texts.entries["bits"][rows, 0]
-    for name in ("position", "length"):
-        cells[name] = texts.entries[name][rows]
+def places_of(texts: Keyed) -> dict[Place, bytes]:
+    """Return the value of each cell of posts, by its row and column."""
+    keys, cells = cells_of(texts)
     packed, size = cells.tobytes(), CELL.itemsize
     return {
         Place(prefix + packed[at : at + 8], FAMILY + packed[at + 8 : at + 16]): packed[at + 16 : at + size]
-        for prefix, at in zip(prefixes_of(texts.keys[rows, columns]), range(0, len(packed), size), strict=True)
+        for prefix, at in zip(prefixes_of(keys), range(0, len(packed), size), strict=True)
     }
 
 

@@ -9,8 +9,9 @@ import pytest
 from hybriddup_hbase.opening import address_of, open_store
 from plugin_support.classic import (
     SHAPES,
-    TEXTS,
+    check_other_blocks_are_refused,
     config_of,
+    kept_posts,
     near_pairs,
     pairs_in_store,
     planted_fingerprints,
@@ -19,7 +20,7 @@ from plugin_support.classic import (
 from servers import HBase
 
 import hybriddup
-from hybriddup.errors import StoreError, WindowError
+from hybriddup.errors import StoreError
 from hybriddup.shared_windows import Needs
 
 
@@ -27,15 +28,11 @@ from hybriddup.shared_windows import Needs
 def test_a_plain_client_reads_a_row_for_each_table_and_fingerprint(servers: HBase, shape: tuple[int, int]) -> None:
     """Exactly those of the kept posts, byte by byte: a segment, the number of the table, and the fingerprint."""
     name = f"classic{shape[0]}"
-    with hybriddup.Window.open(servers.url(name), config=config_of(shape)) as window:
-        kept = [(text, one.position) for text, one in zip(TEXTS, window.add_many(TEXTS), strict=True) if one.kept]
     expected: dict[bytes, dict[bytes, bytes]] = {}
-    prints = hybriddup.fingerprint([text for text, _ in kept], config=config_of(shape))[:, 0].tolist()
-    for fingerprint, (text, position) in zip(prints, kept, strict=True):
+    for fingerprint, position, length in kept_posts(servers.url(name), shape):
         for table, segment in enumerate(segments_of(fingerprint, *shape)):
             key = segment.to_bytes(4, "big") + bytes([table]) + fingerprint.to_bytes(8, "big")
-            expected.setdefault(key, {})[b"b:" + position.to_bytes(8, "big")] = len(text).to_bytes(4, "big")
-    assert len(kept) < len(TEXTS)
+            expected.setdefault(key, {})[b"b:" + position.to_bytes(8, "big")] = length.to_bytes(4, "big")
     with closing(happybase.Connection("127.0.0.1", servers.port)) as connection:
         assert dict(connection.table(name).scan(columns=[b"b"])) == expected
         key = next(iter(expected))
@@ -64,12 +61,7 @@ def test_ten_scans_of_two_blocks_find_every_pair(servers: HBase) -> None:
 
 
 def test_other_blocks_than_those_of_the_window_are_refused(servers: HBase) -> None:
-    """Neither would see the fingerprints of the other."""
-    hybriddup.Window.open(servers.url("blocks"), config=config_of((4, 1))).close()
-    other = config_of((5, 2))
-    for config in other, other | {"blocks": {"use": "shingles"}}:
-        with pytest.raises(WindowError, match="segments of 16:16:16:16 bits"):
-            hybriddup.Window.open(servers.url("blocks"), config=config)
+    check_other_blocks_are_refused(servers.url("blocks"))
 
 
 def test_a_table_without_the_family_of_the_rows_is_refused(servers: HBase) -> None:

@@ -1,9 +1,8 @@
 """The classic tables of a window in Redis: for each block of a fingerprint, a set per value with all fingerprints.
 
 The key of a set is ``{window:number}t``, the number of the table, a colon, and the value of the block, its *segment*,
-in hexadecimal digits, such as ``{news:0}t2:9fa3``. A member is the fingerprint, the position of the post and its
-length, in 8, 8 and 4 bytes with the highest byte first. Fingerprints within three bits of each other have one of four
-blocks in common, and so a set (Manku, Jain and Das Sarma 2007).
+in hexadecimal digits, such as ``{news:0}t2:9fa3``. A member is a cell of `hybriddup.shared_windows.classic`: the
+fingerprint, the position of the post and its length, in 8, 8 and 4 bytes with the highest byte first.
 
 Each post has members of its own. So posts enter and leave sets without regard to others, by plain commands. Members of
 posts that are too old are removed by clients that read them, and sets expire when nothing was added for a while.
@@ -12,18 +11,17 @@ posts that are too old are removed by clients that read them, and sets expire wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybriddup.data.records import NO_KEY, UInt64s
-from hybriddup.shared_windows import Entries, Keyed, Needs, entry_type
+from hybriddup.data.records import UInt64s
+from hybriddup.shared_windows import Entries, Keyed, Needs
 from hybriddup.shared_windows.candidates import stable_order
+from hybriddup.shared_windows.classic import CELL, cells_of, entries_of
 from hybriddup.shared_windows.packing import mix_keys
 from hybriddup_redis.calls import KeyedCall, Keys, RunInTurn, parts_of
 
-MEMBER = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
 READ_AT_ONCE = 64
 """Sets per call of a script: with 50 million posts, a set of a 16-bit block has some 800 members."""
 
@@ -53,8 +51,8 @@ class Tables:
 
         ``oldest`` is the position before which posts are of no use.
         """
-        added, members = members_of(texts)
-        adding = self._sets(added).calls("ADD", parts_of(members.tobytes(), MEMBER.itemsize), first=(self._ttl,))
+        added, members = cells_of(texts)
+        adding = self._sets(added).calls("ADD", parts_of(members.tobytes(), CELL.itemsize), first=(self._ttl,))
         counts, found = self._read(keys, adding.calls)
         if (is_old := found["position"] < oldest).any():
             self._remove(np.repeat(keys, counts)[is_old], found[is_old])
@@ -66,7 +64,7 @@ class Tables:
 
     def leave(self, texts: Keyed, *after: KeyedCall) -> None:
         """Remove posts from their sets, then run other calls."""
-        self._remove(*members_of(texts), *after)
+        self._remove(*cells_of(texts), *after)
 
     def _read(self, keys: UInt64s, before: Sequence[KeyedCall] = ()) -> tuple[NDArray[np.int64], NDArray[np.void]]:
         """Return the number of members of each set, and all members, set after set; other calls run before."""
@@ -74,11 +72,11 @@ class Tables:
         _, answers = self._run_in_turn(before, reading.calls)
         sizes = [np.frombuffer(counts, "<u4") for counts, _ in answers]
         rows = np.concatenate([np.zeros(0, np.int64), *map(np.repeat, reading.places, sizes)])
-        found = np.frombuffer(b"".join(members for _, members in answers), MEMBER)
+        found = np.frombuffer(b"".join(members for _, members in answers), CELL)
         return np.bincount(rows, minlength=len(keys)), found[stable_order(rows, len(keys))]
 
     def _remove(self, keys: UInt64s, members: NDArray[np.void], *after: KeyedCall) -> None:
-        removing = self._sets(keys).calls("REMOVE", parts_of(members.tobytes(), MEMBER.itemsize))
+        removing = self._sets(keys).calls("REMOVE", parts_of(members.tobytes(), CELL.itemsize))
         self._run_in_turn(removing.calls, after)
 
     def _sets(self, keys: UInt64s) -> Keys:
@@ -87,22 +85,3 @@ class Tables:
         rows = zip(partitions.tolist(), (keys & np.uint64(255)).tolist(), (keys >> np.uint64(8)).tolist(), strict=True)
         names = [b"%s%d:%0*x" % (self._begins[at], table, self._digits[table], segment) for at, table, segment in rows]
         return Keys(partitions, names)
-
-
-def members_of(texts: Keyed) -> tuple[UInt64s, NDArray[np.void]]:
-    """Return the keys of posts, and for each key the member of its set."""
-    rows, columns = np.nonzero(texts.keys != NO_KEY)
-    members = np.zeros(len(rows), MEMBER)
-    members["bits"] = texts.entries["bits"][rows, 0]
-    for name in ("position", "length"):
-        members[name] = texts.entries[name][rows]
-    return texts.keys[rows, columns], members
-
-
-def entries_of(counts: NDArray[Any], members: NDArray[np.void]) -> Entries:
-    """Return the members of sets as entries of buckets."""
-    entries = np.zeros(len(members), entry_type(1))
-    entries["bits"][:, 0] = members["bits"]
-    for name in ("position", "length"):
-        entries[name] = members[name]
-    return Entries(counts.astype(np.int64), entries)

@@ -7,8 +7,8 @@ from hybriddup_redis.addresses import place_of
 from hybriddup_redis.opening import open_store
 from plugin_support.classic import (
     SHAPES,
-    TEXTS,
-    config_of,
+    check_other_blocks_are_refused,
+    kept_posts,
     near_pairs,
     pairs_in_store,
     planted_fingerprints,
@@ -16,8 +16,6 @@ from plugin_support.classic import (
 )
 from servers import Server, sets_of
 
-import hybriddup
-from hybriddup.errors import WindowError
 from hybriddup.shared_windows import Needs
 
 
@@ -25,16 +23,12 @@ from hybriddup.shared_windows import Needs
 def test_a_plain_client_reads_a_set_for_each_table_and_block(server: Server, shape: tuple[int, int]) -> None:
     """Exactly the fingerprints of the kept posts, byte by byte, and of no other post."""
     name = f"classic{shape[0]}"
-    with hybriddup.Window.open(server.url(name), config=config_of(shape)) as window:
-        kept = [(text, one.position) for text, one in zip(TEXTS, window.add_many(TEXTS), strict=True) if one.kept]
     expected: dict[bytes, set[bytes]] = {}
-    prints = hybriddup.fingerprint([text for text, _ in kept], config=config_of(shape))[:, 0].tolist()
-    for fingerprint, (text, position) in zip(prints, kept, strict=True):
-        member = fingerprint.to_bytes(8, "big") + position.to_bytes(8, "big") + len(text).to_bytes(4, "big")
+    for fingerprint, position, length in kept_posts(server.url(name), shape):
+        member = fingerprint.to_bytes(8, "big") + position.to_bytes(8, "big") + length.to_bytes(4, "big")
         for table, segment in enumerate(segments_of(fingerprint, *shape)):
             key = f"{{{name}:0}}t{table}:{segment:0{4 if shape == (4, 1) else 7}x}".encode()
             expected.setdefault(key, set()).add(member)
-    assert len(kept) < len(TEXTS)
     assert sets_of(server, name) == expected
 
 
@@ -54,9 +48,4 @@ def test_every_pair_within_three_bits_is_found(server: Server, shape: tuple[int,
 
 
 def test_other_blocks_than_those_of_the_window_are_refused(server: Server) -> None:
-    """Neither would see the fingerprints of the other."""
-    hybriddup.Window.open(server.url("blocks"), config=config_of((4, 1))).close()
-    other = config_of((5, 2))
-    for config in other, other | {"blocks": {"use": "shingles"}}:
-        with pytest.raises(WindowError, match="segments of 16:16:16:16 bits"):
-            hybriddup.Window.open(server.url("blocks"), config=config)
+    check_other_blocks_are_refused(server.url("blocks"))

@@ -1,0 +1,36 @@
+"""The classic layout of 64-bit fingerprints in a store: posts under segments of their fingerprints, as plain cells.
+
+A key is a block of the fingerprint, the *segment*, above a byte with the number of the table. Fingerprints within three
+bits of each other have one of four blocks in common (Manku, Jain and Das Sarma 2007). Cells have no padding and the
+highest byte first, so that other programs can read them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybriddup.data.records import NO_KEY, Int64s, UInt64s
+from hybriddup.shared_windows.store import Entries, Keyed, entry_type
+
+CELL = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
+"""Fingerprint, position and length of a post, 20 bytes."""
+
+
+def cells_of(texts: Keyed) -> tuple[UInt64s, NDArray[np.void]]:
+    """Return the keys of posts, uint64[n], and for each key the `CELL` of its post."""
+    rows, columns = np.nonzero(texts.keys != NO_KEY)
+    cells = np.zeros(len(rows), CELL)
+    cells["bits"] = texts.entries["bits"][rows, 0]
+    for name in ("position", "length"):
+        cells[name] = texts.entries[name][rows]
+    return texts.keys[rows, columns], cells
+
+
+def entries_of(counts: Int64s, cells: NDArray[np.void]) -> Entries:
+    """Convert cells to entries of buckets; ``counts`` int64[n_keys] is the number of cells under each key."""
+    entries = np.zeros(len(cells), entry_type(1))
+    entries["bits"][:, 0] = cells["bits"]
+    for name in ("position", "length"):
+        entries[name] = cells[name]
+    return Entries(counts, entries)
