@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import AtomicType, DoubleType, FloatType, StringType, StructField
+from pyspark.sql.types import AtomicType, StringType, StructField
 
 from hybriddup.config.settings import KeepHighest, KeepRule
 from hybriddup.errors import InputError
@@ -85,22 +85,6 @@ class Fields:
                 yield f"column {name!r} has {types[name].simpleString()}, not strings; name another."
             elif not isinstance(types[name], AtomicType):
                 yield f"column {name!r} has {types[name].simpleString()}; choose a column of plain values."
-
-
-def scope_of(posts: DataFrame, names: Sequence[str]) -> Column:
-    """Return the expression for the scope of a post: a hash of its values; posts without any value share a scope.
-
-    As in a run on one machine, null, NaN, blank text and the text "nan" are no values.
-    """
-    types = {column.name: column.dataType for column in posts.schema.fields}
-
-    def value(name: str) -> Column:
-        column, kind = named(name), types[name]
-        if isinstance(kind, StringType):
-            return sf.when(~sf.lower(sf.trim(column)).isin("", "nan"), column)
-        return sf.when(~sf.isnan(column), column) if isinstance(kind, (FloatType, DoubleType)) else column
-
-    return sf.xxhash64(*map(value, names))
 
 
 def highest_fields(rules: Sequence[KeepRule]) -> list[str]:

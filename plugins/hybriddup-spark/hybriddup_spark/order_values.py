@@ -25,6 +25,8 @@ VALUE = "high double, low double, time double"
 """Type of a value parsed from text: a number as ``high + low``, or a time; null if it is neither."""
 WHOLE_NUMBER = r"^[+-]?[0-9]{1,38}$"
 """Ids that are compared as numbers: Spark's decimals have 38 digits."""
+NO_VALUE = r"(?U)^[\s\x1c-\x1f]*((?i)nan)?[\s\x1c-\x1f]*$"
+"""Text without a value, as `hybriddup.data.fields.has_no_value` decides: white space, and perhaps "nan"."""
 
 
 @dataclass(frozen=True)
@@ -111,3 +113,15 @@ def order_of_ids(posts: DataFrame, name: str) -> list[Column]:
     if not isinstance(types[name], StringType):
         return [column]
     return [sf.when(column.rlike(WHOLE_NUMBER), column.cast("decimal(38,0)")), column]
+
+
+def scope_of(posts: DataFrame, names: Sequence[str]) -> Column:
+    """Return the expression for the scope of a post: a hash of its values; posts without any value share a scope."""
+    types = {field.name: field.dataType for field in posts.schema.fields}
+
+    def value(name: str) -> Column:
+        if isinstance(types[name], StringType):
+            return sf.when(~named(name).rlike(NO_VALUE), named(name))
+        return _native(name, types[name])
+
+    return sf.xxhash64(*map(value, names))

@@ -25,9 +25,9 @@ from hybriddup.run.components import Components
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup_spark.blocks import mapped
 from hybriddup_spark.evidence import POSITION, marked_posts, removed_posts
-from hybriddup_spark.fields import Fields, named, scope_of
+from hybriddup_spark.fields import Fields, named
 from hybriddup_spark.making import Maker
-from hybriddup_spark.order_values import OrderColumn
+from hybriddup_spark.order_values import OrderColumn, scope_of
 from hybriddup_spark.ordering import NUMBER, first_positions, in_order, split_bad
 from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import preparer

@@ -99,7 +99,9 @@ def test_what_is_written_is_there_once(session: SparkSession, tmp_path: Path) ->
         result.write(str(tmp_path / "out"))
 
 
-@pytest.mark.parametrize("values", [["ann", "bo", "", " nan ", None], [1.5, 2.0, float("nan"), None]], ids=str)
+@pytest.mark.parametrize(
+    "values", [["ann", "bo", "", " nan ", None, "\t\u3000", "NaN\x1f"], [1.5, 2.0, float("nan"), None]], ids=str
+)
 def test_posts_repeat_only_posts_of_their_scope_and_marks_equal_those_of_a_run(
     session: SparkSession, posts: list[dict[str, Any]], values: list[Any], tmp_path: Path
 ) -> None:
