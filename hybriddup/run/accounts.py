@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -165,9 +166,4 @@ def _counted(
 
 def accounts_table(pairs: Sequence[AccountPair]) -> Table:
     """Return pairs of accounts as a table."""
-
-    def rows() -> Iterator[tuple[Any, ...]]:
-        for one in pairs:
-            yield one.account_a, one.account_b, one.n_pairs, one.n_texts, one.first_seen, one.last_seen
-
-    return Table(COLUMNS, rows())
+    return Table(COLUMNS, map(attrgetter(*COLUMNS), pairs))
