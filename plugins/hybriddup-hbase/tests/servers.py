@@ -105,6 +105,8 @@ class HBase:
             "hbase.thrift.info.port": -1,
             "hbase.thrift.server.socket.read.timeout": 600_000,
             "hbase.regionserver.handler.count": 10,
+            # otherwise each family of each table takes 2 MB of the heap, and the tests make a hundred tables
+            "hbase.hregion.memstore.mslab.enabled": "false",
             "hbase.master.wait.on.regionservers.mintostart": self.n,
         }
 
