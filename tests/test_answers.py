@@ -131,15 +131,18 @@ def test_a_higher_threshold_needs_no_new_run() -> None:
     assert result.rethreshold(0.7).rethreshold(0.9).kept == [0, 1, 2]
 
 
+EITHER = {"any": [{"use": "edit", "threshold": 0.9}, {"use": "post", "threshold": 0.5}]}
+
+
 @pytest.mark.parametrize(
     ("config", "threshold", "message"),
     [
         ("posts", 0.3, "from 0.5, the lowest of this run"),
         ("posts", 1.1, "to 1.0; got 1.1"),
-        ("sms", 0.9, "several verifiers judge together"),
+        ({"lengths": [{"verifier": EITHER}]}, 0.9, "several verifiers judge together"),
     ],
 )
-def test_a_threshold_that_scores_cannot_answer_is_refused(config: str, threshold: float, message: str) -> None:
+def test_a_threshold_that_scores_cannot_answer_is_refused(config: Any, threshold: float, message: str) -> None:
     with pytest.raises(hybriddup.InputError, match=message):
         hybriddup.dedupe(POSTS, config=config).rethreshold(threshold)
 

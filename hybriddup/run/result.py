@@ -208,7 +208,7 @@ class Result:
         >>> import hybriddup
         >>> posts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "明天下雨吗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
         >>> result = hybriddup.dedupe(posts)
-        >>> result.kept, result.rethreshold(0.7).kept, result.rethreshold(0.99).kept
+        >>> result.kept, result.rethreshold(0.6).kept, result.rethreshold(0.99).kept
         ([0, 1], [0, 1], [0, 1, 2])
         """
         lengths = self._origin.settings.lengths

@@ -203,7 +203,7 @@ def test_a_run_goes_by_the_threshold(run: Run, tmp_path: Path) -> None:
     strict = run("dedupe", name, "--threshold", "0.999", "-o", "-")
     assert (strict.code, strict.out.count("\n")) == (0, 3)
     assert (
-        "note: --threshold: up to 4 characters: post 0.999; up to 8 characters: post 0.999; longer: post 0.999.\n"
+        "note: --threshold: up to 4 characters: post 0.999; up to 15 characters: post 0.999; longer: post 0.999.\n"
         in strict.err
     )
     run("dedupe", name, "--threshold", "0.3", "-o", "-", "--removed", "removed.jsonl", "--summary", "summary.json")

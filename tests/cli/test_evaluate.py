@@ -31,7 +31,7 @@ def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
     assert (decision["n_found"], decision["n_right"], decision["n_wanted"]) == (4, 2, 3)
     assert (decision["precision"], decision["recall"]) == (0.5, 2 / 3)
     assert (evaluation["missed"], evaluation["mistaken"]) == ([2], [3, 5])
-    assert {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]} == {"0-4": 2, "5-8": 0, "9-": 4}
+    assert {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]} == {"0-4": 2, "5-15": 3, "16-": 1}
     for band in [evaluation["total"], *evaluation["bands"]]:
         assert band["stage_1"]["n_right"] >= band["decision"]["n_right"]
 
@@ -69,7 +69,7 @@ def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
         ("好的", "好的", 0),
     ]
     assert all(at["score"] is None for at in wrong)
-    assert wrong[0]["threshold"] == 0.5
+    assert wrong[0]["threshold"] == 0.6
     assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 2
     assert "is also an input" in failed(run, "evaluate", file, "--wrong", file, "--force")
 

@@ -40,10 +40,14 @@ def test_posts_is_the_defaults() -> None:
 
 
 def test_weibo_adds_to_posts_what_is_particular_to_weibo(manager: PluginManager) -> None:
-    """As its file says: what the platform leaves in a text, and no band for five to eight characters."""
+    """As its file says: what the platform leaves in a text, no band for five to fifteen characters, and a threshold."""
     posts, weibo = load_settings("posts", manager).to_dict(), load_settings("weibo", manager).to_dict()
     assert weibo.pop("normalizer") == posts.pop("normalizer") | {"residue": "drop"}
-    assert posts["lengths"].pop(1)["up_to"] == 8
+    assert posts["lengths"].pop(1)["up_to"] == 15
+    assert (weibo["lengths"][1]["verifier"].pop("threshold"), posts["lengths"][1]["verifier"].pop("threshold")) == (
+        0.45,
+        0.5,
+    )
     assert weibo == posts
 
 

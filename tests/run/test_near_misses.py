@@ -42,7 +42,7 @@ def test_near_misses_are_the_kept_pairs_with_the_best_scores_under_the_threshold
 
 def test_near_misses_have_the_posts_as_they_were_read() -> None:
     """With their ids, though nothing was removed between them."""
-    result = hybriddup.dedupe(POSTS, config="weibo")
+    result = hybriddup.dedupe(POSTS, config=plain())
     miss = result.near_misses(1)[0]
     assert (POSTS[miss.row]["id"], POSTS[miss.row]["text"]) == (miss.id, miss.text)
     assert (POSTS[miss.earlier_row]["id"], POSTS[miss.earlier_row]["text"]) == (miss.earlier_id, miss.earlier_text)

@@ -139,8 +139,8 @@ def test_metrics_are_those_of_prometheus() -> None:
     samples = samples_of(answers_to(*requests)[-1].text)
     assert samples["hybriddup_posts_total",] == 3
     assert samples["hybriddup_repeated_ids_total",] == 1
-    assert samples["hybriddup_decisions_total", "9-", "near"] == 1
-    assert samples["hybriddup_decisions_total", "9-", "kept"] == 1
+    assert samples["hybriddup_decisions_total", "16-", "near"] == 1
+    assert samples["hybriddup_decisions_total", "16-", "kept"] == 1
     assert samples["hybriddup_decisions_total", "0-4", "kept"] == 1
     assert samples["hybriddup_requests_refused_total", "invalid_post"] == 1
     assert samples["hybriddup_request_seconds_count", "/v1/posts", "200", "POST"] == 2
