@@ -9,7 +9,8 @@ import errno
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -67,26 +68,57 @@ class LongCommand(GroupedCommand):
         return work_beside(work)
 
 
+class Own(NamedTuple):
+    """A subcommand of hybriddup: the function of its name in the module of its name, which also has its epilog."""
+
+    cls: type[TyperCommand]
+    short_help: str
+
+
+OWN = {
+    "dedupe": Own(LongCommand, "Remove repeated posts from files."),
+    "watch": Own(LongCommand, "Decide posts from a stream, line by line."),
+    "explain": Own(LongCommand, "Show why two texts match or not."),
+    "evaluate": Own(LongCommand, "Measure precision and recall on labeled pairs."),
+    "tune": Own(LongCommand, "Fit a configuration to labeled pairs."),
+    "learn": Own(LongCommand, "Learn a recipe from posts, for runs and windows to share."),
+    "accounts": Own(LongCommand, "Find accounts that post the same text within a given time."),
+    "plan": Own(LongCommand, "Compare block indexes for a number of posts."),
+    "warm-up": Own(LongCommand, "Compile the kernels before the first run."),
+    "serve": Own(GroupedCommand, "Decide posts over HTTP."),
+    "label": Own(GroupedCommand, "Label pairs of your own posts, for tune."),
+    "plugins": Own(TyperCommand, "List plugins and their components."),
+    "config": Own(TyperCommand, "Print and check configurations."),
+}
+"""The subcommands by name, in the order of ``--help``. ``config`` is a group of its own."""
+
+
 class Commands(TyperGroup):
-    """The subcommands of hybriddup and its plugins."""
+    """The subcommands of hybriddup and its plugins. Only those that are used are built, which takes most of a start."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the subcommands: first hybriddup's own, then the plugins'."""
-        own = list(self.commands)
         try:
-            added = self._plugin_commands(ctx)
+            return [*OWN, *self._plugin_commands(ctx)]
         except HybriddupError as error:
             typer.echo(f"note: commands of plugins are not listed. {error}", err=True)
-            return own
-        return own + [name for name in added if name not in own]
+            return list(OWN)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a subcommand by name; plugins are loaded only if it is not hybriddup's own."""
-        return self.commands.get(cmd_name) or self._plugin_commands(ctx).get(cmd_name)
+        return _own_command(cmd_name) if cmd_name in OWN else self._plugin_commands(ctx).get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each subcommand."""
+        names = self.list_commands(ctx)
+        width = formatter.width - 6 - max(map(len, names))
+        added = {name: self.get_command(ctx, name).get_short_help_str(width) for name in names if name not in OWN}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, OWN[name].short_help if name in OWN else added[name]) for name in names])
 
     def _plugin_commands(self, ctx: Any) -> Mapping[str, Any]:
         if "hybriddup.commands" not in ctx.meta:
-            ctx.meta["hybriddup.commands"] = _load_plugin_commands(set(self.commands))
+            ctx.meta["hybriddup.commands"] = _load_plugin_commands(set(OWN))
         found: Mapping[str, Any] = ctx.meta["hybriddup.commands"]
         return found
 
@@ -110,6 +142,17 @@ class Commands(TyperGroup):
             show(error, debug=ctx.meta.get(options.DEBUG, False))
             raise typer.Exit(options.EXIT_ERROR) from None
         return answer
+
+
+def _own_command(name: str) -> Any:
+    """Build one of hybriddup's own subcommands."""
+    module = import_module(f"hybriddup.cli.{name.replace('-', '_')}")
+    if hasattr(module, "app"):
+        return typer.main.get_group(module.app)
+    built = typer.Typer(add_completion=False, rich_markup_mode=None)
+    own, function = OWN[name], getattr(module, name.replace("-", "_"))
+    built.command(name, cls=own.cls, epilog=getattr(module, "EPILOG", None), short_help=own.short_help)(function)
+    return typer.main.get_command(built)
 
 
 def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:

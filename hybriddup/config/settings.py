@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -23,11 +22,11 @@ from pydantic import (
 )
 
 from hybriddup.config.rules import combined_by, default_limit, setting_faults, setting_warnings
-from hybriddup.steps.options import WRITTEN_FORM
+from hybriddup.steps.options import WRITTEN_FORM, Described
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+class _Section(Described):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain data for YAML or JSON, with the keys of a configuration file in their order."""

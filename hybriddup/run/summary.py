@@ -139,7 +139,7 @@ def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
 def notes_on_markup(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
     """Yield a note on the number of posts whose HTML tags were dropped, if any."""
     drops_markup = any(chosen.to_dict().get("markup") == "drop" for chosen in settings.normalizers)
-    n_with_tags = sum("<" in text and has_tags(text) for text in texts) if drops_markup else 0
+    n_with_tags = sum(map(has_tags, [text for text in texts if "<" in text])) if drops_markup else 0
     if n_with_tags:
         posts = "1 post" if n_with_tags == 1 else f"{n_with_tags:,} posts"
         yield f"HTML tags were dropped from {posts} for comparing; the output has the original text."

@@ -18,8 +18,12 @@ def keys() -> Iterator[tuple[str, str | None]]:
         model = registry.options_model(registered.role, registered.name)
         models += [model] if model is not None else []
     for model in models:
-        for name, field in model.model_fields.items():
-            yield f"{model.__qualname__}.{name}", field.description
+        schema = model.model_json_schema()
+        properties = (
+            schema.get("properties") or schema["$defs"][model.__name__]["properties"] if model.model_fields else {}
+        )
+        for name in model.model_fields:
+            yield f"{model.__qualname__}.{name}", properties[name].get("description")
 
 
 def near(up_to: int | None = None, max_hamming_distance: int = 3) -> LengthBand:

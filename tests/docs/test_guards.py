@@ -17,6 +17,7 @@ import hybriddup
 from hybriddup import testing
 from hybriddup.cli import options
 from hybriddup.cli.app import app
+from hybriddup.cli.commands import OWN
 from hybriddup.config import load_settings
 from hybriddup.config.read import shipped_names
 from hybriddup.config.schema import config_schema
@@ -40,11 +41,14 @@ TEXT = "\n".join(path.read_text("utf-8") for path in [README, *REFERENCE])
 
 def commands(command: Any, name: str = "hybriddup") -> Iterator[tuple[str, Any]]:
     """Every subcommand with its full name."""
-    below = getattr(command, "commands", {})
-    if not below:
+    context = command.make_context(name, [], resilient_parsing=True)
+    if not hasattr(command, "list_commands"):
         yield name, command
-    for word, subcommand in below.items():
-        yield from commands(subcommand, f"{name} {word}")
+        return
+    for word in command.list_commands(context):
+        if name == "hybriddup" and word not in OWN:  # of a plugin
+            continue
+        yield from commands(command.get_command(context, word), f"{name} {word}")
 
 
 PROGRAM = typer.main.get_command(app)

@@ -82,11 +82,12 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
         return True
     if _is_cut(text_a, a, text_b, b) or _is_cut(text_b, b, text_a, a):
         return False
+    places = [run for run in difference.runs if _is_place(difference, run)]
+    if not places:  # the usual case of long texts, whose spans take longest
+        return False
     (first_a, last_a), (first_b, last_b) = _words_of(a, difference.spans_a), _words_of(b, difference.spans_b)
     return any(
-        _is_place(difference, run)
-        for run in difference.runs
-        if run.a[0] <= last_a and first_a < run.a[1] and run.b[0] <= last_b and first_b < run.b[1]
+        run.a[0] <= last_a and first_a < run.a[1] and run.b[0] <= last_b and first_b < run.b[1] for run in places
     )
 
 
