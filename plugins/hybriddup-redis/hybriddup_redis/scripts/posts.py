@@ -36,8 +36,8 @@ local states = {}
 for i = 1, #ARGV - 2 do
   local record = ARGV[i + 2]
   local key = KEYS[i] or string.format('%sr%.0f', ARGV[1], struct.unpack('<I8', record, 6))
-  redis.call('SET', key, record, 'PX', ARGV[2], 'NX')
-  states[i] = redis.call('GETRANGE', key, 0, 0)
+  local is_new = redis.call('SET', key, record, 'PX', ARGV[2], 'NX')
+  states[i] = is_new and string.sub(record, 1, 1) or redis.call('GETRANGE', key, 0, 0)
 end
 return {table.concat(states)}
 """
