@@ -15,7 +15,7 @@
    have seen the earlier post. If it is kept already, it is a match as in 5.
 8. A leading post without remaining matches is kept: its record changes from pending to kept. If it was challenged
    meanwhile, it becomes pending again, reads its buckets again, and continues at 5. If it was given up, it restarts
-   at 1.
+   at 1. A batch also restarts if one of its posts was given up before it was written.
 9. When no post leads any more, the followers wait for the holders of their texts, and continue at 3.
 
 Safety: of two posts with the same text, one holds it and the other follows, so at most one is kept, whatever the
@@ -84,6 +84,8 @@ def announce(posts: Contestants) -> Steps:
         return
     records, ids, texts = posts.records(taken), posts.id_claims(), posts.text_claims(posts.open)
     held = yield call("announce", records, [*ids.values(), *texts.values()])
+    if not held:  # the batch was so slow that others gave it up
+        return
     posts.note_ids(dict(zip(ids, held, strict=False)))
     posts.note_texts(texts, held[len(ids) :])
     yield from give_up([posts.position[place] for place in ids if place not in posts.open])

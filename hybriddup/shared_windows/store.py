@@ -146,7 +146,7 @@ class SharedStore(Protocol):
         """Reserve ``n`` positions, larger than all before, as an unfinished block."""
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
-        """Store new records, then claim names as `hold` does.
+        """Store new records, then claim names as `hold` does; return an empty list if a post was given up before.
 
         If a store retries by itself, it keeps the records of the first attempt: others may have changed them since.
         """
@@ -166,7 +166,7 @@ class SharedStore(Protocol):
         """
 
     def leave(self, texts: Keyed) -> None:
-        """Remove posts from the buckets of their keys."""
+        """Remove posts from the buckets of their keys. An `enter` that comes later does not bring them back."""
 
     def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions, in this order; None if there is none."""
@@ -174,7 +174,8 @@ class SharedStore(Protocol):
     def change(self, changes: Sequence[Change]) -> list[State]:
         """Change each state that is as expected; return every post's state afterwards, `State.GONE` without a record.
 
-        A state returned as kept or as a duplicate is durable.
+        A state returned as kept or as a duplicate is durable. A post without a record that is given up, so that its
+        state would become `State.GONE`, gets no record afterwards.
         """
 
     def remove(self, position: int, kept: float | None) -> None:

@@ -2,6 +2,11 @@
 
 An unfinished block leaves undecided posts, entries of duplicates in buckets, and kept posts that are not counted. Any
 process may sweep it: giving up an undecided post is always safe, and its own process, if it was only slow, restarts it.
+
+Entries of a finished block count towards `max_bucket_size`, so all of them must be of kept posts; others would displace
+kept posts, whose matches would then be kept as well. A slow process may still announce posts of a block that was swept,
+or enter them into buckets. So the store refuses posts that were given up before they were announced, and does not let
+posts enter a bucket that they left.
 """
 
 from __future__ import annotations
@@ -65,12 +70,16 @@ class Sweeper:
             )
 
     def _sweep(self, block: Block) -> None:
-        """Give up the undecided posts of a block, remove all but kept posts from their buckets, and finish it."""
+        """Give up the undecided posts of a block, remove all but kept posts from their buckets, and finish it.
+
+        Posts are given up first, announced or not. From then on, nothing that their own process does late has an
+        effect: its posts are not announced, and posts that left a bucket do not enter it.
+        """
         positions = np.arange(block.first, block.first + block.n, dtype=np.int64)
-        posts = [record.post for record in self._store.records(positions) if record is not None]
-        states = self._store.change([Change(post.position, UNDECIDED, State.GONE) for post in posts])
-        pairs = list(zip(posts, states, strict=True))
-        others = [post for post, state in pairs if state is not State.KEPT]
-        leaving = keyed_posts(others, self._steps) if others else no_posts(self._steps)
-        kept = [post.time for post, state in pairs if state is State.KEPT]
-        self._store.finish(block.first, NEVER, NEVER, kept, leaving)
+        self._store.change([Change(position, UNDECIDED, State.GONE) for position in positions.tolist()])
+        records = [record for record in self._store.records(positions) if record is not None]
+        others = [record.post for record in records if record.state is not State.KEPT]
+        if others:
+            self._store.leave(keyed_posts(others, self._steps))
+        kept = [record.post.time for record in records if record.state is State.KEPT]
+        self._store.finish(block.first, NEVER, NEVER, kept, no_posts(self._steps))

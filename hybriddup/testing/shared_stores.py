@@ -10,7 +10,17 @@ import numpy as np
 from hybriddup.data.records import NO_KEY, Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.shared_windows.packing import id_name, text_name
-from hybriddup.shared_windows.store import Change, Holder, Keyed, Needs, PostRecord, SharedStore, State, entry_type
+from hybriddup.shared_windows.store import (
+    UNDECIDED,
+    Change,
+    Holder,
+    Keyed,
+    Needs,
+    PostRecord,
+    SharedStore,
+    State,
+    entry_type,
+)
 from hybriddup.testing.contract import require, require_error
 from hybriddup.testing.texts import NASTY_IDS, NASTY_TEXTS
 from hybriddup.window.records import Evidence, PostId, StoredPost
@@ -35,7 +45,7 @@ def check_shared_store(open_store: Opens) -> None:
         If a clause does not hold; the message names it.
     """
     for check in (_check_positions, _check_records, _check_holders, _check_buckets, _check_limits, _check_changes,
-                  _check_values, _check_times):  # fmt: skip
+                  _check_late_records, _check_late_entries, _check_values, _check_times):  # fmt: skip
         name = check.__name__.removeprefix("_check_")
         one, other = open_store(name, NEEDS), open_store(name, NEEDS)
         try:
@@ -178,7 +188,7 @@ def _check_limits(one: SharedStore, other: SharedStore) -> None:
 
 def _check_changes(one: SharedStore, other: SharedStore) -> None:
     one.announce([_record(position, f"{position}", "Text") for position in range(4)], [])
-    pending, undecided = frozenset({State.PENDING}), frozenset({State.PENDING, State.CHALLENGED})
+    pending, undecided = frozenset({State.PENDING}), UNDECIDED
     first = one.change(
         [Change(0, pending, State.KEPT), Change(1, pending, State.CHALLENGED), Change(9, pending, State.KEPT)]
     )
@@ -211,6 +221,36 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     left = [record is not None for record in one.records(_positions(0, 1, 3))]
     require(left == [False, False, True], clause, left)
     require(other.records(_positions(0, 1)) == [None, None], clause, other.records(_positions(0, 1)))
+
+
+def _check_late_records(one: SharedStore, other: SharedStore) -> None:
+    first = one.take(2).first
+    given_up = other.change([Change(first, UNDECIDED, State.GONE)])
+    require(given_up == [State.GONE], "a post can be given up before it is announced", given_up)
+    late = [_record(first + place, f"late {place}") for place in range(2)]
+    held = one.announce(late, [Holder(id_name(one.post.id), one.post.position, None) for one in late])
+    require(held == [], "announcing returns an empty list if a post was given up before", held)
+    found = other.records(_positions(first))[0]
+    clause = "a post that was given up before it is announced stays gone"
+    require(found is None or found.state is State.GONE, clause, found)
+    require(one.change([Change(first, UNDECIDED, State.KEPT)]) == [State.GONE], clause, first)
+
+
+def _check_late_entries(one: SharedStore, other: SharedStore) -> None:
+    kept, first = one.take(1).first, one.take(200).first
+    late = keyed(range(first, first + 200), [[5, FAR]] * 200)
+    one.enter(keyed([kept], [[5]]), _keys())
+    one.enter(keyed([first], [[5, FAR]]), _keys())
+    for block in (kept, first):
+        other.leave(late)
+        other.finish(block, NEVER, NEVER, [], keyed([], []))
+    for _ in range(2):
+        one.enter(late, _keys())
+        last = other.take(1).first
+        other.enter(keyed([last], [[FAR]]), _keys(5, FAR))  # a store may shorten the buckets that it reads
+        found = found_in(other, 5)
+        require(found == [[kept]], "posts that left a bucket do not enter it later, and displace no other", found)
+    require(len(found_in(one, FAR)[0]) == 2, "posts that left a bucket do not enter it later", found_in(one, FAR))
 
 
 def _check_values(one: SharedStore, other: SharedStore) -> None:

@@ -20,8 +20,10 @@ CROWD_CONFIG: dict[str, Any] = {
     **CONFIG,
     "blocks": {"use": "shingles", "max_bucket_size": 32},
     "lengths": [{"up_to": 6, "exact_only": True}, *CONFIG["lengths"]],
+    "must_agree": [],
 }
-"""Buckets are smaller than a batch, and short posts are in none."""
+"""Buckets are smaller than a batch, and short posts are in none. There are no guards: random characters may be
+opposites, such as spring and autumn, and guards would keep such posts of one template apart."""
 HAN = [chr(point) for point in range(0x4E00, 0x9FA5)]
 SHORT = "早安！"
 N_TEMPLATES = 2

@@ -19,7 +19,17 @@ from typing import Any, NamedTuple
 from hybriddup.shared_windows import protocol
 from hybriddup.shared_windows.protocol import Call, Steps, Wait
 from hybriddup.shared_windows.store import UNDECIDED, PostRecord, State
-from tests.shared_windows.toy_posts import HORIZON, Content, Scene, ToyBatch, accesses_of, answer_of
+from tests.shared_windows.toy_posts import (
+    GIVEN_UP,
+    HORIZON,
+    NOT_ANNOUNCED,
+    Content,
+    Scene,
+    ToyBatch,
+    accesses_of,
+    answer_of,
+    record,
+)
 
 DECIDED = frozenset({State.KEPT, State.DUPLICATE})
 
@@ -40,7 +50,7 @@ class Events(NamedTuple):
     lapses: int = 0
     """Times that a process gives up posts of a living one, for which it waits."""
     sweeps: int = 0
-    """Posts of living processes that are given up by somebody else."""
+    """Posts of living processes that are given up by somebody else, announced or not."""
     deletions: int = 0
 
 
@@ -153,6 +163,9 @@ class Explorer:
         for one in world.content.records:
             if world.events.sweeps and one.state in UNDECIDED:
                 yield world.less("sweeps")._replace(content=world.content.written(one._replace(state=State.GONE)))
+            if world.events.sweeps and one.post.text == NOT_ANNOUNCED:
+                given_up = record(State.GONE, one.post.position, GIVEN_UP)
+                yield world.less("sweeps")._replace(content=world.content.written(given_up))
             if world.events.deletions and one.state in DECIDED:
                 yield self.without(world, one)
 
@@ -174,7 +187,7 @@ class Explorer:
             return item not in self.contested
         if not isinstance(item, int) or (world.events.deletions and asked.method != "announce"):
             return False
-        is_own = asked.method == "announce" or (item not in self.seen(content) and not world.events.sweeps)
+        is_own = not world.events.sweeps and (asked.method == "announce" or item not in self.seen(content))
         return is_own or content.records[item].state not in UNDECIDED
 
     def seen(self, content: Content) -> set[int]:

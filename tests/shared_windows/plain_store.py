@@ -30,6 +30,10 @@ class PlainContent:
     holders: dict[bytes, int] = field(default_factory=dict)
     unfinished: dict[int, int] = field(default_factory=dict)
     buckets: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
+    left: set[tuple[int, int]] = field(default_factory=set)
+    """Keys of buckets, and positions of posts that left them."""
+    given_up: set[int] = field(default_factory=set)
+    """Positions that were given up without a record."""
     meta: dict[str, bytes] = field(default_factory=dict)
     kept: list[float] = field(default_factory=list)
     lock: RLock = field(default_factory=RLock)
@@ -69,6 +73,8 @@ class PlainStore:
 
     @atomic
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
+        if self.content.given_up.intersection(record.post.position for record in records):
+            return []
         for record in records:
             self.content.records.setdefault(record.post.position, record)
         return self.hold(holders)
@@ -87,11 +93,10 @@ class PlainStore:
     @atomic
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         for entry, of_text in zip(texts.entries, texts.keys, strict=True):
+            position, cell = int(entry["position"]), (int(entry["length"]), entry.tobytes())
             for key in of_text[of_text != NO_KEY].tolist():
-                self.content.buckets.setdefault(key, {})[int(entry["position"])] = (
-                    int(entry["length"]),
-                    entry.tobytes(),
-                )
+                if (key, position) not in self.content.left:
+                    self.content.buckets.setdefault(key, {})[position] = cell
         found = [[entry for _, entry in self.content.buckets.get(key, {}).values()] for key in keys.tolist()]
         counts = np.fromiter(map(len, found), np.int64, len(found))
         return Entries(counts, np.frombuffer(b"".join(one for each in found for one in each), self.type))
@@ -101,6 +106,7 @@ class PlainStore:
         for entry, of_text in zip(texts.entries, texts.keys, strict=True):
             for key in of_text[of_text != NO_KEY].tolist():
                 self.content.buckets.get(key, {}).pop(int(entry["position"]), None)
+                self.content.left.add((key, int(entry["position"])))
 
     @atomic
     def records(self, positions: Int64s) -> list[PostRecord | None]:
@@ -113,6 +119,8 @@ class PlainStore:
     def change_one(self, one: Change) -> State:
         record = self.content.records.get(one.position)
         if record is None:
+            if one.to is State.GONE:
+                self.content.given_up.add(one.position)
             return State.GONE
         if record.state in one.expected:
             post = record.post if one.evidence is None else record.post._replace(evidence=one.evidence)

@@ -21,9 +21,10 @@ import pytest
 from hybriddup import Window
 from hybriddup.errors import StoreError
 from hybriddup.shared_windows import Entries, Holder, Keyed
+from hybriddup.steps.guards.opposites import opposites
 from hybriddup.testing import ContractError
-from tests.plugin_support.crowds import CROWD_CONFIG, Crowd, check_answers, make_crowd
-from tests.plugin_support.faults import answers_in, send_posts
+from tests.plugin_support.crowds import CROWD_CONFIG, MOST_SLOTS, N_TEMPLATES, Crowd, check_answers, make_crowd
+from tests.plugin_support.faults import SEED, answers_in, send_posts
 from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
 
 N_SENDERS = 4
@@ -160,3 +161,15 @@ def test_the_posts_of_a_group_match_each_other_and_no_others() -> None:
         for a, b in combinations(texts[:9], 2):
             with Window.open(config=CROWD_CONFIG) as window:
                 assert [one.kept for one in window.add_many([a, b])] == [True, False]
+
+
+def test_whichever_post_of_a_group_comes_first_the_others_repeat_it() -> None:
+    """Also one whose characters are words that have opposites."""
+    crowd = make_crowd(400, SEED)
+    for group in range(2, 2 + N_TEMPLATES):
+        texts = list(dict.fromkeys(post["text"] for post in crowd.posts if crowd.group[post["id"]] == group))
+        firsts = [text for text in texts if not opposites().keys().isdisjoint(text[-MOST_SLOTS:])]
+        assert firsts
+        for first in firsts:
+            with Window.open(config=CROWD_CONFIG, workers=1) as window:
+                assert not any(one.kept for one in window.add_many([first, *texts])[1:])

@@ -56,6 +56,8 @@ def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
         scene("a text twice in two batches", Scene([("a", "a2"), ("a3", "a4")]), crashes=1, lapses=2),
         scene("equal to one that is near another", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, lapses=1),
         scene("two texts in opposite orders", Scene([("a", "b"), ("b2", "a2")], ["ab"]), sweeps=1),
+        scene("two near, given up by others", TWO_NEAR, crashes=1, sweeps=2),
+        scene("two of an id, one given up by others", EQUAL_OF_ID, sweeps=1),
         scene("two equal and one near", TWO_EQUAL_ONE_NEAR),
         scene("equal to a post and to its duplicate", EQUAL_TO_A_DUPLICATE),
         scene("one id", ONE_OF_ID, crashes=1, lapses=1),

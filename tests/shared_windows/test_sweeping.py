@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hybriddup.shared_windows import Change, Keyed, State, state
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.shared_windows.state import LEASES_UNTIL_SWEPT
 from hybriddup.testing.window_posts import CONFIG, distinct_texts, nearly
-from hybriddup.window import Window
+from hybriddup.window import Decision, Window
 from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
 from tests.window.plugins import with_fault
 
@@ -48,9 +49,9 @@ class Opened:
     def __init__(self) -> None:
         self.opener = Opener()
 
-    def __call__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore) -> Window:
+    def __call__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore, **config: Any) -> Window:
         self.opener.make = make
-        window: Window = self.opener("window", config=CONFIG)
+        window: Window = self.opener("window", config={**CONFIG, **config})
         return window
 
     @property
@@ -98,16 +99,18 @@ def test_decided_posts_of_an_ended_process_are_counted_once_whoever_sweeps(clock
 
 
 class Interrupted(PlainStore):
-    """Has something else happen before its first change."""
+    """Has something else happen before its first call of a method, by its name."""
 
-    def __init__(self, content: PlainContent, words: int, happens: Callable[[], object]) -> None:
+    def __init__(self, content: PlainContent, words: int, **happens: Callable[[], object]) -> None:
         super().__init__(content, words)
+        for method in happens:
+            setattr(self, method, partial(self.interrupted, method))
         self.happens = happens
 
-    def change(self, changes: Sequence[Change]) -> list[State]:
-        happens, self.happens = self.happens, lambda: None
-        happens()
-        return super().change(changes)
+    def interrupted(self, method: str, *given: Any) -> Any:
+        """Let something else happen, then make a call."""
+        self.happens.pop(method, lambda: None)()
+        return getattr(PlainStore, method)(self, *given)
 
 
 def test_a_process_that_lives_is_left_in_peace_for_ten_leases(clock: list[float]) -> None:
@@ -119,7 +122,7 @@ def test_a_process_that_lives_is_left_in_peace_for_ten_leases(clock: list[float]
             clock[0] = moment
             other.add(TEXTS[7])
 
-    slow = windows(lambda content, words: Interrupted(content, words, happens))
+    slow = windows(lambda content, words: Interrupted(content, words, change=happens))
     assert [one.position for one in slow.add_many(TEXTS[:3])] == [0, 1, 2]
 
 
@@ -134,7 +137,7 @@ def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) 
             other.add(TEXTS[7])
         other.add_many(TEXTS[:2] if is_met else [])
 
-    slow = windows(lambda content, words: Interrupted(content, words, happens))
+    slow = windows(lambda content, words: Interrupted(content, words, change=happens))
     answers = slow.add_many([TEXTS[0], nearly(TEXTS[0]), TEXTS[1], TEXTS[1], TEXTS[2]])
     assert [one.kept for one in answers] == [not is_met, False, not is_met, False, True]
     assert all(one.position > 5 for one in answers)
@@ -143,6 +146,26 @@ def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) 
     assert not windows.content.unfinished
     kept = {position for position, one in windows.content.records.items() if one.state is State.KEPT}
     assert windows.in_buckets() == kept
+
+
+@pytest.mark.parametrize("method", ["announce", "enter"])
+def test_posts_that_were_swept_before_they_enter_their_buckets_displace_no_kept_post(
+    clock: list[float], method: str
+) -> None:
+    """Their process stops for longer than others wait, and goes on."""
+    windows, few = Opened(), {"blocks": {"use": "shingles", "max_bucket_size": 2}}
+    other, answers = windows(**few), list[Decision]()
+    kept = other.add(TEXTS[0])
+
+    def sweeps() -> None:
+        for moment in (0.0, PATIENCE + 1):
+            clock[0] = moment
+            other.add(TEXTS[7])
+
+    happens = {method: sweeps, "change": lambda: answers.append(other.add(nearly(TEXTS[0])))}
+    slow = windows(lambda content, words: Interrupted(content, words, **happens), **few)
+    answers += slow.add_many([f"{TEXTS[0]}{end}" for end in "abcd"])
+    assert [one.duplicate_of for one in answers] == [kept.id] * 5
 
 
 class Stumbles(PlainStore):

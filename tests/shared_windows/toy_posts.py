@@ -33,6 +33,8 @@ ENTRY = entry_type(1)
 KEY = np.uint64(7)
 """The one bucket, in which all leading posts meet."""
 HORIZON = 10
+NOT_ANNOUNCED, GIVEN_UP = "", "given up"
+"""Texts of the records of positions that no post was announced at: it may still be, or was given up before."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def accesses_of(asked: Call) -> list[tuple[object, Access]]:
 
 def of_take(n: int) -> list[tuple[object, Access]]:
     def take(content: Content) -> tuple[Content, Any]:
-        blank = tuple(record(State.GONE, content.next + row, "") for row in range(n))
+        blank = tuple(record(State.GONE, content.next + row, NOT_ANNOUNCED) for row in range(n))
         return content._replace(next=content.next + n, records=content.records + blank), content.next
 
     return [(None, take)]
@@ -216,7 +218,11 @@ def of_positions_of(names: Sequence[bytes]) -> list[tuple[object, Access]]:
 
 
 def of_announce(records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[tuple[object, Access]]:
-    written = [(one.post.position, lambda content, one=one: (content.written(one), None)) for one in records]
+    def write(content: Content, one: PostRecord) -> tuple[Content, Any]:
+        is_given_up = content.records[one.post.position].post.text == GIVEN_UP
+        return (content, GIVEN_UP) if is_given_up else (content.written(one), None)
+
+    written = [(one.post.position, lambda content, one=one: write(content, one)) for one in records]
     return [*written, *of_hold(holders)]
 
 
@@ -270,7 +276,7 @@ def answer_of(method: str, parts: Sequence[Any]) -> Any:
     if method == "take":
         return Taken(parts[0], 0.0)
     if method == "announce":
-        return [one for one in parts if one is not None]
+        return [] if GIVEN_UP in parts else [one for one in parts if one is not None]
     if method == "enter":
         positions = next((part for part in reversed(parts) if part is not None), ())
         entries = np.zeros(len(positions), ENTRY)

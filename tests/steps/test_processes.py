@@ -70,6 +70,16 @@ def test_tokens_that_nobody_asks_for_are_not_made() -> None:
     assert tokens_of(3, 2)[0] == expected_tokens(3)
 
 
+def test_processes_go_on_after_tokens_that_nobody_asks_for() -> None:
+    """None is killed: each has loaded a dictionary, and joblib may be giving it more work at that moment."""
+    _, pids = tokens_of(300, 2)
+    tokens = tokenize_in_processes(make_tokenizer(), [["first"], *[["more"]] * 300], 2, n_later=MANY)  # type: ignore[arg-type]
+    next(tokens)
+    tokens.close()  # type: ignore[attr-defined]
+    for pid in pids:
+        os.kill(int(pid), 0)
+
+
 def test_error_of_another_process_names_the_text() -> None:
     registry, home = Registry(), os.getpid()
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import pickle
-import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache, lru_cache
-from itertools import chain, islice
-from threading import Thread
+from itertools import chain, islice, takewhile
+from threading import Event, Thread
 from time import perf_counter, sleep
 
 import numpy as np
@@ -56,17 +56,23 @@ def tokenize_in_processes(
 
 
 def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Generator[Tokens, None, None]:
-    """Yield the tokens of each piece, in order, from other processes; closing the generator cancels the rest."""
+    """Yield the tokens of each piece, in order, from other processes; closing the generator cancels the rest.
+
+    The processes finish the pieces that they have. joblib would kill them, but a thread of it that gives them another
+    piece at that moment fails.
+    """
     from joblib import Parallel, delayed
 
-    tasks = (delayed(tokenize_pickled)(pickled, list(piece)) for piece in pieces)
+    is_closed = Event()
+    left = takewhile(lambda _: not is_closed.is_set(), pieces)
+    tasks = (delayed(tokenize_pickled)(pickled, list(piece)) for piece in left)
     tokens = Parallel(workers, return_as="generator", max_nbytes=None)(tasks)
     try:
-        yield from map(Tokens._make, tokens)  # not from `tokens` itself, which is closed below
+        yield from map(Tokens._make, tokens)  # not from `tokens` itself, which would be closed
     finally:
-        with warnings.catch_warnings():  # joblib warns about cancelled work
-            warnings.simplefilter("ignore", UserWarning)
-            tokens.close()
+        is_closed.set()
+        with suppress(Exception):  # nobody needs these tokens
+            deque(tokens, maxlen=0)
 
 
 def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:

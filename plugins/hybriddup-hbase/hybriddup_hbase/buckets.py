@@ -6,7 +6,8 @@ the oldest of them, 32 at a time: it writes a column with all of them, and then 
 blocks are packed, since others may leave. A pack never changes and is named by a digest of its content, so that two
 processes that pack the same entries write the same cell.
 
-A post that leaves a bucket later, because it was deleted, leaves a *mark*, which hides its entry in a pack.
+A post that leaves a bucket because it was deleted, or given up by another process, leaves a *mark*. It hides the entry
+of the post, in a pack, or written late by the process that it was given up for.
 
 Entries that are older than the newest ones of finished blocks are removed, packs as a whole. The others are dropped by
 HBase when their time is over.
@@ -24,7 +25,7 @@ from hybriddup.data.records import NO_KEY, Bools, Int64s, UInt64s
 from hybriddup.shared_windows import Entries, Keyed, Needs, entry_type
 from hybriddup.shared_windows.packing import mix_keys, refusing_damage
 from hybriddup.shared_windows.store import EntryArray
-from hybriddup_hbase.table import Place, Row, Table
+from hybriddup_hbase.table import FOR_GOOD, Place, Row, Table
 
 PACKED = 32
 """Singles in a pack."""
@@ -71,7 +72,7 @@ class Buckets:
 
     def remove(self, texts: Keyed) -> None:
         """Remove posts of an unfinished block from the buckets of their keys."""
-        self._table.delete(list(self._singles(texts)))
+        self._table.delete(list(self._singles(texts)), FOR_GOOD)
 
     def leave(self, texts: Keyed) -> None:
         """Remove posts of any block from the buckets of their keys."""

@@ -32,6 +32,7 @@ from hybriddup.shared_windows.packing import (
     unpack_evidence,
     unpack_post,
 )
+from hybriddup.shared_windows.store import UNDECIDED
 from hybriddup_hbase.blocks import GROUP, Blocks
 from hybriddup_hbase.buckets import Buckets
 from hybriddup_hbase.names import Names
@@ -43,8 +44,8 @@ logger = logging.getLogger("hybriddup")
 
 SPARE = 1.5
 """Horizons for which HBase holds posts: if the time of a window stops for a while, nothing is forgotten."""
-NOT_THERE = 0
-"""The state of a position that no post has."""
+NOT_THERE, GIVEN_UP = 0, 6
+"""The states of a position without a post: one may still be announced, or the position was given up before that."""
 NONCE = 4
 """Random bytes in front of the states of a group."""
 POST, EVIDENCE, STATES = b"d:p", b"d:e", b"d:s"
@@ -84,33 +85,42 @@ class HBaseStore:
         return taken
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
-        """Store new records, then claim names."""
-        self._table.each(self._begin, list(by_group(one.post.position for one in records).items()))
+        """Store new records, then claim names, unless a post was given up before.
+
+        States are read after the posts were written: a process that gives posts up later finds their texts.
+        """
+        positions = [one.post.position for one in records]
+        self._table.each(self._begin, list(by_group(positions).items()))
         self._table.put({Place(row_of(b"r", one.post.position), POST): pack_post(one.post, one.watermark)
                          for one in records})  # fmt: skip
-        return self._names.hold(holders)
+        is_undecided = UNDECIDED.issuperset(self._states(positions).values())
+        return self._names.hold(holders) if is_undecided else []
 
     def _begin(self, group: tuple[bytes, list[int]]) -> None:
-        """Set the states of posts of a group to pending; StoreError if they have states."""
+        """Set the states of posts of a group to pending, unless they were given up; StoreError if they have states."""
         row, positions = group
         held: bytes | None = None
         while True:
-            states = states_in(held)
-            states += bytes(max(max(positions) % GROUP + 1 - len(states), 0))
+            states = states_in(held, max(positions))
             for position in positions:
-                if states[position % GROUP] != NOT_THERE:
+                if states[position % GROUP] not in (NOT_THERE, GIVEN_UP):
                     raise damaged("the counter of positions, which handed out positions of other posts")
-                states[position % GROUP] = State.PENDING
+                if states[position % GROUP] == NOT_THERE:
+                    states[position % GROUP] = State.PENDING
             if self._table.swap(Place(row, STATES), held, packed_states(states)):
                 return
             held = self._table.row(row).get(STATES)
 
+    def _states(self, positions: Sequence[int]) -> dict[int, State | None]:
+        """Return the states of posts, by position; None = there is none."""
+        rows = self._table.rows(list(by_group(positions)))
+        groups = {row: states_in(found.get(STATES)) for row, found in rows.items()}
+        return {one: state_in(groups.get(group_row(one), bytearray()), one) for one in positions}
+
     def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions; states are read first, as they are written after evidence."""
         asked = positions.tolist()
-        rows = self._table.rows(list(by_group(asked)))
-        groups = {row: states_in(found.get(STATES)) for row, found in rows.items()}
-        states = {one: state_in(groups.get(group_row(one), bytearray()), one) for one in asked}
+        states = self._states(asked)
         posts = self._table.rows([row_of(b"r", one) for one, state in states.items() if state is not None])
         return [record_of(states[one], posts.get(row_of(b"r", one), {})) for one in asked]
 
@@ -130,11 +140,13 @@ class HBaseStore:
         row, changes = group
         while True:
             held = self._table.row(row).get(STATES)
-            states = states_in(held)
+            states = states_in(held, max(one.position for one in changes))
             before = bytes(states)
             for position, expected, to, _ in changes:
                 if state_in(states, position) in expected:
                     states[position % GROUP] = to
+                elif to is State.GONE and states[position % GROUP] == NOT_THERE:
+                    states[position % GROUP] = GIVEN_UP
             if states == before or self._table.swap(Place(row, STATES), held, packed_states(states)):
                 return {one.position: state_in(states, one.position) or State.GONE for one in changes}
 
@@ -222,9 +234,9 @@ def packed_states(states: bytes | bytearray) -> bytes:
     return os.urandom(NONCE) + states
 
 
-def states_in(cell: bytes | None) -> bytearray:
-    """Return the states of a group, a byte for each."""
-    return bytearray((cell or b"")[NONCE:])
+def states_in(cell: bytes | None, position: int = 0) -> bytearray:
+    """Return the states of a group, a byte for each, at least up to that of a position."""
+    return bytearray((cell or b"")[NONCE:].ljust(position % GROUP + 1, bytes([NOT_THERE])))
 
 
 def state_in(states: bytearray, position: int) -> State | None:
@@ -232,7 +244,7 @@ def state_in(states: bytearray, position: int) -> State | None:
     place = position % GROUP
     state = states[place] if place < len(states) else NOT_THERE
     with refusing_damage("the state of a post"):
-        return None if state == NOT_THERE else State(state)
+        return None if state in (NOT_THERE, GIVEN_UP) else State(state)
 
 
 def record_of(state: State | None, row: Row) -> PostRecord | None:

@@ -25,6 +25,10 @@ SCANNED = 1000
 ENABLED_WITHIN = 20.0
 """Seconds for which a new table may be disabled while another process creates it."""
 
+FOR_GOOD = 2**62
+"""Timestamp of a removal that also hides what is written later, until HBase merges all files of a region (a major
+compaction)."""
+
 Row = dict[bytes, bytes]
 """Values by column, each with its family in front."""
 One = TypeVar("One")
@@ -182,30 +186,30 @@ class Table:
             rows[row][column] = value
         self.each(write, self._shares(list(rows.items())))
 
-    def delete(self, places: Sequence[Place]) -> None:
-        """Remove values. Repeated, it changes nothing."""
+    def delete(self, places: Sequence[Place], timestamp: int | None = None) -> None:
+        """Remove values. Repeated, it changes nothing.
+
+        With `FOR_GOOD` as the timestamp, an earlier `put` that HBase carries out late does not bring them back.
+        """
 
         def remove(share: Sequence[Place]) -> None:
-            self._call(lambda connection: delete_values(connection.table(self._name), share))
+            self._call(lambda connection: delete_values(connection.table(self._name), share, timestamp))
 
         self.each(remove, self._shares(places))
 
     def swap(self, place: Place, expected: bytes | None, value: bytes) -> bool:
         """Write a value if the present one is as expected, None = there is none; return whether it was. Atomic.
 
-        If an answer was lost, the value in the table shows whether the call was carried out. So no other call should
-        write the same value.
+        If an answer was lost, here or between the Thrift server and the region server, the call is repeated, and finds
+        what it wrote itself. So the value in the table decides, and no other call should write the same value.
         """
-        change, n_calls = Mutation(column=place.column, value=value), 0
+        change = Mutation(column=place.column, value=value)
 
         def swap_once(connection: happybase.Connection) -> bool:
-            nonlocal n_calls
-            n_calls += 1
             # happybase has no method for what its client can do; to the client, an empty value is none
             client = connection.client
-            if client.checkAndPut(self._name, place.row, place.column, expected or b"", change, {}):
-                return True
-            return n_calls > 1 and connection.table(self._name).row(place.row).get(place.column) == value
+            is_done = client.checkAndPut(self._name, place.row, place.column, expected or b"", change, {})
+            return bool(is_done or connection.table(self._name).row(place.row).get(place.column) == value)
 
         return self._call(swap_once)
 
@@ -236,9 +240,9 @@ def write_rows(table: happybase.Table, rows: Sequence[tuple[bytes, Row]]) -> Non
             batch.put(key, row)
 
 
-def delete_values(table: happybase.Table, places: Sequence[Place]) -> None:
+def delete_values(table: happybase.Table, places: Sequence[Place], timestamp: int | None = None) -> None:
     """Remove values in one call."""
-    with table.batch(transaction=True) as batch:
+    with table.batch(timestamp, transaction=True) as batch:
         for row, column in places:
             batch.delete(row, [column])
 

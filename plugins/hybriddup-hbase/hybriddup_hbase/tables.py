@@ -16,7 +16,7 @@ from hybriddup.data.records import UInt64s
 from hybriddup.shared_windows import Entries, Keyed
 from hybriddup.shared_windows.classic import CELL, cells_of, entries_of
 from hybriddup.shared_windows.packing import refusing_damage
-from hybriddup_hbase.table import Place, Table
+from hybriddup_hbase.table import FOR_GOOD, Place, Table
 
 FAMILY = b"b:"
 
@@ -39,7 +39,7 @@ class Tables:
 
     def leave(self, texts: Keyed) -> None:
         """Remove posts from the rows of their fingerprints."""
-        self._table.delete(list(places_of(texts)))
+        self._table.delete(list(places_of(texts)), FOR_GOOD)
 
     remove = leave
 

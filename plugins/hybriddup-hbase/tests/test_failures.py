@@ -6,10 +6,13 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import happybase
 import pytest
+from hybriddup_hbase.store import HBaseStore
 from plugin_support.faults import check_shared_window, make_posts
+from plugin_support.late import check_stopped_sender
 from servers import QUICK, HBase, serving
 
 import hybriddup
@@ -33,6 +36,13 @@ def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(servers
         return f"hbase://127.0.0.1:{port}/failing?lease={LEASE}&connections=2"
 
     check_shared_window(address, servers.port, lease=LEASE, n_texts=700)
+
+
+@pytest.mark.parametrize("method", ["announce", "enter"])
+def test_posts_of_a_sender_that_stopped_for_long_displace_no_kept_post(servers: HBase, method: str) -> None:
+    """Others gave them up while it was stopped; it goes on, and is killed when they are in their buckets."""
+    address = servers.url(f"stopped-{method}", lease=0.05)
+    check_stopped_sender(HBaseStore, method, partial(hybriddup.Window.open, address), 0.05)
 
 
 def test_when_a_region_server_is_killed_windows_wait_and_go_on(fragile: HBase) -> None:

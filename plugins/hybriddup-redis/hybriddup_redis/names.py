@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,13 @@ class Names:
     def __init__(self, run_in_turn: RunInTurn, prefixes: Sequence[bytes], ttl: int) -> None:
         self._run_in_turn, self._prefixes, self._ttl = run_in_turn, prefixes, ttl
 
-    def claim(self, holders: Sequence[Holder], oldest: int, before: Sequence[KeyedCall] = ()) -> list[int]:
-        """Claim names, after other calls; return the holders. Positions before ``oldest`` are of no use."""
+    def claim(
+        self, holders: Sequence[Holder], oldest: int, before: Sequence[KeyedCall] = ()
+    ) -> tuple[list[int], list[Any]]:
+        """Claim names, after other calls; return the holders, and the answers of the other calls.
+
+        Positions before ``oldest`` are of no use.
+        """
         named = self._digests([one.name for one in holders])
         claims = np.zeros(len(holders), CLAIM)
         claims["name"] = np.frombuffer(b"".join(named.digests), CLAIM["name"])
@@ -51,8 +56,8 @@ class Names:
         claims["instead_of"] = [-1 if one.instead_of is None else one.instead_of for one in holders]
         first = self._prefixes[0], oldest, self._ttl
         asked = named.keys.calls("HOLD", parts_of(claims.tobytes(), CLAIM.itemsize), first=first)
-        _, answers = self._run_in_turn(before, asked.calls)
-        return asked.in_one_column(answers)
+        answers_before, answers = self._run_in_turn(before, asked.calls)
+        return asked.in_one_column(answers), answers_before
 
     def holders(self, names: Sequence[bytes], oldest: int) -> list[int | None]:
         """Return the position of the holder of each name; None if it has none."""

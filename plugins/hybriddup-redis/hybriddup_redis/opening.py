@@ -60,8 +60,12 @@ def open_store(place: Place, needs: Needs) -> RedisStore:
 
 
 def connect(place: Place) -> Any:
-    """Return a client that tries once more where a connection breaks: what is done twice changes nothing more."""
-    retry = Retry(NoBackoff(), 1)
+    """Return a client that repeats no call.
+
+    If a connection breaks, Redis may still carry the call out, and later than the next calls. A change of a post that
+    was repeated would then be made a second time, after others have challenged the post.
+    """
+    retry = Retry(NoBackoff(), 0)
     if place.kind == "cluster":
         nodes = [ClusterNode(host, port) for host, port in place.hosts]  # type: ignore[no-untyped-call]
         return RedisCluster(startup_nodes=nodes, retry=retry, **place.access)

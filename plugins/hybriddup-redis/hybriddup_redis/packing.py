@@ -1,4 +1,4 @@
-"""Records as bytes in Redis, and back.
+"""Records as bytes in Redis, and back; marks in buckets.
 
 A record begins with what changes: its state as a digit, the length of its evidence in four bytes, and its evidence. The
 post follows, which never changes.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import struct
 
-from hybriddup.shared_windows import PostRecord, State
+import numpy as np
+
+from hybriddup.shared_windows import Entries, PostRecord, State
 from hybriddup.shared_windows.packing import (
     UNREADABLE,
     pack_evidence,
@@ -19,6 +21,8 @@ from hybriddup.shared_windows.packing import (
 )
 
 HEAD = struct.Struct("<cI")
+LEFT = 2**32 - 1
+"""The length in an entry that marks a post as one that left the bucket."""
 STATES = {b"%d" % state: state for state in State}
 
 
@@ -38,3 +42,15 @@ def unpack_record(packed: bytes) -> PostRecord:
         return PostRecord(STATES[digit], *unpack_post(packed[begins:], evidence))
     except UNREADABLE as error:
         raise unreadable("a record", error) from error
+
+
+def without_left(found: Entries) -> Entries:
+    """Return the contents of buckets without the marks of posts that left them, and without these posts."""
+    counts, entries = found
+    is_mark = entries["length"] == LEFT
+    if not is_mark.any():
+        return found
+    places = np.empty(len(entries), [("bucket", np.int64), ("position", np.int64)])
+    places["bucket"], places["position"] = np.repeat(np.arange(len(counts)), counts), entries["position"]
+    stays = ~np.isin(places, places[is_mark])
+    return Entries(np.bincount(places["bucket"][stays], minlength=len(counts)), entries[stays])

@@ -38,7 +38,7 @@ from hybriddup.shared_windows.packing import damaged, pack_evidence, refusing_da
 from hybriddup_redis.buckets import Buckets
 from hybriddup_redis.calls import COMMON, Calls, KeyedCall, Keys
 from hybriddup_redis.names import Names
-from hybriddup_redis.packing import pack_record, unpack_record
+from hybriddup_redis.packing import LEFT, pack_record, unpack_record, without_left
 from hybriddup_redis.scripts import DAMAGED, LOST
 from hybriddup_redis.tables import Tables
 
@@ -47,6 +47,8 @@ logger = logging.getLogger("hybriddup")
 SLICES = 64
 """Slices of time in a horizon, by which kept posts are counted."""
 NEVER = float("-inf")
+GIVEN_UP = b"%d" % State.GONE
+"""The record of a post that was given up before it was announced."""
 
 
 class Layout(NamedTuple):
@@ -154,12 +156,13 @@ class RedisStore:
         packed, first = list(map(pack_record, records)), (self._prefixes[0], self._ttl)
         writes = self._records(positions, are_made=True).calls("WRITE", packed, first=first)
         with self._reporting():
-            return self._names.claim(holders, self._oldest, writes.calls)
+            held, answers = self._names.claim(holders, self._oldest, writes.calls)
+        return [] if GIVEN_UP[0] in writes.in_one_column(answers) else held
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
         """Claim names; return their holders."""
         with self._reporting():
-            return self._names.claim(holders, self._oldest)
+            return self._names.claim(holders, self._oldest)[0]
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
         """Return the position of the holder of each name."""
@@ -171,7 +174,7 @@ class RedisStore:
         asked = self._records(positions).calls("MGET")
         with self._reporting():
             found = asked.in_order(self._calls.run(asked.calls))
-        return [None if one is None else unpack_record(one) for one in found]
+        return [None if one in (None, GIVEN_UP) else unpack_record(one) for one in found]
 
     def change(self, changes: Sequence[Change]) -> list[State]:
         """Change states that are as expected; return the states afterwards."""
@@ -179,7 +182,7 @@ class RedisStore:
             b"%d %d%s,%s" % (one.position, one.to, digits_of(one.expected), evidence_of(one)) for one in changes
         ]
         keys = self._records(np.array([one.position for one in changes], np.int64), are_made=True)
-        asked = keys.calls("CHANGE", arguments, first=(self._prefixes[0],))
+        asked = keys.calls("CHANGE", arguments, first=(self._prefixes[0], self._ttl))
         with self._reporting():
             digits = asked.in_one_column(self._calls.run(asked.calls))
         with refusing_damage("the state of a post"):
@@ -201,14 +204,17 @@ class RedisStore:
         """Add posts to their buckets, then read buckets."""
         with self._reporting(), refusing_damage("a bucket"):
             if not len(texts.entries):
-                return self._buckets.read(keys)
-            return self._buckets.enter(texts, keys, self._settled, self._oldest)
+                return without_left(self._buckets.read(keys))
+            return without_left(self._buckets.enter(texts, keys, self._settled, self._oldest))
 
     def leave(self, texts: Keyed) -> None:
-        """Remove posts from their buckets."""
+        """Remove posts from their buckets, and mark in these that they left."""
         if len(texts.entries):
+            marks = texts.entries.copy()
+            marks["length"] = LEFT
             with self._reporting():
                 self._buckets.leave(texts)
+                self._buckets.enter(texts._replace(entries=marks), np.zeros(0, np.uint64), self._settled, self._oldest)
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
         """Finish a block, when its posts have left their buckets."""

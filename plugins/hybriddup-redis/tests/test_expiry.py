@@ -18,6 +18,7 @@ from hybriddup.testing.shared_stores import keyed
 
 HORIZON = 4000.0
 KEYS = np.array([5, 2**63], np.uint64)
+NEVER = float("-inf")
 
 
 def store_in(server: Server, name: str) -> RedisStore:
@@ -44,7 +45,7 @@ def test_hashes_expire_also_when_all_posts_left_them_once(server: Server) -> Non
     store.take(3)
     for position in range(3):
         write(store, position)
-        store.leave(keyed([position], [KEYS.tolist()]))
+        store.finish(position, NEVER, NEVER, [], keyed([position], [KEYS.tolist()]))
     write(store, 2)
     found = expiries(server, "emptied")
     assert len(found) == 3, found  # two shards of buckets, and a hash of texts

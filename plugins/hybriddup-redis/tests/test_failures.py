@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 from hybriddup_redis.addresses import place_of
 from hybriddup_redis.opening import open_store
 from hybriddup_redis.scripts import posts
+from hybriddup_redis.store import RedisStore
 from plugin_support.faults import check_shared_window, make_posts
+from plugin_support.late import check_stopped_sender
 from servers import Server, serving, watching
 
 import hybriddup
@@ -32,6 +35,16 @@ def test_of_matching_posts_one_is_kept_whatever_happens_to_their_senders(server:
         return f"redis://127.0.0.1:{port}/0?window=failing&lease={LEASE}"
 
     check_shared_window(address, server.port, lease=LEASE)
+
+
+@pytest.mark.parametrize("options", [{}, {"partitions": 4}], ids=["one partition", "four"])
+@pytest.mark.parametrize("method", ["announce", "enter"])
+def test_posts_of_a_sender_that_stopped_for_long_displace_no_kept_post(
+    server: Server, method: str, options: dict[str, int]
+) -> None:
+    """Others gave them up while it was stopped; it goes on, and is killed when they are in their buckets."""
+    address = server.url(f"stopped-{method}-{len(options)}", lease=0.05, **options)
+    check_stopped_sender(RedisStore, method, partial(hybriddup.Window.open, address), 0.05)
 
 
 @pytest.mark.parametrize("fsync", ["always", "everysec"])

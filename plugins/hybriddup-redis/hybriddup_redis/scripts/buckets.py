@@ -6,6 +6,9 @@ each has so few buckets that Redis stores it as one block of memory. Redis does 
 bytes. A bucket that would be larger continues in a string of its own, its *overflow*, and its field ends with a plus
 sign. An overflow with more than the newest settled entries, and all that are not settled, is cut.
 
+A post that left a bucket for good has an entry there with the greatest length, a *mark*, which hides others of the post
+that are added late. Neither counts when an overflow is cut.
+
 On one server, the keys are not declared: scripts make them from the names of buckets, because sending them takes a
 fifth of the client's time. These scripts also read and write overflows.
 """
@@ -29,10 +32,14 @@ end
 APPENDING = """
 local ttl, oldest, most, settled = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function cut(held)
-  local old, new = {}, {}
+  local old, new, has_left = {}, {}, {}
+  for at = 1, #held, size do
+    local position, length = struct.unpack('<I8I4', held, at)
+    if length == 4294967295 then has_left[position] = true end
+  end
   for at = 1, #held, size do
     local position = struct.unpack('<I8', held, at)
-    local into = position < settled and old or new
+    local into = position < settled and not has_left[position] and old or new
     if position >= oldest then into[#into + 1] = sub(held, at, at + size - 1) end
   end
   return table.concat(old, '', math.max(#old - most, 0) + 1) .. table.concat(new)

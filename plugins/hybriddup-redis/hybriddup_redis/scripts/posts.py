@@ -4,8 +4,8 @@ from __future__ import annotations
 
 CHANGE = """
 local states = {}
-for i = 1, #ARGV - 1 do
-  local position, to, expected, evidence = string.match(ARGV[i + 1], '^(%d+) (%d)(%d+),(.*)$')
+for i = 1, #ARGV - 2 do
+  local position, to, expected, evidence = string.match(ARGV[i + 2], '^(%d+) (%d)(%d+),(.*)$')
   local key = KEYS[i] or ARGV[1] .. 'r' .. position
   local state = redis.call('GETRANGE', key, 0, 0)
   if state ~= '' and string.find(expected, state, 1, true) then
@@ -18,25 +18,31 @@ for i = 1, #ARGV - 1 do
       redis.call('SET', key, changed, 'KEEPTTL')
     end
     state = to
+  elseif state == '' and to == '5' then
+    redis.call('SET', key, to, 'PX', ARGV[2])
   end
   states[i] = state == '' and '0' or state
 end
 return {table.concat(states)}
 """
-"""Changes states that are as expected. Returns a digit for each state afterwards, 0 without a record.
+"""Changes states that are as expected. Returns a digit for each state afterwards, 0 without a record. A post without a
+record that is given up gets one that is only the digit of the state, so that `WRITE` writes no other one.
 
-Arguments: the beginning of the keys of records; of each key: the position in decimal digits, a space, the digit of the
-new state, those of the expected ones, a comma, and evidence.
+Arguments: the beginning of the keys of records, milliseconds until new ones expire; of each key: the position in
+decimal digits, a space, the digit of the new state, those of the expected ones, a comma, and evidence.
 """
 WRITE = """
+local states = {}
 for i = 1, #ARGV - 2 do
   local record = ARGV[i + 2]
   local key = KEYS[i] or string.format('%sr%.0f', ARGV[1], struct.unpack('<I8', record, 6))
-  redis.call('SET', key, record, 'PX', ARGV[2], 'NX')
+  local is_new = redis.call('SET', key, record, 'PX', ARGV[2], 'NX')
+  states[i] = is_new and string.sub(record, 1, 1) or redis.call('GETRANGE', key, 0, 0)
 end
-return {}
+return {table.concat(states)}
 """
-"""Writes records that are not there yet: a call that is repeated must not bring back a state from before.
+"""Writes records that are not there yet: a call that is repeated must not bring back a state from before. Returns a
+digit for each state afterwards.
 
 Arguments: the beginning of the keys of records, milliseconds until they expire; of each key: a record without evidence.
 """
