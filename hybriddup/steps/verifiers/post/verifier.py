@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, encode_texts
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, UInt8s, encode_texts
 from hybriddup.kernels.posts.features import differ_in_numbers
+from hybriddup.kernels.posts.rules import (
+    COMMENTED,
+    CUT_SHORT,
+    NO_WORDS,
+    ONLY_SPELLING,
+    OTHER_NAMES,
+    OTHER_NUMBERS,
+    find_rules,
+)
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.parts import parse
@@ -18,7 +27,7 @@ from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
 from hybriddup.steps.verifiers.phrases import first_of
-from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, pair_features
+from hybriddup.steps.verifiers.post.features import describe_differences, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
@@ -38,6 +47,18 @@ LITTLE = 8.0
 """If the words of a post weigh less than this, another link, mention, flag or source makes a different post."""
 CUT_OFF = 3.0
 """A post that is cut off matches every post that begins with it if it weighs at least this."""
+RULES: dict[int, str] = {
+    int(ONLY_SPELLING): "only marks and spelling differ",
+    int(CUT_SHORT): "one post is cut off, and the other one begins with it",
+    int(COMMENTED): "one post adds a comment to the text of the other",
+    int(OTHER_NUMBERS): "each post has a number that the other lacks",
+    int(OTHER_NAMES): "the posts have little text, and their links, names or sources differ",
+    int(NO_WORDS): "there are no words, and the hashtags or emoji differ",
+}
+"""The rules, in order of priority. In a labelled sample, 264 of 279 pairs with different numbers are different posts;
+serial numbers do not count."""
+RULE_SCORES = np.array([np.nan, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+"""float64[n_rules + 1]: the score that each rule gives to a pair, by its number."""
 
 
 class Post:
@@ -138,7 +159,8 @@ class Post:
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Describe the first rule that overrides the model for a pair, in a list of one line; empty if none does."""
-        return [f"the score is {score:g}: {reason}" for applies, score, reason in rules(features) if applies[0]][:1]
+        found = int(rules_of(features)[0])
+        return [f"the score is {RULE_SCORES[found]:g}: {RULES[found]}"] if found else []
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post of any length may contain another one."""
@@ -149,36 +171,16 @@ class Post:
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
-def rules(features: Float64s) -> list[tuple[Bools, float, str]]:
-    """Return the rules in order of priority, each as bool[n_pairs] (whether it applies), a score and the reason.
-
-    In a labelled sample, 264 of 279 pairs with different numbers are different posts; serial numbers do not count.
-    """
-
-    def of(name: str) -> Float64s:
-        return features[:, FEATURES.index(name)]
-
-    def differ(*names: str) -> Bools:
-        return np.asarray(np.add.reduce([of(name) for name in names]) > 0.0)
-
-    length, around = of("length"), ("hashtags_differ", "hashtags_of_one", "emoji_differ")
-    same = (of("letters_shared") == 1.0) & ~differ(*around, "names_differ", "sources_differ")
-    goes_on = (of("goes_on") == 1.0) & (length >= np.log1p(CUT_OFF))
-    named = differ("names_differ", "sources_differ") & (length < np.log1p(LITTLE))
-    return [
-        (same, 1.0, "only marks and spelling differ"),
-        (goes_on, 1.0, "one post is cut off, and the other one begins with it"),
-        (of("comment") >= np.log1p(COMMENT), 0.0, "one post adds a comment to the text of the other"),
-        (of("numbers_differ") == 1.0, 0.0, "each post has a number that the other lacks"),
-        (named, 0.0, "the posts have little text, and their links, names or sources differ"),
-        ((length == 0.0) & differ(*around), 0.0, "there are no words, and the hashtags or emoji differ"),
-    ]
+def rules_of(features: Float64s) -> UInt8s:
+    """Return uint8[n_pairs]: the rule of `hybriddup.kernels.posts.rules` that applies to each pair."""
+    return np.asarray(find_rules(features, np.log1p(CUT_OFF), np.log1p(COMMENT), np.log1p(LITTLE)))
 
 
 def by_rules(scores: Float64s, features: Float64s) -> Float64s:
     """Apply the rules to the scores of a model, in place; return the scores."""
-    for applies, score, _ in reversed(rules(features)):
-        scores[applies] = score
+    found = rules_of(features)
+    chosen = np.flatnonzero(found)
+    scores[chosen] = RULE_SCORES[found[chosen]]
     return scores
 
 
