@@ -21,8 +21,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from hybriddup.errors import ConfigError
-from hybriddup.service.connections import Connections
 from hybriddup.service.gate import Gate
+from hybriddup.service.limits import Limits
 from hybriddup.service.openapi import openapi_schema
 from hybriddup.service.problems import RequestError, problem_of
 from hybriddup.service.routes import ROUTES
@@ -30,10 +30,6 @@ from hybriddup.service.service import Service
 from hybriddup.window import WindowStats
 
 LOG = logging.getLogger(__name__)
-
-SWITCH_INTERVAL = 0.0005
-"""Interval in seconds at which threads switch. With Python's default of 5 ms, the event loop would starve the deciding
-thread while it refuses requests."""
 
 
 def create_app(
@@ -81,18 +77,16 @@ def create_app(
 class Server:
     """A server that shuts down gracefully: it answers what it accepted, but does not wait long for slow clients."""
 
-    def __init__(self, app: ASGIApp, connections: Connections) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.ended_by: int | None = None
         """Number of the signal that ended the server."""
-        limits = connections.limits
         config = uvicorn.Config(
             app,
-            http=connections.protocol(),
+            http="httptools",
             access_log=False,
             log_level="critical",  # clients' errors are counted, not logged; the application logs its own
             lifespan="on",
             server_header=False,
-            proxy_headers=False,
             ws="none",
             timeout_keep_alive=limits.keep_alive,
             timeout_graceful_shutdown=max(1, round(2 * limits.request_timeout)),
@@ -111,16 +105,10 @@ class Server:
         numbers = [signal.SIGINT, signal.SIGTERM]
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
             numbers.append(signal.SIGHUP)
-        before = {number: signal.signal(number, self._end_by) for number in numbers}
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_INTERVAL)
-        try:
-            with ThreadPoolExecutor(1, "serving") as serving:
-                serving.submit(self.uvicorn.run, [opened]).result()
-        finally:
-            sys.setswitchinterval(interval)
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        for number in numbers:
+            signal.signal(number, self._end_by)
+        with ThreadPoolExecutor(1, "serving") as serving:
+            serving.submit(self.uvicorn.run, [opened]).result()
 
     def _end_by(self, number: int, _: FrameType | None) -> None:
         """Begin to shut down; at a second Ctrl-C, end the process at once."""

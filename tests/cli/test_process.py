@@ -25,6 +25,7 @@ from tests.cli.support import (
     run_at_terminal,
     write_posts,
 )
+from tests.processes import python
 
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
 SLOW |= {"starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
@@ -49,6 +50,16 @@ def test_deciding_loads_nothing_that_only_fitting_needs(tmp_path: Path, config: 
     assert "numba" in loaded
     assert {"sklearn", "joblib", "cloudpickle", "pandas", "jieba"} & loaded == set()
     assert {name for name in loaded if name.startswith("scipy.")} & SCIPY == set()
+
+
+def test_threads_take_short_turns() -> None:
+    """The default of 5 ms would be ten times as long as a kernel between two threads works."""
+    program = (
+        "import atexit, sys; from hybriddup.__main__ import main; "
+        "atexit.register(lambda: print(sys.getswitchinterval())); sys.argv[1:] = ['--version']; main()"
+    )
+    ran = subprocess.run([*python(), "-c", program], capture_output=True, text=True, check=True)
+    assert float(ran.stdout.split()[-1]) < 0.001
 
 
 SLOW_WRITER = """
