@@ -151,7 +151,7 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
     with opened, noting_compilation():
-        server.run(opened)
+        server.serve_on(opened)
     if service.failure is not None:
         raise service.failure
     code = options.EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0

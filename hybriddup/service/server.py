@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import NoReturn
@@ -74,12 +73,13 @@ def create_app(
     return Gate(app, service.metrics, service.room, token, hosts, log)
 
 
-class Server:
+class Server(uvicorn.Server):
     """A server that shuts down gracefully: it answers what it accepted, but does not wait long for slow clients."""
 
+    ended_by: int | None = None
+    """Number of the signal that ended the server."""
+
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.ended_by: int | None = None
-        """Number of the signal that ended the server."""
         config = uvicorn.Config(
             app,
             http="httptools",
@@ -91,30 +91,23 @@ class Server:
             timeout_keep_alive=limits.keep_alive,
             timeout_graceful_shutdown=max(1, round(2 * limits.request_timeout)),
         )
-        self.uvicorn = uvicorn.Server(config)
+        super().__init__(config)
 
     def end(self) -> None:
         """Begin to shut down."""
-        self.uvicorn.should_exit = True
+        self.should_exit = True
 
-    def run(self, opened: socket.socket) -> None:
-        """Serve on a socket until `end` or a signal. Must be called in the main thread.
-
-        The event loop runs in another thread, in which uvicorn installs no signal handlers.
-        """
-        numbers = [signal.SIGINT, signal.SIGTERM]
+    def serve_on(self, opened: socket.socket) -> None:
+        """Serve on a socket until `end` is called or a signal comes. Must be called in the main thread."""
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
-            numbers.append(signal.SIGHUP)
-        for number in numbers:
-            signal.signal(number, self._end_by)
-        with ThreadPoolExecutor(1, "serving") as serving:
-            serving.submit(self.uvicorn.run, [opened]).result()
+            signal.signal(signal.SIGHUP, self.handle_exit)
+        self.run([opened])
 
-    def _end_by(self, number: int, _: FrameType | None) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  uvicorn's handler of signals
         """Begin to shut down; at a second Ctrl-C, end the process at once."""
-        if self.uvicorn.should_exit and number == signal.SIGINT:
-            leave_at_once(128 + number)
-        self.ended_by = number
+        if self.should_exit and sig == signal.SIGINT:
+            leave_at_once(128 + sig)
+        self.ended_by = sig
         self.end()
 
 
