@@ -121,7 +121,7 @@ def fill(store: SqliteStore, folder: Path, n: int) -> list[int]:
     sizes = []
     for _ in range(n):
         first = store.next_position
-        store.append([post(position, text=f"text {position} " * 50) for position in range(first, first + 50)])
+        store.append([post(position, text=f"text {position} " * 200) for position in range(first, first + 50)])
         sizes.append((folder / "posts.sqlite3-wal").stat().st_size)
     return sizes
 
@@ -143,7 +143,7 @@ def test_the_log_stays_within_bounds_under_a_steady_load(
     """
     monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", connect)
     store = SqliteStore.open(tmp_path)
-    sizes = fill(store, tmp_path, 1200)
+    sizes = fill(store, tmp_path, 300)
     store.close()
     most = (1 + 3 * MOST_BEHIND) * SMALLEST_LARGE * PAGE + STEP
 
