@@ -41,7 +41,9 @@ def test_help_loads_nothing_slow(command: str) -> None:
     assert loaded & SLOW == set()
 
 
-@pytest.mark.parametrize("config", ["posts", "weibo", "twitter"])
+@pytest.mark.parametrize(
+    "config", ["weibo", *(pytest.param(name, marks=pytest.mark.slow) for name in ("posts", "twitter"))]
+)
 def test_deciding_loads_nothing_that_only_fitting_needs(tmp_path: Path, config: str) -> None:
     """scikit-learn and scipy alone take longer to import than all else that a run or a service needs."""
     name = str(tmp_path / write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER))
@@ -151,9 +153,11 @@ os.execv(sys.executable, [sys.executable, "-m", "hybriddup", *sys.argv[2:]])
         ("0", ["dedupe", "-"], 2, "error: standard input is closed; leave it open, or name a file.\n"),
         ("1", ["dedupe", "posts.jsonl", "-q", "-o", "-"], 2, "error: standard output could not be written: Bad file"),
         ("0", ["watch"], 2, "error: standard input or output, which this command needs, is closed"),
-        ("1", ["explain", "a", "b"], 2, "error: standard input or output, which this command needs, is closed"),
-        ("1", ["plugins"], 2, "error: standard input or output, which this command needs, is closed"),
         ("1", ["--help"], 2, "error: standard input or output, which this command needs, is closed"),
+        *(
+            pytest.param("1", arguments, 2, "error: standard input or output, which", marks=pytest.mark.slow)
+            for arguments in (["explain", "a", "b"], ["plugins"])
+        ),
     ],
 )
 def test_a_closed_stream_is_missed_only_by_what_needs_it(
