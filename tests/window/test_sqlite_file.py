@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -26,16 +24,19 @@ from hybriddup.window.stores.rows import RowError, post_of, row_of, text_from
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
+from tests.processes import python
 from tests.window.plugins import connections_made
 from tests.window.stores import post, posts
 
 LIMIT = 1_500_000
 CHILD = """
-import sys
+import resource, sys
 from hybriddup.errors import StoreError
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.stores import posts
 
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 store = SqliteStore.open(sys.argv[1])
 failures = 0
 while failures < 3:
@@ -92,17 +93,8 @@ def test_a_full_disk_is_an_error_until_there_is_room(tmp_path, monkeypatch):
 
 def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
     """Where the system refuses to let the files grow, what was acknowledged is there, and nothing else."""
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
-
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=limited,
-    )
+    command = [*python(), "-c", CHILD, str(tmp_path), str(LIMIT)]
+    child = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = child.stdout.splitlines()
     acknowledged = [int(line.split()[1]) for line in lines if line.startswith("acknowledged")]
     assert len(acknowledged) > 3
