@@ -56,7 +56,11 @@ def serve(
     rewind: Rewind = False,
     workers: options.Workers = None,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address to listen on; others than loopback need a token.")
+        str,
+        typer.Option(
+            metavar="HOST",
+            help="Address to listen on; others than loopback need a token, and a reverse proxy in front.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0 takes a free one.")] = 8077,
     token_file: Annotated[
