@@ -12,7 +12,8 @@ COLLECT_EVERY = 200_000
 """New objects between two garbage collections. Unreachable cycles of at most a few megabytes wait for the next one."""
 SWITCH_AFTER = 0.0005
 """Seconds after which a running thread hands the interpreter to a waiting one. With Python's default of 0.005, a thread
-between two kernels of half a millisecond would wait ten times as long as it works."""
+between two kernels of half a millisecond would wait ten times as long as it works, and the event loop of the service
+would starve the deciding thread while it refuses requests."""
 
 
 def main() -> None:

@@ -56,7 +56,11 @@ def serve(
     rewind: Rewind = False,
     workers: options.Workers = None,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address to listen on; others than loopback need a token.")
+        str,
+        typer.Option(
+            metavar="HOST",
+            help="Address to listen on; others than loopback need a token, and a reverse proxy in front.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0 takes a free one.")] = 8077,
     token_file: Annotated[
@@ -75,21 +79,14 @@ def serve(
     max_queue: Annotated[
         int, typer.Option(min=1, metavar="N", help="Maximum number of waiting posts; more are refused with status 429.")
     ] = 20_000,
-    max_connections: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Maximum number of open connections; the longest idle one is closed."),
-    ] = 512,
     request_timeout: Annotated[
         float,
         typer.Option(
             min=0.1,
             metavar="SECONDS",
-            help="Deadline for a body, again for the answer, and again for the client to read it.",
+            help="Deadline for a body, and again for the answer.",
         ),
     ] = 10.0,
-    header_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Deadline for the headers of a request.")
-    ] = 5.0,
     keep_alive: Annotated[
         int, typer.Option(min=1, metavar="SECONDS", help="Time for which a connection stays open between requests.")
     ] = 30,
@@ -112,7 +109,6 @@ def serve(
 
     from hybriddup.cli.windows import noting_compilation, open_window, settle
     from hybriddup.config import open_session
-    from hybriddup.service.connections import Connections
     from hybriddup.service.limits import Limits
     from hybriddup.service.server import Server, create_app, leave_at_once, listen
     from hybriddup.service.service import Service
@@ -142,13 +138,10 @@ def serve(
         max_posts=max_posts,
         max_text_length=max_text_length,
         max_queue=max_queue,
-        max_connections=max_connections,
         request_timeout=request_timeout,
-        header_timeout=header_timeout,
         keep_alive=keep_alive,
     )
     service = Service(open_ready, limits, time, partial(try_disk, store))
-    connections = Connections(limits, lambda error: service.metrics.refused.labels(error).inc())
     app = create_app(
         service,
         token=token,
@@ -157,12 +150,12 @@ def serve(
         on_ready=say_ready,
         on_failure=lambda: server.end(),
     )
-    server = Server(app, connections)
+    server = Server(app, limits)
     opened = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
     with opened, noting_compilation():
-        server.run(opened)
+        server.serve_on(opened)
     if service.failure is not None:
         raise service.failure
     code = options.EXIT_INTERRUPTED if server.ended_by == signal.SIGINT else 0

@@ -26,7 +26,7 @@ LARGEST = 2**63 - 1
 SCHEMA_FILE = "hybriddup.schema.json"
 """File name of the JSON Schema in the directory of the shipped configurations."""
 
-_PACKAGE = FilePath(__file__).parents[1]
+PACKAGE = FilePath(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Written:
         return f"{place}: " if place else ""
 
 
-def shipped_directory() -> FilePath:
+def shipped_directory(package: FilePath = PACKAGE) -> FilePath:
     """Return the directory of the shipped configurations, in the installed package or the source tree."""
-    installed = _PACKAGE / "configs"
-    return installed if installed.is_dir() else _PACKAGE.parent / "configs"
+    installed = package / "configs"
+    return installed if installed.is_dir() else package.parent / "configs"
 
 
 def shipped_names() -> list[str]:

@@ -1,27 +1,28 @@
-"""ASGI middleware around the application: checks host name and token, times requests, drops bodies nobody reads."""
+"""ASGI middleware around the application: checks host name and token, and times requests."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
+from http import HTTPStatus
 from time import perf_counter
+from typing import TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hybriddup.service.connections import Connection, take_connection
-from hybriddup.service.limits import SECONDS_BEFORE_429, UNREAD_BYTES, UNREAD_SECONDS
+from hybriddup.service.limits import SECONDS_BEFORE_429
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
 from hybriddup.service.reading import BodyRoom
 from hybriddup.service.routes import OPEN_TO_ALL, route_name
 from hybriddup.steps.options import quote
 
+T = TypeVar("T")
 HOST = re.compile(r"(?:\[(?P<address>[0-9a-fA-F:.]+)\]|(?P<name>[^\s:@/\[\]]*))(?::[0-9]*)?")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -63,24 +64,32 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        connection = take_connection(scope)
-        exchange = Exchange(headers, receive, send, connection)
+        began, status = perf_counter(), 500
+
+        async def send_timed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if status == HTTPStatus.TOO_MANY_REQUESTS:
+                    # clients that retry at once would otherwise take processor time from deciding
+                    await asyncio.sleep(SECONDS_BEFORE_429)
+            await if_open(send(message), None)
+
+        async def receive_if_open() -> Message:
+            return await if_open(receive(), {"type": "http.disconnect"})
+
         try:
-            problem = self.problem_of(scope["path"], headers)
+            problem = self.problem_of(scope["path"], Headers(scope=scope))
             if problem is not None:
                 self.metrics.refused.labels(problem.error).inc()
-            await (self.app if problem is None else problem.response())(scope, exchange.receive, exchange.send)
+            await (self.app if problem is None else problem.response())(scope, receive_if_open, send_timed)
         finally:
             self.room.release(scope)
             method = scope["method"] if scope["method"] in METHODS else "other"
-            labels = route_name(scope["path"]), method, str(exchange.status)
-            seconds = (exchange.ended or perf_counter()) - exchange.began
-            self.metrics.requests.labels(*labels).observe(seconds)
-            if connection is not None:
-                connection.answered()
+            seconds = perf_counter() - began
+            self.metrics.requests.labels(route_name(scope["path"]), method, str(status)).observe(seconds)
             if self.log is not None:
-                self.log(log_line(scope, method, exchange.status, seconds))
+                self.log(log_line(scope, method, status, seconds))
 
     def problem_of(self, path: str, headers: Headers) -> RequestError | None:
         """Return the error of a request with a wrong host name or token; None if it may pass."""
@@ -98,73 +107,17 @@ class Gate:
         return RequestError(401, "unauthorized", f"the token is {what}.", "Authorization: Bearer TOKEN")
 
 
-class Exchange:
-    """A request and its answer.
+async def if_open(action: Awaitable[T], otherwise: T) -> T:
+    """Return the result of ``action``; ``otherwise`` if the client has closed the connection.
 
-    If the answer begins before the whole body was read, the connection is closed after the answer. If the client may
-    retry (the answer has Retry-After), up to `UNREAD_BYTES` of the body are read and dropped first; if nothing of the
-    body is left then, the connection stays open.
+    uvloop then raises an error that uvicorn passes on until it learns of the closing.
     """
-
-    def __init__(self, headers: Headers, receive: Receive, send: Send, connection: Connection | None) -> None:
-        self._receive, self._send, self._connection = receive, send, connection
-        self.status = 500
-        self.began = perf_counter()
-        self.ended: float | None = None
-        self.is_unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-        self.is_last = False
-
-    def _is_open(self) -> bool:
-        return self._connection is None or not self._connection.transport.is_closing()
-
-    async def receive(self) -> Message:
-        """Return the next part of the body."""
-        try:
-            message = await self._receive()
-        except RuntimeError:  # from uvloop: the connection is closed, and uvicorn may not know yet
-            if self._is_open():
-                raise
-            message = {"type": "http.disconnect"}
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            self.is_unread = False
-        return message
-
-    async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
-        if message["type"] == "http.response.start":
-            message = await self._start(message)
-        elif self.is_last and not message.get("more_body", False):
-            await self._pass_on({**message, "more_body": True})
-            # closing while the client still sends would reset the connection, and the answer could be lost
-            await self._drop_body()
-            message = {"type": "http.response.body"}
-        await self._pass_on(message)
-
-    async def _pass_on(self, message: Message) -> None:
-        try:
-            await self._send(message)
-        except RuntimeError:  # as above
-            if self._is_open():
-                raise
-
-    async def _start(self, message: Message) -> Message:
-        self.status, headers = message["status"], message["headers"]
-        if self.status == 429:
-            # clients that retry at once would otherwise take processor time from deciding
-            await asyncio.sleep(SECONDS_BEFORE_429)
-        if self.is_unread and any(name == b"retry-after" for name, _ in headers):
-            await self._drop_body()
-        self.ended = perf_counter()
-        self.is_last = self.is_unread
-        return {**message, "headers": [*headers, (b"connection", b"close")]} if self.is_last else message
-
-    async def _drop_body(self) -> None:
-        """Read and discard the rest of the body, up to a size and a time."""
-        n_bytes = 0
-        with suppress(TimeoutError):
-            async with asyncio.timeout(UNREAD_SECONDS):
-                while self.is_unread and n_bytes <= UNREAD_BYTES:
-                    n_bytes += len((await self.receive()).get("body", b""))
+    try:
+        return await action
+    except RuntimeError as error:
+        if "handler is closed" not in str(error):
+            raise
+        return otherwise
 
 
 def host_name(header: str) -> str:

@@ -17,23 +17,11 @@ class Limits:
     max_queue: int = 20_000
     """Number of posts that wait or are being decided."""
     request_timeout: float = 10.0
-    """Deadline in seconds, separately for reading the body, for answering, and for the client to read the answer."""
-    max_connections: int = 512
-    """Number of open connections."""
-    header_timeout: float = 5.0
-    """Seconds from the first byte of a request, or from the beginning of a connection, to the end of the headers."""
+    """Deadline in seconds, separately for reading the body and for answering."""
     keep_alive: int = 30
     """Seconds that a connection stays open between two requests."""
 
 
-MAX_HEADER_BYTES = 2**16
-"""Size of a request's headers in bytes, not counting the last piece received."""
-MAX_AHEAD = 32
-"""Number of unanswered (pipelined) requests per connection."""
-MAX_CHUNKS = 10_000
-"""Number of chunks per request body."""
-UNREAD_BYTES, UNREAD_SECONDS = 2**20, 1.0
-"""Bytes and seconds of an unread body to read and drop, before the connection is closed."""
 SECONDS_BEFORE_429 = 0.5
 """Delay before an answer with status 429, in seconds."""
 LARGE_BODY = 2**16

@@ -51,13 +51,6 @@ class RequestError(Exception):
             headers["allow"] = self.allowed
         return json_response(self.to_dict(), self.status, headers)
 
-    def as_http(self) -> bytes:
-        """Return the answer as bytes of HTTP/1.1, to send outside the application before the connection is closed."""
-        response = self.response()
-        headers = [*response.raw_headers, (b"connection", b"close")]
-        lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
-        return b"\r\n".join([*lines, *(b"%s: %s" % header for header in headers), b"", bytes(response.body)])
-
 
 def not_ready(why: str) -> RequestError:
     """Return the error of a service whose window is not open, or not usable."""

@@ -113,23 +113,20 @@ class Reader:
             raise RequestError(503, "too_many_large_bodies", message, allowed, retry_after=1) from None
         spent = 0.0
 
-        def timed() -> T | RequestError:
+        def timed() -> T:
             nonlocal spent
             began = thread_time()
             try:
                 return parse_all()
-            except RequestError as problem:
-                return problem.with_traceback(None)  # the frames would keep the parsed body in memory
             finally:
                 spent = thread_time() - began
 
         try:
-            made = await asyncio.to_thread(timed)
+            return await asyncio.to_thread(timed)
+        except RequestError as problem:
+            raise problem.with_traceback(None) from None  # the frames would keep the parsed body in memory
         finally:
             asyncio.get_running_loop().call_later(REST * spent, self.parsing_large.release)
-        if isinstance(made, RequestError):
-            raise made
-        return made
 
 
 def declared_bytes(request: Request) -> int | None:

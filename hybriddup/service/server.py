@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import NoReturn
@@ -21,8 +20,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from hybriddup.errors import ConfigError
-from hybriddup.service.connections import Connections
 from hybriddup.service.gate import Gate
+from hybriddup.service.limits import Limits
 from hybriddup.service.openapi import openapi_schema
 from hybriddup.service.problems import RequestError, problem_of
 from hybriddup.service.routes import ROUTES
@@ -30,10 +29,6 @@ from hybriddup.service.service import Service
 from hybriddup.window import WindowStats
 
 LOG = logging.getLogger(__name__)
-
-SWITCH_INTERVAL = 0.0005
-"""Interval in seconds at which threads switch. With Python's default of 5 ms, the event loop would starve the deciding
-thread while it refuses requests."""
 
 
 def create_app(
@@ -78,55 +73,41 @@ def create_app(
     return Gate(app, service.metrics, service.room, token, hosts, log)
 
 
-class Server:
+class Server(uvicorn.Server):
     """A server that shuts down gracefully: it answers what it accepted, but does not wait long for slow clients."""
 
-    def __init__(self, app: ASGIApp, connections: Connections) -> None:
-        self.ended_by: int | None = None
-        """Number of the signal that ended the server."""
-        limits = connections.limits
+    ended_by: int | None = None
+    """Number of the signal that ended the server."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         config = uvicorn.Config(
             app,
-            http=connections.protocol(),
+            http="httptools",
             access_log=False,
             log_level="critical",  # clients' errors are counted, not logged; the application logs its own
             lifespan="on",
             server_header=False,
-            proxy_headers=False,
             ws="none",
             timeout_keep_alive=limits.keep_alive,
             timeout_graceful_shutdown=max(1, round(2 * limits.request_timeout)),
         )
-        self.uvicorn = uvicorn.Server(config)
+        super().__init__(config)
 
     def end(self) -> None:
         """Begin to shut down."""
-        self.uvicorn.should_exit = True
+        self.should_exit = True
 
-    def run(self, opened: socket.socket) -> None:
-        """Serve on a socket until `end` or a signal. Must be called in the main thread.
-
-        The event loop runs in another thread, in which uvicorn installs no signal handlers.
-        """
-        numbers = [signal.SIGINT, signal.SIGTERM]
+    def serve_on(self, opened: socket.socket) -> None:
+        """Serve on a socket until `end` is called or a signal comes. Must be called in the main thread."""
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
-            numbers.append(signal.SIGHUP)
-        before = {number: signal.signal(number, self._end_by) for number in numbers}
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_INTERVAL)
-        try:
-            with ThreadPoolExecutor(1, "serving") as serving:
-                serving.submit(self.uvicorn.run, [opened]).result()
-        finally:
-            sys.setswitchinterval(interval)
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            signal.signal(signal.SIGHUP, self.handle_exit)
+        self.run([opened])
 
-    def _end_by(self, number: int, _: FrameType | None) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  uvicorn's handler of signals
         """Begin to shut down; at a second Ctrl-C, end the process at once."""
-        if self.uvicorn.should_exit and number == signal.SIGINT:
-            leave_at_once(128 + number)
-        self.ended_by = number
+        if self.should_exit and sig == signal.SIGINT:
+            leave_at_once(128 + sig)
+        self.ended_by = sig
         self.end()
 
 

@@ -47,8 +47,9 @@ class Segment:
 class HashTable:
     """Hashes under consecutive numbers; several may be equal."""
 
-    def __init__(self, first: int = 0) -> None:
-        self._segments = [Segment(first, SMALLEST_SEGMENT)]
+    def __init__(self, first: int = 0, smallest: int = SMALLEST_SEGMENT) -> None:
+        self._smallest = smallest
+        self._segments = [Segment(first, smallest)]
 
     @property
     def first(self) -> int:
@@ -92,4 +93,4 @@ class HashTable:
 
     def _next_capacity(self) -> int:
         wanted = (self.end - self.first) // SHARE
-        return min(max(1 << wanted.bit_length(), SMALLEST_SEGMENT), LARGEST_SEGMENT)
+        return min(max(1 << wanted.bit_length(), self._smallest), LARGEST_SEGMENT)

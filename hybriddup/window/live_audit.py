@@ -128,7 +128,7 @@ class LiveAudit:
     """Maximum number of comparisons under way, in turn, so that sampling goes on while one of them takes long."""
 
     def __post_init__(self) -> None:
-        self._comparisons: deque[Comparison] = deque()
+        self.comparisons: deque[Comparison] = deque()
         """The comparisons under way; the first one gets the next part."""
         self._n_since = 0
         """Posts decided since the last part."""
@@ -137,7 +137,7 @@ class LiveAudit:
     def counts(self) -> AuditCounts:
         """Return the counts of the sampled posts that were compared."""
         n_compared = self._n_unique + self._n_found + self._n_missed
-        n_slow = sum(len(comparison) for comparison in self._comparisons if len(comparison.pairs))
+        n_slow = sum(len(comparison) for comparison in self.comparisons if len(comparison.pairs))
         return AuditCounts(
             n_compared, self._n_found, self._n_missed, self._n_skipped + self._n_given_up, self._n_given_up + n_slow
         )
@@ -149,17 +149,17 @@ class LiveAudit:
         is logged, and the comparison is abandoned.
         """
         try:
-            for comparison in [each for each in self._comparisons if each.has_lost(window.derived, window.store)]:
+            for comparison in [each for each in self.comparisons if each.has_lost(window.derived, window.store)]:
                 self._give_up(comparison)
             self._n_since += len(prepared.positions)
             has_begun = self._sample(prepared, times, verdicts, window.derived)
-            if self._comparisons and (has_begun or self._n_since >= self.posts_per_part):
+            if self.comparisons and (has_begun or self._n_since >= self.posts_per_part):
                 self._do_part(window)
                 self._n_since = 0
         except Exception as error:
             logger.warning("a sampled post could not be compared: %s: %s", type(error).__name__, error)
-            if self._comparisons:
-                self._give_up(self._comparisons[0])
+            if self.comparisons:
+                self._give_up(self.comparisons[0])
 
     def _sample(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, derived: DerivedState) -> bool:
         """Begin to compare the sampled posts of a batch, or skip them; return whether a comparison was begun."""
@@ -170,37 +170,37 @@ class LiveAudit:
         n_found = sum(place in verdicts.near for place in sampled)
         kept = np.array([place for place in sampled if verdicts.keeps(place)], np.int64)
         kept = kept[prepared.searchable[kept]]
-        if len(self._comparisons) >= self.most_comparisons:
+        if len(self.comparisons) >= self.most_comparisons:
             self._n_skipped += n_found + len(kept)
         elif not len(kept):
             self._n_found += n_found
         else:
             texts, edges = prepared.take(kept), times.edges(derived.horizon)[kept]
-            self._comparisons.appendleft(Comparison(texts, edges, derived.kept.first_position, first, n_found))
+            self.comparisons.appendleft(Comparison(texts, edges, derived.kept.first_position, first, n_found))
             self._n_since = len(prepared.positions)
             return True
         return False
 
     def _do_part(self, window: Audited) -> None:
         """Compare posts of one batch with the next texts, and verify the pairs found, or those left over."""
-        comparison = self._comparisons[0]
+        comparison = self.comparisons[0]
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self.posts_per_part) * self.texts_per_post, MAX_TEXTS_PER_PART)
             comparison.scan(window.derived, max(n_texts // len(comparison), 1))
         comparison.verify(self.pairs_per_part, window.steps, window.texts)
-        self._comparisons.rotate(-1)
+        self.comparisons.rotate(-1)
         if comparison.is_done:
             n_missed = int(comparison.missed.sum())
             self._n_found += comparison.n_found_in_batch
             self._n_missed += n_missed
             self._n_unique += len(comparison) - n_missed
-            self._comparisons.remove(comparison)
+            self.comparisons.remove(comparison)
 
     def _give_up(self, comparison: Comparison) -> None:
         """Remove a comparison under way, and count its posts as skipped."""
         self._n_given_up += len(comparison)
         self._n_skipped += comparison.n_found_in_batch
-        self._comparisons.remove(comparison)
+        self.comparisons.remove(comparison)
 
 
 def sampled_places(first: int, n_posts: int, one_in: int) -> list[int]:

@@ -82,8 +82,13 @@ class EarlierTexts:
     Posts are mostly compared with the posts kept last, and repeatedly with the same ones if many are alike.
     """
 
-    def __init__(self, normalized_at: TextsAt, compared: Callable[[Sequence[str]], Sequence[str]]) -> None:
-        self._normalized_at, self._compared = normalized_at, compared
+    def __init__(
+        self,
+        normalized_at: TextsAt,
+        compared: Callable[[Sequence[str]], Sequence[str]],
+        most_characters: int = MOST_CHARACTERS,
+    ) -> None:
+        self._normalized_at, self._compared, self._most_characters = normalized_at, compared, most_characters
         self._normalized_of: dict[int, str] = {}
         self._compared_of: dict[int, str] = {}
         self._n_characters = 0
@@ -91,7 +96,7 @@ class EarlierTexts:
     def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
         """Return the normalized texts at some positions, in this order, and the compared part of each."""
         wanted = positions.tolist()
-        if self._n_characters > MOST_CHARACTERS:
+        if self._n_characters > self._most_characters:
             self._normalized_of.clear()
             self._compared_of.clear()
             self._n_characters = 0

@@ -25,6 +25,7 @@ from tests.cli.support import (
     run_at_terminal,
     write_posts,
 )
+from tests.processes import python
 
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
 SLOW |= {"starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
@@ -40,7 +41,9 @@ def test_help_loads_nothing_slow(command: str) -> None:
     assert loaded & SLOW == set()
 
 
-@pytest.mark.parametrize("config", ["posts", "weibo", "twitter"])
+@pytest.mark.parametrize(
+    "config", ["weibo", *(pytest.param(name, marks=pytest.mark.slow) for name in ("posts", "twitter"))]
+)
 def test_deciding_loads_nothing_that_only_fitting_needs(tmp_path: Path, config: str) -> None:
     """scikit-learn and scipy alone take longer to import than all else that a run or a service needs."""
     name = str(tmp_path / write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER))
@@ -49,6 +52,16 @@ def test_deciding_loads_nothing_that_only_fitting_needs(tmp_path: Path, config: 
     assert "numba" in loaded
     assert {"sklearn", "joblib", "cloudpickle", "pandas", "jieba"} & loaded == set()
     assert {name for name in loaded if name.startswith("scipy.")} & SCIPY == set()
+
+
+def test_threads_take_short_turns() -> None:
+    """The default of 5 ms would be ten times as long as a kernel between two threads works."""
+    program = (
+        "import atexit, sys; from hybriddup.__main__ import main; "
+        "atexit.register(lambda: print(sys.getswitchinterval())); sys.argv[1:] = ['--version']; main()"
+    )
+    ran = subprocess.run([*python(), "-c", program], capture_output=True, text=True, check=True)
+    assert float(ran.stdout.split()[-1]) < 0.001
 
 
 SLOW_WRITER = """
@@ -140,9 +153,11 @@ os.execv(sys.executable, [sys.executable, "-m", "hybriddup", *sys.argv[2:]])
         ("0", ["dedupe", "-"], 2, "error: standard input is closed; leave it open, or name a file.\n"),
         ("1", ["dedupe", "posts.jsonl", "-q", "-o", "-"], 2, "error: standard output could not be written: Bad file"),
         ("0", ["watch"], 2, "error: standard input or output, which this command needs, is closed"),
-        ("1", ["explain", "a", "b"], 2, "error: standard input or output, which this command needs, is closed"),
-        ("1", ["plugins"], 2, "error: standard input or output, which this command needs, is closed"),
         ("1", ["--help"], 2, "error: standard input or output, which this command needs, is closed"),
+        *(
+            pytest.param("1", arguments, 2, "error: standard input or output, which", marks=pytest.mark.slow)
+            for arguments in (["explain", "a", "b"], ["plugins"])
+        ),
     ],
 )
 def test_a_closed_stream_is_missed_only_by_what_needs_it(

@@ -1,7 +1,6 @@
 """The shipped configurations: each loads, and is commented; posts is the defaults."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ import yaml
 
 import hybriddup
 from hybriddup.config import Settings, load_settings
-from hybriddup.config import read as module
 from hybriddup.config.guards import spell_out_guards
 from hybriddup.config.read import SCHEMA_FILE, shipped_directory, shipped_names
 from hybriddup.plugin.manager import PluginManager
@@ -65,13 +63,10 @@ def test_articles_promise_every_pair(manager: PluginManager) -> None:
     assert (settings.blocks.use, settings.blocks.options["n_blocks"]) == ("blocks", 4)
 
 
-def test_shipped_configurations_are_found_inside_an_installed_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed = tmp_path / "hybriddup"
-    shutil.copytree(shipped_directory(), installed / "configs")
-    monkeypatch.setattr(module, "_PACKAGE", installed)
-    assert shipped_directory() == installed / "configs"
+def test_shipped_configurations_are_found_inside_an_installed_package(tmp_path: Path) -> None:
+    assert shipped_directory(tmp_path / "hybriddup") == tmp_path / "configs"
+    (tmp_path / "hybriddup" / "configs").mkdir(parents=True)
+    assert shipped_directory(tmp_path / "hybriddup") == tmp_path / "hybriddup" / "configs"
     assert shipped_names() == NAMES
 
 

@@ -23,7 +23,7 @@ import pytest
 
 import hybriddup
 from tests.docs.markdown import block_with
-from tests.plugin_support.services import running_service
+from tests.service.support import serving
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
@@ -204,6 +204,12 @@ def test_a_result_filters_a_data_set() -> None:
 # ---------------------------------------------------------------- httpx
 
 
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("served") / "window") as served:
+        yield served.address
+
+
 class LosesAnswers(httpx.AsyncHTTPTransport):
     """Delivers each request, and loses the first answer to it."""
 
@@ -220,22 +226,20 @@ class LosesAnswers(httpx.AsyncHTTPTransport):
         raise httpx.ReadError("the connection broke")
 
 
-def test_async_client_gets_decisions_of_several_requests(tmp_path: Path) -> None:
+def test_async_client_gets_decisions_of_several_requests(address: str) -> None:
     main = names_of(block_with("python", "async def send"))["main"]
-    with running_service(str(tmp_path / "window")) as address:
-        answers = asyncio.run(main(address, [POSTS[:1], POSTS[1:2]]))
+    answers = asyncio.run(main(address, [POSTS[:1], POSTS[1:2]]))
     assert [(one["id"], one["decision"]) for (one,) in answers] == [("a", "kept"), ("b", "kept")]
 
 
-def test_async_client_sends_again_when_an_answer_is_lost(tmp_path: Path) -> None:
+def test_async_client_sends_again_when_an_answer_is_lost(address: str) -> None:
     send = names_of(block_with("python", "async def send"))["send"]
 
-    async def talk(address: str) -> Any:
+    async def talk() -> Any:
         async with httpx.AsyncClient(base_url=address, transport=LosesAnswers()) as client:
             return await send(client, POSTS)
 
-    with running_service(str(tmp_path / "window")) as address:
-        decisions = asyncio.run(talk(address))
+    decisions = asyncio.run(talk())
     assert [(one["id"], one["decision"], one["repeated"]) for one in decisions] == [
         ("a", "kept", True),
         ("b", "kept", True),
@@ -258,7 +262,7 @@ def test_async_client_waits_while_the_service_is_busy() -> None:
     assert asyncio.run(talk(2)) == []
 
 
-def test_async_client_reports_a_post_that_is_none(tmp_path: Path) -> None:
+def test_async_client_reports_a_post_that_is_none(address: str) -> None:
     main = names_of(block_with("python", "async def send"))["main"]
-    with running_service(str(tmp_path / "window")) as address, pytest.raises(httpx.HTTPStatusError, match="422"):
+    with pytest.raises(httpx.HTTPStatusError, match="422"):
         asyncio.run(main(address, [[{"id": "a"}]]))

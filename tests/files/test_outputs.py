@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from hybriddup.errors import OutputError
 from hybriddup.files.outputs import FILES, Outputs
-
-ROOT = Path(__file__).parents[2]
+from tests.processes import python
 
 
 @pytest.fixture(autouse=True)
@@ -143,9 +141,7 @@ except OutputError as error:
 def test_a_disk_that_fills_up_leaves_the_target_as_it_was(target: str) -> None:
     """The message says what is free and what to do; a limit on file sizes plays the full disk."""
     Path(target).write_bytes(b"before")
-    ran = subprocess.run(
-        [sys.executable, "-c", WRITE_TOO_MUCH, target], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True
-    )
+    ran = subprocess.run([*python(), "-c", WRITE_TOO_MUCH, target], capture_output=True)
     message = ran.stdout.decode()
     assert message.startswith(f"{target} could not be written: File too large. 100,000 bytes were written, ")
     assert "choose another place with --removed" in message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 
 import hybriddup
 from hybriddup.errors import InputError, OutputError
-from hybriddup.files import table_outputs
 from hybriddup.files.outputs import Outputs
 
 A, B = "明天下雨吗，要不要带伞出门", "good morning, everybody"
@@ -281,13 +281,13 @@ def test_a_database_that_changes_during_the_run_is_an_error(posts: Path, monkeyp
 
 
 def test_all_tables_of_a_database_appear_or_none(posts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(database: sqlite3.Connection, table: str, stream: Any) -> None:
-        if table == "removed":
-            raise sqlite3.OperationalError("database or disk is full")
-        create(database, table, stream)
+    class Full(sqlite3.Connection):
+        def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+            if statement.startswith('CREATE TABLE "removed"'):
+                raise sqlite3.OperationalError("database or disk is full")
+            return super().execute(statement, *given)
 
-    create = table_outputs._create
-    monkeypatch.setattr(table_outputs, "_create", fail)
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Full))
     for path in (posts, posts.with_name("new.db")):
         with pytest.raises(OutputError, match="database or disk is full"):
             hybriddup.dedupe_files(name(posts), name(path, "kept"), removed=name(path, "removed"))

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import gc
 import re
-import socket
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn, TypeVar
-from unittest.mock import AsyncMock, Mock
 
 import httpx
 import pytest
-from starlette.datastructures import Headers
-from starlette.types import Message, Receive, Scope, Send
 
 from hybriddup.errors import HybriddupError, PluginError, StoreError, WindowError
 from hybriddup.service.batching import POSTS_A_TURN, DecidingQueue
-from hybriddup.service.connections import Connection, Connections
-from hybriddup.service.gate import Exchange
-from hybriddup.service.limits import LARGE_BODY, UNREAD_BYTES, Limits
+from hybriddup.service.limits import LARGE_BODY, Limits
 from hybriddup.service.problems import LONGEST_MESSAGE
-from hybriddup.service.server import SWITCH_INTERVAL, Server, create_app, listen
 from hybriddup.service.service import Service
 from hybriddup.window import Decision, Post, Window
 from tests.service.support import JSON, OTHER, Decide, ask, make_service, refused, running
 
-TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
 LONG = "a" * 50_000
 T = TypeVar("T")
 
@@ -119,117 +109,6 @@ def test_a_batch_that_waits_for_others_is_not_taken_for_slow() -> None:
         return queue.largest_batch()
 
     assert asyncio.run(talk()) > 4 * POSTS_A_TURN
-
-
-def test_while_it_serves_threads_take_short_turns() -> None:
-    """So that the one that decides goes on while the event loop always has something to do."""
-    seen: list[float] = []
-
-    async def app(_: Scope, receive: Receive, send: Send) -> None:
-        await receive()
-        seen.append(sys.getswitchinterval())
-        server.end()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await send({"type": "lifespan.shutdown.complete"})
-
-    server, before = Server(app, Connections(Limits(), lambda _: None)), sys.getswitchinterval()
-    server.run(listen("127.0.0.1", 0))
-    assert seen == [pytest.approx(SWITCH_INTERVAL, rel=0.01)]
-    assert sys.getswitchinterval() == before
-
-
-def test_connections_that_are_gone_leave_memory_at_once() -> None:
-    """However far their requests came, and without Python having to look for circles, which it seldom does here."""
-
-    async def app(_: Scope, receive: Receive, send: Send) -> None:
-        await receive()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await send({"type": "lifespan.shutdown.complete"})
-
-    connections = Connections(Limits(keep_alive=1), lambda _: None)
-    service_app = create_app(make_service())
-
-    async def either(scope: Scope, receive: Receive, send: Send) -> None:
-        await (app if scope["type"] == "lifespan" else service_app)(scope, receive, send)
-
-    server, opened = Server(either, connections), listen("127.0.0.1", 0)
-    gc.collect()
-    gc.disable()
-    serving = threading.Thread(target=server.uvicorn.run, args=([opened],))
-    serving.start()
-    try:
-        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        without_body = whole.replace(b"Host", b"Content-Length: 9\r\nHost")
-        for sent in (b"", whole[:9], whole[:-2], whole, 3 * whole, without_body, b"\x16\x03\x01"):
-            with socket.create_connection(opened.getsockname()) as client:
-                client.sendall(sent)
-                time.sleep(0.1)
-        deadline = time.monotonic() + 30
-        while any(isinstance(one, Connection) for one in gc.get_objects()):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-    finally:
-        gc.enable()
-        server.end()
-        serving.join(30)
-        opened.close()
-
-
-@pytest.mark.parametrize(
-    ("path", "headers", "status"),
-    [
-        ("/v1/posts", {}, 401),
-        ("/v1/posts", {"authorization": f"Bearer {TOKEN}"}, 415),
-        ("/v1/posts", {"authorization": f"Bearer {TOKEN}"} | JSON, 413),
-        ("/nothing", {"authorization": f"Bearer {TOKEN}"} | JSON, 404),
-        ("/healthz", {}, 405),
-    ],
-)
-def test_an_answer_that_comes_before_the_body_is_the_last(path: str, headers: dict[str, str], status: int) -> None:
-    events: list[Any] = []
-
-    async def receive() -> Message:
-        events.append("read")
-        return {"type": "http.request", "body": b"a" * 2**16, "more_body": True}
-
-    async def send(message: Message) -> None:
-        events.append(message)
-
-    async def talk() -> None:
-        fields = {"content-length": str(2**40)} | headers
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": b"",
-            "headers": [(name.encode(), value.encode()) for name, value in fields.items()],
-            "client": ("127.0.0.1", 1),
-        }
-        async with running(service := make_service(), token=TOKEN):
-            await create_app(service, token=TOKEN)(scope, receive, send)
-
-    asyncio.run(talk())
-    start, body, *_, end = events
-    assert (start["status"], dict(start["headers"])[b"connection"]) == (status, b"close")
-    assert (body["type"], body["more_body"], end.get("more_body", False)) == ("http.response.body", True, False)
-    assert events.count("read") <= UNREAD_BYTES // 2**16 + 1
-
-
-def test_a_connection_that_is_closed_is_no_fault() -> None:
-    refusing = AsyncMock(side_effect=RuntimeError("unable to perform operation; the handler is closed"))
-
-    async def talk(*, is_open: bool) -> Message:
-        connection = Mock(**{"transport.is_closing.return_value": not is_open})
-        exchange = Exchange(Headers({"content-length": "9"}), refusing, refusing, connection)
-        await exchange.send({"type": "http.response.body", "body": b""})
-        return await exchange.receive()
-
-    assert asyncio.run(talk(is_open=False)) == {"type": "http.disconnect"}
-    with pytest.raises(RuntimeError, match="unable to perform"):
-        asyncio.run(talk(is_open=True))
 
 
 @pytest.mark.parametrize("place", ["history.add", "queue.decide"])

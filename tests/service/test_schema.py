@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from hybriddup.service.openapi import openapi_schema
+from tests.builders import examples
 from tests.service.support import serving
 
 schemathesis = pytest.importorskip("schemathesis", reason="the package schemathesis is not installed")
@@ -37,7 +38,7 @@ def test_answers_to_requests_made_from_the_schema_keep_to_it(schema: Any, path: 
     ]
 
     @given(case=schema[path][method.upper()].as_strategy())
-    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(examples(50), suppress_health_check=list(HealthCheck), derandomize=True)
     def check(case: Any) -> None:
         statuses.append(case.call_and_validate(checks=wanted).status_code)  # raises where a check fails
 

@@ -161,13 +161,13 @@ def test_token_from_a_file_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_an_access_log_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
-    """To standard error, a line for each request; nothing of them otherwise."""
+    """To standard error, a line for each request, with the address that a proxy on this machine passes on."""
     for arguments, n in (["--access-log"], 2), ([], 0):
         with serving(tmp_path / "window", *arguments) as served:
             httpx.get(f"{served.address}/v1/posts?q=secret")
-            httpx.get(f"{served.address}/nowhere")
+            httpx.get(f"{served.address}/nowhere", headers={"x-forwarded-for": "192.0.2.1"})
             _, said = served.end()
         lines = [line.split() for line in said.splitlines() if " GET " in line]
-        told = [line[2:5] for line in lines]
-        assert told == [["GET", "/v1/posts", "200"], ["GET", "/nowhere", "404"]][:n]
+        requests = [["127.0.0.1", "GET", "/v1/posts", "200"], ["192.0.2.1", "GET", "/nowhere", "404"]]
+        assert [line[1:5] for line in lines] == requests[:n]
         assert "secret" not in said

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
-from hybriddup.steps.verifiers import VerifierContext, edit, sections
+from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.edit import Edit
 from tests import reference
 from tests.builders import make_pairs
@@ -96,12 +96,8 @@ def random_edits(rng: np.random.Generator, n: int, n_edits: int) -> tuple[str, s
 
 
 @distances
-@pytest.mark.parametrize("longest", [8, 2048])
-@pytest.mark.parametrize("n", [63, 64, 65, 128, 129, 500])
-def test_long_texts_are_scored_like_short_ones(
-    distance: Distance, longest: int, n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sections, "LONGEST_EXACT", longest)
+@pytest.mark.parametrize("n", [63, 64, 65, 128, 129, 500, 8192, 8193, 9000, 16_385])
+def test_long_texts_are_scored_like_short_ones(distance: Distance, n: int) -> None:
     rng = np.random.default_rng(n)
     scorer = Indel if distance == "indel" else Levenshtein
     for n_edits in (0, n // 20, n // 10, n // 5, n // 2):
@@ -118,7 +114,7 @@ def test_texts_past_the_kernel_are_accepted_on_the_threshold() -> None:
 
 
 @distances
-def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_in_any_slices_score_the_same(distance: Distance) -> None:
     rng = np.random.default_rng(9)
     texts = ["", "a", *(text for _ in range(9) for text in random_edits(rng, 40, int(rng.integers(0, 30))))]
     texts += [text for _ in range(2) for text in random_edits(rng, 150, 20)]
@@ -128,13 +124,23 @@ def test_pairs_in_any_slices_score_the_same(distance: Distance, monkeypatch: pyt
     exact = [float(similarity(texts[a], texts[b])) for a, b in zip(pairs.earlier, pairs.later, strict=True)]
     for threshold in (0.0, 0.5, 0.8):
         expected = [score if score >= threshold else None for score in exact]
-        for slice_size, workers, longest in ((10**6, 1, 8192), (1, 1, 8192), (7, 3, 8192), (7, 3, 40)):
-            monkeypatch.setattr(edit, "SMALLEST_SLICE", slice_size)
-            monkeypatch.setattr(sections, "LONGEST_EXACT", longest)
+        for workers, n_times in ((1, 1), (1, 4), (3, 4)):
             verifier = Edit(Edit.Options(distance=distance))
             verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
-            scores = verifier.score_pairs(pairs, np.full(len(pairs), threshold)).tolist()
-            assert [score if score >= threshold else None for score in scores] == expected
+            scores = verifier.score_pairs(
+                pairs.take(np.tile(np.arange(len(pairs)), n_times)), np.full(n_times * len(pairs), threshold)
+            )
+            assert [score if score >= threshold else None for score in scores.tolist()] == n_times * expected
+
+
+@distances
+def test_long_pairs_among_short_ones_score_as_if_alone(distance: Distance) -> None:
+    rng = np.random.default_rng(3)
+    texts = [text for n in (40, 9000, 70) for text in random_edits(rng, n, n // 20)]
+    pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
+    scores = score(texts, 0.8, distance, pairs)
+    assert scores == [score_one(texts[a], texts[b], 0.8, distance) for a, b in pairs]
+    assert sum(value >= 0.8 for value in scores) == 3
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=20), st.sampled_from(THRESHOLDS))

@@ -48,15 +48,16 @@ def test_kept_posts_are_those_of_a_new_reading(most_letters: int, monkeypatch: p
                 assert keys.tolist() == alone.set_keys[alone.set_offsets[at] : alone.set_offsets[at + 1]].tolist()
 
 
-def test_scores_are_those_of_all_features(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_few_and_of_many_pairs_are_those_of_all_features() -> None:
     posts = [post or "nothing" for post in made_up(120, 3)]
     one, other = np.triu_indices(120, 1)
     pairs = CandidatePairs(one.astype(np.int64), other.astype(np.int64), np.zeros(len(one), np.int32))
     post = Post(Post.Options())
     post.prepare(VerifierContext(posts, Words(), 128, 1))
-    few = post.score_pairs(pairs, np.full(len(pairs), 1e-300))
-    monkeypatch.setattr(verifier, "MAX_POOLED_PAIRS", 0)
-    many = post.score_pairs(pairs, np.full(len(pairs), 1e-300))
+    thresholds = np.full(len(pairs), 1e-300)
+    slices = [slice(start, start + 1000) for start in range(0, len(pairs), 1000)]
+    few = np.concatenate([post.score_pairs(pairs.take(some), thresholds[some]) for some in slices])
+    many = post.score_pairs(pairs, thresholds)
     expected = post.score_features(pair_features(posts, pairs.earlier, pairs.later))
     is_compared = verifier.contained(posts, pairs.earlier, pairs.later) >= verifier.LEAST_CONTAINED
     assert few.tolist() == many.tolist() == np.where(is_compared, expected, 0.0).tolist()

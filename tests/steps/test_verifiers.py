@@ -155,22 +155,15 @@ NOT_DECIMAL = {Fraction(k, n) for n in (3, 7, 9, 11, 17) for k in range(n // 2 +
 THRESHOLDS = sorted(shipped_thresholds() | FIVE_HUNDREDTHS | NOT_DECIMAL)
 
 
-@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
 @pytest.mark.parametrize("name", CASES)
-def test_pair_exactly_on_the_threshold_is_accepted(name: str, threshold: Fraction) -> None:
+def test_pairs_match_on_the_threshold_and_not_one_step_under_it(name: str) -> None:
     make, build = CASES[name]
-    texts, distance, bits = build(threshold, 0)
-    scores = score_all(make(), texts, float(threshold), distance=distance, bits=bits)
-    assert scores[0, 1] >= float(threshold)
-
-
-@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
-@pytest.mark.parametrize("name", CASES)
-def test_pair_one_step_under_the_threshold_is_refused(name: str, threshold: Fraction) -> None:
-    make, build = CASES[name]
-    texts, distance, bits = build(threshold, 1)
-    scores = score_all(make(), texts, float(threshold), distance=distance, bits=bits)
-    assert scores[0, 1] < float(threshold)
+    for threshold in THRESHOLDS:
+        under, on = (
+            score_all(make(), pair.texts, float(threshold), distance=pair.distance, bits=pair.bits)[0, 1]
+            for pair in (build(threshold, 1), build(threshold, 0))
+        )
+        assert under < float(threshold) <= on, threshold
 
 
 def test_configurations_that_ship_are_among_the_thresholds() -> None:
@@ -277,10 +270,14 @@ def test_idf_learned_in_many_batches_is_that_of_all_texts(
 ) -> None:
     monkeypatch.setattr(SplitAtSpaces, "holds_interpreter", holds_interpreter)
     rng = np.random.default_rng(8)
-    texts = [" ".join(map(str, rng.integers(0, 60, 6))) for _ in range(40)]
-    at_once = score_all(Cosine(Cosine.Options()), texts)
-    monkeypatch.setattr("hybriddup.steps.verifiers.cosine.TEXTS_PER_BATCH", 3)
-    assert score_all(Cosine(Cosine.Options()), texts) == at_once
+    texts = [" ".join(map(str, rng.integers(0, 60, 6))) for _ in range(2500)]
+    split = [text.split() for text in texts]
+    weight_of = reference.inverse_document_frequencies(split)
+    verifier = Cosine(Cosine.Options())
+    verifier.prepare(VerifierContext(texts, SplitAtSpaces(), 128, 1))
+    scores = verifier.score_pairs(all_pairs(20), np.zeros(190)).tolist()
+    expected = [reference.cosine(split[a], split[b], weight_of) for b in range(20) for a in range(b)]
+    assert scores == pytest.approx(expected, abs=1e-12)
 
 
 # --- hamming ---
@@ -295,22 +292,22 @@ def test_hamming_scores_the_share_of_equal_bits(distance: int, expected: float) 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_score_depends_on_its_pair_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_score_depends_on_its_pair_alone(name: str) -> None:
     rng = np.random.default_rng(2)
     texts = [" ".join(map(str, rng.integers(0, 300, rng.integers(1, 20)))) for _ in range(25)]
     verifier = CASES[name][0]()
     together = score_all(verifier, texts, distance=9)
-    monkeypatch.setattr(features, "CODE_POINTS_PER_BATCH", 50)
     pairs = all_pairs(len(texts), 9)
     alone = [verifier.score_pairs(pairs.take(np.array([i])), np.zeros(1)).item() for i in range(len(pairs))]
-    assert alone == list(together.values()) == list(score_all(verifier, texts, distance=9).values())
+    in_batches = verifier.score_pairs(pairs.take(np.tile(np.arange(len(pairs)), 40)), np.zeros(40 * len(pairs)))
+    assert alone == list(together.values())
+    assert 40 * alone == in_batches.tolist()
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_scores_do_not_depend_on_the_workers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "CODE_POINTS_PER_BATCH", 200)
+def test_scores_do_not_depend_on_the_workers(name: str) -> None:
     rng = np.random.default_rng(5)
-    texts = [" ".join(rng.choice(list("abcdef"), 9)) for _ in range(40)]
+    texts = [" ".join(rng.choice(list("abcdef"), 40)) for _ in range(90)]
     one, two = (score_all(CASES[name][0](), texts, 0.5, distance=3, workers=workers) for workers in (1, 2))
     assert one == two
 

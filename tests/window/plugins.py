@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
@@ -36,6 +39,18 @@ def with_fault(kind: type, method: str, fault: Callable[..., Any]) -> Any:
 
 def nothing(*_: object) -> None:
     """Do nothing."""
+
+
+def connections_made(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection]:
+    """A list that gets every connection to SQLite that is made from now on."""
+    connect, made = sqlite3.connect, list[sqlite3.Connection]()
+
+    def noted(*given: Any, **named: Any) -> sqlite3.Connection:
+        made.append(connect(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    return made
 
 
 def state_of(window: Window) -> Any:

@@ -55,6 +55,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made / "store"
 
 
+@pytest.fixture(scope="module")
+def expected(whole: Path) -> Any:
+    """The answers of the store without damage."""
+    return answers(Path(shutil.copytree(whole, whole.with_name("expected"))))
+
+
 def damaged(content: bytes, random: Random) -> bytes:
     """The bytes of a file with a bit flipped, or with a part of another page, of zeros or of noise."""
     place = random.randrange(len(content))
@@ -69,10 +75,9 @@ def damaged(content: bytes, random: Random) -> bytes:
 @pytest.mark.parametrize("n", [5, pytest.param(N_DAMAGES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [FILE, f"{FILE}-wal", f"{FILE}-shm", "writer.lock"])
 def test_damage_is_an_error_or_changes_no_answer(
-    whole: Path, tmp_path: Path, name: str, n: int, caplog: pytest.LogCaptureFixture
+    whole: Path, expected: Any, tmp_path: Path, name: str, n: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of SQLite's log, posts may be lost that only it has; then the window says so."""
-    expected = answers(Path(shutil.copytree(whole, tmp_path / "expected")))
     content, n_errors = (whole / name).read_bytes(), 0
     for seed in range(n):
         store = Path(shutil.copytree(whole, tmp_path / str(seed)))

@@ -43,6 +43,8 @@ def check(window: Window, decision: Decision, text: str) -> None:
     assert (explained.b.text, explained.block_index) == (text, window.stats().index)
 
 
+FITTED = {"weibo", "fitted weights and cosine"}
+"""Configurations that are also tried after the weights are fitted, in the quick run."""
 CONFIGS: list[Any] = [
     pytest.param("weibo", id="weibo"),
     pytest.param({"weighter": {"use": "tf"}, "lengths": [BAND]}, id="cosine"),
@@ -56,8 +58,14 @@ CONFIGS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("n_before", [0, FIT_AT])
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize(
+    ("config", "n_before"),
+    [
+        pytest.param(*one.values, n, id=f"{one.id}-{n}", marks=pytest.mark.slow if n and one.id not in FITTED else ())
+        for one in CONFIGS
+        for n in (0, FIT_AT)
+    ],
+)
 def test_near_repeats_are_explained_as_they_were_decided(config: Any, n_before: int) -> None:
     texts = sentences(n_before + 400)
     with Window.open(None, config, workers=1) as window:

@@ -87,7 +87,7 @@ def test_scores_are_by_how_rare_words_are_once_enough_posts_came() -> None:
 
 
 @pytest.mark.parametrize("config", [COSINE, FITTED], ids=["verifier", "weights"])
-@pytest.mark.parametrize("batch", [1, 7, LEARN_AT + 20])
+@pytest.mark.parametrize("batch", [pytest.param(1, marks=pytest.mark.slow), 7, LEARN_AT + 20])
 def test_windows_learn_after_the_same_post_however_posts_are_sent(
     config: dict[str, Any], batch: int, tmp_path: Path
 ) -> None:

@@ -112,16 +112,16 @@ def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
     truth, n_seen, is_missed, n_missed = Truth(), 0, False, 0
     with window_with(audit, CONFIG | {"blocks": {"use": use}}, plugins=[plugin(pieces)]) as window:
         for post in (Post(text, created_at=0.0) for text in some_texts(900)):
-            was_idle, decision = not audit._comparisons, window.add(post)
+            was_idle, decision = not audit.comparisons, window.add(post)
             before = truth.n_missed
             truth.add(post, decision)
             if was_idle and decision.kept:  # its comparison has begun
                 is_missed = truth.n_missed > before
             n_seen += decision.evidence is None or decision.evidence.reason == "near"
-            if not audit._comparisons and (decision.kept or not was_idle):  # and is done
+            if not audit.comparisons and (decision.kept or not was_idle):  # and is done
                 n_missed += is_missed
                 assert audit.counts().n_missed == n_missed
-    counts, under_way = audit.counts(), bool(audit._comparisons)
+    counts, under_way = audit.counts(), bool(audit.comparisons)
     assert counts.n_compared + counts.n_skipped + under_way == n_seen
     assert counts.n_skipped > counts.n_compared > 40
     assert 0 < counts.n_missed < counts.n_found
@@ -176,7 +176,7 @@ def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -
         window.add_many(unlike(60))
         audit.one_in = 1
         window.add("a post that is compared with two texts at a time")
-        assert bool(audit._comparisons)
+        assert bool(audit.comparisons)
         now[0] = HORIZON + 1
         window.add_many(["this comes when all others are gone", "and this so too, and says another thing"])
         assert audit.counts() == AuditCounts(n_skipped=2)

@@ -112,7 +112,7 @@ def test_lists_hold_the_keys_of_any_index(index: BlockIndex, distance: int) -> N
     check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=distance)
 
 
-@pytest.mark.parametrize("most", [0, 1, 2, 30, 256])
+@pytest.mark.parametrize("most", [0, 2, 256, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 30))])
 @pytest.mark.parametrize("wide", [False, True])
 def test_lists_hold_keys_of_any_kind(most: int, wide: bool) -> None:
     """However many texts of a key are looked at."""

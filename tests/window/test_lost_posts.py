@@ -33,7 +33,7 @@ def send(window: Window, first: int, texts: list[str]) -> None:
         window.add_many([{"id": number, "text": text} for number, text in some])
 
 
-@pytest.fixture(params=["duplicates", "kept", "both"])
+@pytest.fixture(params=[pytest.param("kept", marks=pytest.mark.slow), "duplicates", "both"])
 def crashed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """What a crash leaves of a window with 200 posts; the last 100, of this kind, are in SQLite's log only."""
     copies = Random(1).choices(SOURCES[:20], k=100)  # noqa: S311

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
 from hybriddup.window import Match, Window
+from hybriddup.window.hash_table import HashTable
+from hybriddup.window.stores import ids
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
 
@@ -98,7 +101,7 @@ def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_lea
 def test_a_reader_forgets_what_the_writer_forgets(tmp_path: Path, horizon: float) -> None:
     """By the time of the store, which is that of the posts; with a horizon of its own no later than the writer."""
     now, random = [0.0], Random(2)  # noqa: S311
-    texts = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(600)]
+    texts = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(300)]
     with (
         Window.open(tmp_path, CONFIG, horizon=100, clock=lambda: now[0]) as window,
         Window.open(tmp_path, CONFIG, horizon=horizon, read_only=True) as reader,
@@ -149,7 +152,7 @@ def test_a_reader_that_was_interrupted_while_it_followed_derives_anew(
 
 def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that it can look for ever."""
-    monkeypatch.setattr("hybriddup.window.hash_table.SMALLEST_SEGMENT", 16)
+    monkeypatch.setattr(ids, "HashTable", partial(HashTable, smallest=16))
     now = [0.0]
     with (
         Window.open(tmp_path, CONFIG, horizon=100, clock=lambda: now[0]) as window,

@@ -66,6 +66,12 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made / "store"
 
 
+@pytest.fixture(scope="module")
+def expected(crashed: Path) -> Any:
+    """The answers of that window, its memory derived from the posts."""
+    return derived(Path(shutil.copytree(crashed, crashed.with_name("derived"))))
+
+
 @pytest.fixture
 def folder(tmp_path: Path, crashed: Path) -> Path:
     """A copy of it."""
@@ -83,9 +89,10 @@ def forbid_texts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_records_say_what_the_posts_say(folder: Path, forbid_texts: Callable[[], None], *, read_only: bool) -> None:
+def test_records_say_what_the_posts_say(
+    folder: Path, expected: Any, forbid_texts: Callable[[], None], *, read_only: bool
+) -> None:
     """After a crash, and then as often as the window is opened, no text is looked at."""
-    expected = derived(folder)
     forbid_texts()
     for _ in range(3):
         assert answers(folder, read_only=read_only) == expected
@@ -117,10 +124,9 @@ DAMAGES = {
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_records_are_derived_from_the_posts(
-    folder: Path, forbid_texts: Callable[[], None], damage: str, *, read_only: bool
+    folder: Path, expected: Any, forbid_texts: Callable[[], None], damage: str, *, read_only: bool
 ) -> None:
     """By each window that is opened; one that adds posts repairs the store."""
-    expected = derived(folder)
     change(folder, damage)
     before = (folder / FILE).read_bytes()
     assert answers(folder, read_only=read_only) == expected
@@ -209,7 +215,7 @@ def test_one_file_is_a_backup_of_an_open_window(tmp_path: Path, forbid_texts: Ca
     assert answers(tmp_path / "live") == answers(tmp_path / "closed") == expected
 
 
-@pytest.mark.parametrize("batch", [1, 3, 7])
+@pytest.mark.parametrize("batch", [1, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_small_batches_are_merged(tmp_path: Path, batch: int, forbid_texts: Callable[[], None]) -> None:
     """Whether the window stays open or not; a reader that has seen some of them goes on."""
     store = tmp_path / "store"

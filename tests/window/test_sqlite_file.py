@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -20,21 +18,25 @@ from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
 from hybriddup.window.records import Evidence, StoredPost
-from hybriddup.window.stores import checkpoints, sqlite_file
+from hybriddup.window.stores import sqlite_file
 from hybriddup.window.stores.checkpoints import MOST_BEHIND, PAGE, SMALLEST_LARGE, STEP, Checkpoints
 from hybriddup.window.stores.rows import RowError, post_of, row_of, text_from
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
+from tests.processes import python
+from tests.window.plugins import connections_made
 from tests.window.stores import post, posts
 
 LIMIT = 1_500_000
 CHILD = """
-import sys
+import resource, sys
 from hybriddup.errors import StoreError
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.stores import posts
 
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 store = SqliteStore.open(sys.argv[1])
 failures = 0
 while failures < 3:
@@ -63,13 +65,14 @@ def append_until_full(store):
         store.append(posts(n, 50), {"n": b"%d" % n})
 
 
-def test_a_full_disk_is_an_error_until_there_is_room(tmp_path):
+def test_a_full_disk_is_an_error_until_there_is_room(tmp_path, monkeypatch):
     """The batch that did not fit leaves nothing, all before it are there, and later it fits.
 
     What is forgotten is cleared by empty batches too, and its space used for the next posts.
     """
+    made = connections_made(monkeypatch)
     with closing(SqliteStore.open(tmp_path)) as store:
-        limit(store._connection, 60)
+        limit(made[0], 60)
         with pytest.raises(StoreError, match="the disk is full"):
             append_until_full(store)
         n = store.next_position
@@ -81,7 +84,7 @@ def test_a_full_disk_is_an_error_until_there_is_room(tmp_path):
         store.forget_before(n)
         store.append([])
         store.append(posts(n, 50))
-        limit(store._connection, 1000)
+        limit(made[0], 1000)
         store.append(posts(n + 50, 50), {"n": b"%d" % n})
     with closing(SqliteStore.open(tmp_path)) as store:
         assert store.next_position == n + 100
@@ -90,17 +93,8 @@ def test_a_full_disk_is_an_error_until_there_is_room(tmp_path):
 
 def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
     """Where the system refuses to let the files grow, what was acknowledged is there, and nothing else."""
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
-
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=limited,
-    )
+    command = [*python(), "-c", CHILD, str(tmp_path), str(LIMIT)]
+    child = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = child.stdout.splitlines()
     acknowledged = [int(line.split()[1]) for line in lines if line.startswith("acknowledged")]
     assert len(acknowledged) > 3
@@ -114,13 +108,13 @@ def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def fill(store: SqliteStore, n: int) -> list[int]:
+def fill(store: SqliteStore, folder: Path, n: int) -> list[int]:
     """Append batches without a pause; return the sizes of the log."""
     sizes = []
     for _ in range(n):
         first = store.next_position
-        store.append([post(position, text=f"text {position} " * 50) for position in range(first, first + 50)])
-        sizes.append((store._path.parent / "posts.sqlite3-wal").stat().st_size)
+        store.append([post(position, text=f"text {position} " * 200) for position in range(first, first + 50)])
+        sizes.append((folder / "posts.sqlite3-wal").stat().st_size)
     return sizes
 
 
@@ -141,7 +135,7 @@ def test_the_log_stays_within_bounds_under_a_steady_load(
     """
     monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", connect)
     store = SqliteStore.open(tmp_path)
-    sizes = fill(store, 1200)
+    sizes = fill(store, tmp_path, 300)
     store.close()
     most = (1 + 3 * MOST_BEHIND) * SMALLEST_LARGE * PAGE + STEP
 
@@ -153,13 +147,12 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
     """A copy of the file without its log has what was moved, whole and in order."""
     with closing(SqliteStore.open(tmp_path / "store")) as store:
         store.append(posts(0, 500))
-        again = partial(sqlite3.connect, store._path, isolation_level=None, check_same_thread=False)
-        with closing(Checkpoints(again, 5.0)) as moving:
-            moving.committed(store._connection, STEP)  # type: ignore[arg-type]
-            assert moving._moving is not None
-            assert moving._moving.result() > 0
+        file = tmp_path / "store" / "posts.sqlite3"
+        again = partial(sqlite3.connect, file, isolation_level=None, check_same_thread=False)
+        with closing(again()) as connection, closing(Checkpoints(again, 5.0)) as moving:
+            moving.committed(connection, STEP)
         (tmp_path / "copy").mkdir()
-        shutil.copy(tmp_path / "store" / "posts.sqlite3", tmp_path / "copy")
+        shutil.copy(file, tmp_path / "copy")
     with closing(SqliteStore.open(tmp_path / "copy", read_only=True)) as copy:
         assert copy.posts(np.arange(500)) == posts(0, 500)
 
@@ -172,14 +165,13 @@ def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
     def fail(_: Path) -> sqlite3.Connection:
         raise sqlite3.OperationalError("too many open files")
 
-    monkeypatch.setattr(checkpoints, "STEP", 1)
     monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
     with caplog.at_level("WARNING", "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
-        fill(store, 20)
-        assert store.next_position == 1000
+        fill(store, tmp_path, 30)
+        assert store.next_position == 1500
     assert "SQLite checkpoint failed; the WAL grows until one succeeds: too many open files" in caplog.text
     with closing(SqliteStore.open(tmp_path)) as store:
-        assert [post.id for post in store.posts(np.arange(1000))] == list(range(1000))
+        assert [post.id for post in store.posts(np.arange(1500))] == list(range(1500))
 
 
 TEXTS = st.text(st.characters(), max_size=8) | st.sampled_from(["\ud83d\ude00", "😀", "\x00", "\udc00a"])

@@ -12,7 +12,7 @@ import pytest
 
 from hybriddup.errors import StoreError
 from hybriddup.window import Window
-from tests.window.plugins import state_of
+from tests.window.plugins import connections_made
 from tests.window.reference_window import CONFIG
 
 FILE = "posts.sqlite3"
@@ -132,11 +132,12 @@ def test_a_store_that_goes_while_posts_are_written_does_not_acknowledge_them(
         if statement == moment:
             way(store)
 
+    other = other_store(tmp_path)
+    monkeypatch.setattr(f"{__name__}.other_store", lambda _: other)
+    made = connections_made(monkeypatch)
     with Window.open(store, CONFIG) as window:
         window.add("abcdefghijkl")
-        other = other_store(tmp_path)
-        monkeypatch.setattr(f"{__name__}.other_store", lambda _: other)
-        connection = state_of(window).store._connection
+        connection = made[0]
         connection.set_trace_callback(go_at)
         refuses(lambda: window.add("mnopqrstuvwx"))
         connection.set_trace_callback(None)

@@ -58,7 +58,8 @@ def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
     for call in (lambda: reader.append(posts(3000, 1)), lambda: reader.set_meta({"n": b""})):
         with pytest.raises(StoreError, match="opened for reading only"):
             call()
-    [(n_bytes,)] = reader._connection.execute("SELECT sum(length(hashes)) FROM batches").fetchall()
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        [(n_bytes,)] = connection.execute("SELECT sum(length(hashes)) FROM batches").fetchall()
     assert n_bytes <= 8 * 1500  # those of forgotten ids go, too
     reader.close()
     writer.close()

@@ -16,6 +16,11 @@ from tests.posts import load_sample
 
 POSTS = load_sample("posts.jsonl")
 SIZES = {"desktop": (1200, 900), "phone": (390, 844)}
+VIEWS = [
+    ("desktop", "light"),
+    ("phone", "dark"),
+    *(pytest.param(view, marks=pytest.mark.slow) for view in (("desktop", "dark"), ("phone", "light"))),
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")], ids="-".join)
+@pytest.fixture(params=VIEWS, ids="-".join)
 def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Any]:
     """The report, opened; anything that it complains about, or asks for, fails the test."""
     size, scheme = request.param
