@@ -23,7 +23,6 @@ from hybriddup.steps.verifiers.post.features import FEATURES, describe_differenc
 from hybriddup.steps.verifiers.post.fitting import FREE, RISING, fit_curves, fit_to
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 from hybriddup.steps.verifiers.post.verifier import Post
-from tests.builders import examples
 from tests.steps import slow_post
 from tests.steps.slow_post import body, read
 
@@ -404,7 +403,6 @@ def test_shipped_models_are_monotone(name: str) -> None:
     assert_monotone(shipped_models()[name])
 
 
-@examples(60)  # each fits a model
 @given(st.integers(0, 2**32 - 1))
 def test_fitted_models_are_monotone_and_relative_to_an_ordinary_pair(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -101,7 +101,7 @@ def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_lea
 def test_a_reader_forgets_what_the_writer_forgets(tmp_path: Path, horizon: float) -> None:
     """By the time of the store, which is that of the posts; with a horizon of its own no later than the writer."""
     now, random = [0.0], Random(2)  # noqa: S311
-    texts = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(300)]
+    texts = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(600)]
     with (
         Window.open(tmp_path, CONFIG, horizon=100, clock=lambda: now[0]) as window,
         Window.open(tmp_path, CONFIG, horizon=horizon, read_only=True) as reader,
