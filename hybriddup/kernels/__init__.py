@@ -1,4 +1,4 @@
-"""Compiled kernels: arrays in, arrays out; no Python objects, input or output, settings or randomness."""
+"""Compiled kernels: functions from arrays to arrays, without Python objects, I/O, settings or randomness."""
 
 from hybriddup.kernels.cache import warn_if_nothing_is_kept
 

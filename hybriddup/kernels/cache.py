@@ -1,6 +1,6 @@
-"""The decorator of kernels, which keeps their compiled code for later processes, and the locks of that cache.
+"""The decorator for kernels, which caches their compiled code for later processes, and the locks of this cache.
 
-If no folder for them can be written to, kernels are compiled in memory, in every process again.
+If there is no writable folder for the cache, every process compiles the kernels again, in memory.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 LOCKED_BYTE = 2**30
-"""Offset of the byte that is locked, in bytes: past the end, because Windows lets nobody read a locked byte."""
+"""Offset of the locked byte: past the end of the file, because Windows lets nobody read a locked byte."""
 
 
 class CacheLock:
-    """A lock for the compiled code of a source file, held by one thread of one process at a time; it is reentrant.
+    """A reentrant lock for the compiled code of a source file, held by one thread of one process at a time.
 
-    numba numbers the files of a kernel's types by their count. If two processes compile one kernel for different types
-    at the same moment, they can take the same number, and calls of one type then run the code of the other; of six
-    processes that began together, one in twenty did. The system releases the lock of a process that ends.
+    numba numbers the cache files of a kernel, one for each signature. If two processes compile a kernel for different
+    signatures at the same time, they may take the same number, and calls with one signature then run the code of the
+    other. With six processes started together, this happened to one in twenty. The system releases the locks of a
+    process that ends.
 
-    A kernel is compiled while the lock of its caller's file is held. Files import each other in one direction, so no
-    two processes wait for each other. If ``file`` is None or cannot be locked, only threads exclude each other.
+    A kernel is compiled while its caller's file is locked. Files have no circular imports, so processes cannot
+    deadlock. If ``file`` is None or cannot be locked, the lock works only between threads.
     """
 
     threads = RLock()
-    """Shared by all locks, because numba has a lock of its own, which is held while callees are compiled."""
+    """A lock shared by all instances, because numba holds its own global lock while it compiles callees."""
 
     def __init__(self, file: Path | None) -> None:
         self._path = file
@@ -59,7 +60,7 @@ class CacheLock:
         self.threads.release()
 
     def around(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the function, to be called by one at a time."""
+        """Wrap a function so that it holds this lock while it runs."""
 
         def locked(*arguments: P.args, **options: P.kwargs) -> R:
             with self:
@@ -69,7 +70,7 @@ class CacheLock:
 
 
 def _locked(path: Path) -> IO[bytes] | None:
-    """Return a file after locking it; None if it cannot be locked."""
+    """Open and lock a file; return it, or None if it cannot be locked."""
     with suppress(OSError):
         file = path.open("r+b")
         try:
@@ -96,12 +97,12 @@ else:
 
 
 def is_compiling() -> bool:
-    """Return whether kernels are compiled at all, which NUMBA_DISABLE_JIT turns off."""
+    """Return whether kernels are compiled at all; NUMBA_DISABLE_JIT turns this off."""
     return not config.DISABLE_JIT  # type: ignore[attr-defined]  # set when numba is imported
 
 
 FOLDER: Path | None = None
-"""Where compiled kernels are kept; None if they are not."""
+"""The folder of compiled kernels; None if they are not cached."""
 WHY_NOT_KEPT = ""
 if is_compiling():
     try:
@@ -112,12 +113,12 @@ LOCKS: dict[Path, CacheLock] = {}
 
 
 def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
-    """Return numba's decorator of that name, which keeps what it compiles if there is a folder for it.
+    """Return a decorator like `numba.njit`; if ``cache``, it stores the compiled code in `FOLDER`, if there is one.
 
-    An ``inner`` kernel is one that others call again and again, and that makes no arrays nor views of them. It becomes
-    part of its callers then, and counts no references: handing over the arrays of a few NamedTuples takes sixty words a
-    call, and a reference more and less to each an access that all cores have to agree on. Adding to posting lists takes
-    a third of the time, and a look-up half.
+    An ``inner`` kernel is one that other kernels call very often, and that creates no arrays or views. It is inlined,
+    without reference counting, because a call that passes a few NamedTuples of arrays would copy sixty words, and
+    change reference counts by atomic operations. This cuts the time of adding to posting lists to a third, and of a
+    look-up to half.
     """
     if inner:
         options |= {"_nrt": False, "forceinline": True}
@@ -138,9 +139,9 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
 
 @contextmanager
 def _next_to_sources() -> Iterator[None]:
-    """Have numba keep compiled code next to the copies of sources, which are in NUMBA_CACHE_DIR if that is set.
+    """Make numba store compiled code next to the copies of the sources, even if NUMBA_CACHE_DIR is set.
 
-    By itself numba would use a folder there whose name depends on the path of the copies.
+    The copies are in NUMBA_CACHE_DIR then; numba itself would add a folder there, named after the path of the copies.
     """
     settings: Any = config
     chosen, settings.CACHE_DIR = settings.CACHE_DIR, ""
@@ -152,12 +153,12 @@ def _next_to_sources() -> Iterator[None]:
 
 @njit(cache=True)
 def anchor() -> int:
-    """Return 0; the first call of any kernel sets up numba."""
+    """Set up numba, as the first call of any kernel does; return 0."""
     return 0
 
 
 def warn_if_nothing_is_kept() -> None:
-    """Log a warning that says so and what to do; not once more in each of the processes that tokenize."""
+    """Log a warning if compiled kernels are not cached; worker processes do not repeat it."""
     if WHY_NOT_KEPT and multiprocessing.parent_process() is None:
         logging.getLogger("hybriddup").warning(
             "compiled kernels are not kept, because %s: every process compiles them again, which takes up to a minute; "

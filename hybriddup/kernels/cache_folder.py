@@ -28,7 +28,7 @@ KERNELS = Path(__file__).parent
 CONSTANTS = tuple(KERNELS.parent / "data" / name for name in ("limits.py", "records.py"))
 """Files with constants and types that are compiled into kernels."""
 UNUSED_SECONDS = 30 * 24 * 3600
-"""Age of its last use from which on the folder of another version is deleted."""
+"""Time without use, in seconds, after which the folder of another version is deleted."""
 
 
 def open_folder() -> Path:
@@ -89,7 +89,7 @@ def delete_unused(root: Path) -> None:
 
 
 def version_of_kernels() -> str:
-    """Return 16 hexadecimal digits that differ wherever the compiled code may differ."""
+    """Return a hash, 16 hexadecimal digits, of everything that compiled code depends on."""
     versions = (numba.__version__, sys.implementation.cache_tag, binding.get_host_cpu_name())
     digest = xxhash.xxh3_64(repr(versions).encode())
     for name, content in sources():
@@ -105,7 +105,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
 
 @cache
 def copy_of(file: str, folder: Path) -> Path | None:
-    """Return the copy of a source file in the folder of compiled kernels, created if missing; None if it cannot be."""
+    """Return the path of a source file's copy in ``folder``, copying the file if necessary; None if that fails."""
     source = Path(file)
     try:
         if source.is_relative_to(KERNELS):

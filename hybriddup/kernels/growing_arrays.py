@@ -12,7 +12,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @njit(cache=True, nogil=True)
 def with_room_for(found: NDArray[Number], n_found: int, n_more: int) -> NDArray[Number]:
-    """Copy the first ``n_found`` items to an array at least twice as large, with room for ``n_more`` items."""
+    """Copy the first ``n_found`` items to a new array, at least twice as long, with capacity for ``n_more`` more."""
     larger = np.empty(max(2 * len(found), n_found + n_more + 1), found.dtype)
     for i in range(n_found):  # a slice assignment would take a second to compile
         larger[i] = found[i]

@@ -22,7 +22,7 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         return np.uint64(int(word).bit_count())
 
     def lowest_bit(word: np.uint64) -> np.uint64:
-        """Return the place of the lowest 1-bit of a 64-bit word, 0 to 63; the word must not be 0."""
+        """Return the index of the lowest 1-bit of a 64-bit word, 0 to 63; the word must not be 0."""
         return np.uint64((int(word) & -int(word)).bit_length() - 1)
 
 else:
@@ -38,7 +38,7 @@ else:
 
     @intrinsic
     def lowest_bit(typing_context: Any, word: Any) -> Any:  # noqa: ARG001  (numba passes the context by position)
-        """Return the place of the lowest 1-bit of a 64-bit word, 0 to 63; the word must not be 0."""
+        """Return the index of the lowest 1-bit of a 64-bit word, 0 to 63; the word must not be 0."""
 
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -48,7 +48,7 @@ else:
 
 @njit(cache=True, nogil=True, inner=True)
 def differing_bits(a: UInt64s, row_a: int, b: UInt64s, row_b: int) -> int:
-    """Return the Hamming distance of two rows of fingerprints uint64[n, words]."""
+    """Return the Hamming distance between two fingerprints: row ``row_a`` of ``a`` and row ``row_b`` of ``b``."""
     distance = np.int64(0)
     for word in range(a.shape[1]):
         distance += np.int64(popcount(a[row_a, word] ^ b[row_b, word]))

@@ -32,11 +32,11 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         second_word: np.uint64,
         limit: np.uint64,
     ) -> np.uint64:
-        """Return a bit set of the texts, of eight, that are within the limits of a query.
+        """Compare eight texts with a query; return a bit set of the texts within its limits.
 
-        The words of the texts begin at ``place``; their bits under ``mask`` are the length class, which must be between
+        The bits under ``mask`` of the texts' ``words``, from ``place`` on, are a length class, which must be between
         ``shortest`` and ``shortest + more``. The first words of the fingerprints begin at ``first``, their second words
-        at ``first + step``.
+        at ``first + step``. At most ``limit`` bits may differ from ``first_word`` and ``second_word``.
         """
         near = 0
         for lane in range(N_LANES):
@@ -82,7 +82,7 @@ else:
         second_word: Any,
         limit: Any,
     ) -> Any:
-        """Return a bit set of the texts, of eight, that are within the limits of a query; see the Python version."""
+        """Compare eight texts with a query; return a bit set of the texts within its limits. See the Python version."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array, at, mask, least, span, prints, firsts, apart, one, other, most = arguments
@@ -159,7 +159,7 @@ else:
         return builder.shuffle_vector(first_lane, undefined, ir.VectorType(ir.IntType(32), n_lanes)([0] * n_lanes))
 
     def as_flags(builder: Any, lanes: Any) -> Any:
-        """Return a bit set of the lanes, as a word."""
+        """Pack a vector of booleans into the low bits of a 64-bit word."""
         return builder.zext(builder.bitcast(lanes, ir.IntType(lanes.type.count)), WORD)
 
     def words_from(builder: Any, data: Any, start: Any, n_lanes: int = N_LANES) -> Any:

@@ -15,10 +15,10 @@ from hybriddup.steps.normalizers.wordless import without_repeats
 
 @dataclass(frozen=True)
 class EqualTexts:
-    """Groups of equal texts among the places of the decision order."""
+    """The texts of a run, grouped by equality. A *place* is an index in the order in which texts are decided."""
 
     text_numbers: Int32s
-    """int32[n_texts]: number of the text at each place; texts are numbered from 0 by their first places."""
+    """int32[n_texts]: number of the text at each place; distinct texts are numbered from 0 by first occurrence."""
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:
@@ -35,7 +35,7 @@ class EqualTexts:
 
     @property
     def distinct(self) -> Int64s:
-        """int64[n_distinct]: first place of each text, by number; ascending."""
+        """int64[n_distinct]: first place of each distinct text, by text number; ascending."""
         return np.flatnonzero(self.is_first)
 
     @property
@@ -47,8 +47,8 @@ class EqualTexts:
 def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_text: str = "compare") -> EqualTexts:
     """Group the texts that are equal after normalizing.
 
-    Texts that are empty after normalizing are equal only if their raw texts are, or never, unless ``without_text`` is
-    ``compare``.
+    Two texts that are empty after normalizing are equal if their raw texts are equal and ``without_text`` is
+    ``compare``, else never.
     """
 
     def key_of(place: int) -> Hashable:
@@ -63,10 +63,10 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
 
 
 def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
-    """Return int64, ascending: the places of keys that share their hash with another key.
+    """Return int64[n], ascending: the indices of the keys whose hash occurs more than once.
 
-    These are few, and only they need a comparison. Python's hash differs between processes; the equal keys, and the
-    first of them, do not depend on it.
+    Only these few keys need to be compared. Python's hash differs between processes, but which keys are equal does not
+    depend on it.
     """
     hashes = np.fromiter(map(hash, keys), np.int64, len(keys))  # never -1, which means no key
     numbers, _ = number_batch(hashes.view(np.uint64)[:, None])

@@ -1,4 +1,4 @@
-"""Fingerprint: hashes and weights -> simhash of 64 or 128 bits, the weighted sum of a text's tokens for each bit.
+"""Fingerprint: hashes and weights -> simhash of 64 or 128 bits; on each bit, a text's tokens cast a weighted vote.
 
 The steps tokenize, weight, hash and fingerprint run batch by batch, so that only the tokens of one batch are in memory.
 """
@@ -24,7 +24,7 @@ from hybriddup.steps.weighters import FittedWeighter, Weighter, begin_with_keys
 TEXTS_PER_BATCH = 1024
 """Texts per batch: few enough that their tokens stay in the CPU cache between the steps."""
 MIN_TEXTS_PER_BATCH = 512
-"""Minimum texts per thread: with fewer, threads wait for each other for as long as they save."""
+"""Minimum texts per batch: with fewer, threads lose as much time waiting for each other as they save."""
 FIT_SAMPLE = 4096
 """Texts for fitting a weighter, spread evenly over the corpus: enough to estimate a frequency of 1 % to within 15 %."""
 
@@ -33,7 +33,7 @@ class Simhashes(NamedTuple):
     """Fingerprints of texts, in their order."""
 
     bits: UInt64s
-    """uint64[n, words]."""
+    """uint64[n, words]: the fingerprint of each text."""
     has_tokens: Bools
     """bool[n]: False for a text without tokens, or without words if words are required; its fingerprint is invalid."""
 
@@ -55,7 +55,7 @@ class Fingerprinter:
     reads_words: bool = False
     """Whether emoji, links and mentions of texts with words are ignored."""
     notes: list[str] = field(default_factory=list)
-    """Notes for the user."""
+    """Messages for the user, added by `fit` and `fingerprint`."""
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on a sample of the texts, if it needs fitting."""
@@ -103,12 +103,12 @@ class Fingerprinter:
         return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
-        """Return the weights of tokens; reuses the hashes if they begin with the keys of the weighter."""
+        """Return the weight of each token; reuse ``hashes`` as the weighter's keys if they begin with them."""
         if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
             return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)
 
 
 def batch_size(n_texts: int, workers: int) -> int:
-    """Return the texts per batch: `TEXTS_PER_BATCH`, or fewer if that gives more workers a batch."""
+    """Return the number of texts per batch: `TEXTS_PER_BATCH`, or fewer if some workers would otherwise get none."""
     return min(max(-(-n_texts // workers), MIN_TEXTS_PER_BATCH), TEXTS_PER_BATCH)

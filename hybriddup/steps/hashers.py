@@ -15,10 +15,10 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 @runtime_checkable
 class Hasher(Protocol):
-    """Hashes tokens to the number of 64-bit words of a fingerprint; equal tokens have equal words on every machine."""
+    """Hashes tokens to the width of a fingerprint; equal tokens have equal hashes on every machine."""
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]."""
+        """Return uint64[n_tokens, words]: the hash of each token, as ``words`` 64-bit integers."""
         ...
 
 
@@ -35,7 +35,7 @@ class Xxh3:
         self.options = options
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]; a kernel hashes tokens of up to 32 code points, the library longer ones."""
+        """Return uint64[n_tokens, words]: the hash of each token; tokens of over 32 code points go to xxhash."""
         seed = self.options.seed
         hashes = hash_short_tokens(tokens.code_points, tokens.starts, tokens.lengths, words, np.uint64(seed))
 
@@ -53,7 +53,7 @@ class Md5:
     """
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]."""
+        """Return uint64[n_tokens, words]: the hash of each token."""
         hashes = np.zeros((len(tokens.starts), words), np.uint64)
 
         def hash_words(token: bytes) -> list[int]:
@@ -79,7 +79,7 @@ class Polynomial:
     MULTIPLIER = 1000003
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]."""
+        """Return uint64[n_tokens, words]: the hash of each token."""
         hashes = np.zeros((len(tokens.starts), words), np.uint64)
         modulus = 1 << (64 * words)
 
@@ -98,9 +98,9 @@ class Polynomial:
 
 
 def fill_hashes(hashes: UInt64s, tokens: Tokens, chosen: Int64s, hash_words: Callable[[bytes], list[int]]) -> None:
-    """Write the words of the chosen tokens into ``hashes``, in place; hash each distinct token once.
+    """Write the 64-bit hash words of the chosen tokens into ``hashes``, in place, hashing each distinct token once.
 
-    ``hash_words`` takes the UTF-32-LE bytes of a token.
+    ``hash_words`` maps the UTF-32-LE bytes of a token to its hash words.
     """
     known: dict[bytes, list[int]] = {}
     points = tokens.code_points.astype("<u4", copy=False)

@@ -17,10 +17,10 @@ from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import CoreSchema
 
 RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
-"""Keys of a component in a configuration that cannot be names of its options."""
+"""Keys with a meaning of their own in the configuration of a component; its options cannot have these names."""
 
 WRITTEN_FORM = "x-written-form"
-"""Key of a JSON Schema for an example of a mapping in a file, if it differs from the model."""
+"""JSON Schema key for an example of a mapping as written in a file, if that differs from the fields of its model."""
 
 Path = tuple[str | int, ...]
 """Location of a value in a configuration: keys and zero-based list positions."""
@@ -29,8 +29,8 @@ Path = tuple[str | int, ...]
 class Described(BaseModel):
     """A model whose JSON Schema describes each field by the docstring below it.
 
-    pydantic's ``use_attribute_docstrings`` does so too, but parses the source of every model when it is imported: 0.06
-    of the 0.95 seconds of processor time in which the command line starts.
+    pydantic's ``use_attribute_docstrings`` also does this, but parses the source of every model at import. That takes
+    0.06 of the 0.95 seconds of CPU time in which the command line starts.
     """
 
     @classmethod
@@ -117,7 +117,7 @@ def spell(path: Path) -> str:
 
 
 def written(value: object) -> str:
-    """Return the ``repr`` of a value, or a description of a number with too many digits for it."""
+    """Return the ``repr`` of a value, or a description if the value is a number too long to print."""
     try:
         return repr(value)
     except ValueError:
@@ -157,7 +157,7 @@ def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
 
 
 def _rule_broken(spelled: str, message: str, given: object) -> str:
-    """Return the message of a validator, which may begin with ``must``, as a sentence about the value."""
+    """Turn the message of a validator, which may begin with ``must``, into a sentence about the value."""
     if message.startswith("must "):
         return f"{spelled} {message.rstrip('.')}; got {quote(given)}."
     return f"{spelled}: {message.rstrip('.')}."
@@ -170,7 +170,7 @@ def unknown_key(place: Path, known: Sequence[str]) -> str:
 
 
 def _locate(schema: dict[str, Any], loc: Sequence[str | int]) -> tuple[Path, dict[str, Any]]:
-    """Convert a pydantic location to a path in the configuration and the schema of that place.
+    """Return the configuration path of a pydantic location, and the schema of the value there.
 
     Pydantic locations contain the names of union members, which are not keys; the path omits them.
     """
@@ -192,7 +192,7 @@ def _branches(fragment: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _inside(fragment: dict[str, Any], part: str | int, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the schema of a key or list position; None if the schema has no such place."""
+    """Return the schema of the value at ``part``, a key or list index; None if ``fragment`` allows no such value."""
     for branch in _branches(fragment):
         inner = _follow(branch, schema)
         if len(_branches(inner)) > 1:

@@ -55,8 +55,8 @@ def pool_of(workers: int) -> ThreadPoolExecutor:
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
     """Yield ``function(thing)`` for each thing, in order.
 
-    The calling thread is one of the workers, because waking another thread can take milliseconds. Without threads if
-    there is one worker or one thing, and within a worker, which could deadlock by waiting for its own pool.
+    The calling thread is one of the workers, because waking another thread can take milliseconds. No other thread is
+    used if there is one worker or one thing, or within a worker, which could deadlock by waiting for its own pool.
     """
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
@@ -66,10 +66,10 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
 
 @lru_cache(maxsize=1)
 def beside_main_thread() -> SimpleQueue[Callable[[], None]]:
-    """Return the queue of the thread that works for the main thread.
+    """Return the queue of functions that a helper thread calls on behalf of the main thread.
 
-    Not an executor: the exception of a signal handler can leave one of its locks, which are written in Python, held,
-    and the next caller would wait forever. A `SimpleQueue` has no such locks.
+    An executor has locks written in Python: an exception from a signal handler can leave one locked, and the next
+    caller would wait forever. A `SimpleQueue` has no such locks.
     """
     work: SimpleQueue[Callable[[], None]] = SimpleQueue()
     threading.Thread(target=_do_all_of, args=(work,), name="hybriddup main", daemon=True).start()
@@ -175,7 +175,7 @@ class SharedWork(Generic[T, R]):
             pass
 
     def _do_next(self) -> bool:
-        """Do the next thing; return whether there was one."""
+        """Process the next thing; return whether one was left."""
         with self._lock:  # keeps the results in the order of their things
             try:
                 thing = self._left.popleft()

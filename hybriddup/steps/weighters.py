@@ -38,7 +38,7 @@ class Weighter(Protocol):
 
 
 class TermFrequency:
-    """Every occurrence of a token weighs 1: a token counts once per occurrence."""
+    """Every occurrence of a token weighs 1, so that a token's total weight is its number of occurrences."""
 
     needs_fit = False
 
@@ -46,7 +46,7 @@ class TermFrequency:
         """Learn nothing."""
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
-        """Return float32[n_tokens] of 1."""
+        """Return float32[n_tokens]: 1 for every token."""
         return np.ones(len(tokens.starts), np.float32)
 
 
@@ -79,7 +79,7 @@ class FittedTable:
     keys: UInt64s
     """uint64[n]: keys of the tokens, ascending."""
     weights: Float32s
-    """float32[n]."""
+    """float32[n]: weight of each of the tokens."""
     rarest: float
 
     @cached_property
@@ -134,7 +134,7 @@ class FittedWeighter:
         return self._table
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
-        """Return float32[n_tokens]; tokens that are missing in the sample have the highest weight."""
+        """Return float32[n_tokens]: the weight of each token, the highest for tokens missing from the sample."""
         return self.weigh_keys(tokens, token_keys(tokens)[:, None])
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  (subclasses use the tokens)
@@ -147,7 +147,7 @@ class FittedWeighter:
         return weights
 
     def recipe(self) -> dict[str, Any]:
-        """Return the part of the recipe id: the checksum of the fitted table, whatever file it came from."""
+        """Return this component's part of the recipe id: the checksum of the fitted table."""
         return {"table": self.table.checksum()}
 
 
@@ -179,7 +179,7 @@ class TfIdf(FittedWeighter):
         self._keep_table(keys, np.clip(frequencies, low, high).astype(np.float32), high)
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:
-        """Return float32[n_tokens]; tokens that are missing in the sample have the highest weight."""
+        """Return float32[n_tokens]: the weight of each token, from the table unless the option ``other`` applies."""
         if self.options.other is None:
             return super().weigh_keys(tokens, keys)
         table, other = self.table, np.float32(self.options.other)
@@ -190,7 +190,7 @@ class TfIdf(FittedWeighter):
 
 
 class Levels(FittedWeighter):
-    """Weights 1 to 5: the inverse document frequency relative to that of a unique token, in five equal steps."""
+    """Weights 1 to 5: the inverse document frequency as a share of a unique token's, in five equal steps."""
 
     n_levels = 5
 
@@ -214,5 +214,5 @@ def token_keys(tokens: Tokens) -> UInt64s:
 
 
 def begin_with_keys(hasher: Hasher) -> bool:
-    """Return whether the first word of each hash of a hasher is the key of the token."""
+    """Return whether a hasher's first 64-bit word for a token is the token's key (see `token_keys`)."""
     return type(hasher) is Xxh3 and hasher.options.seed == KEY_SEED  # a subclass may hash differently

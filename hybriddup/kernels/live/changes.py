@@ -36,7 +36,7 @@ from hybriddup.kernels.vectors import fetch_early
 IS_ADDED, IS_FULL, NO_BLOCK = 0, 1, 2
 """Results of `add_number`: added; the shard of the table is full; no free block for the list."""
 FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
-"""How many insertions ahead a slot, a list, and the end of a list are fetched: memory takes that long to answer."""
+"""How many insertions ahead a slot, a list, and the end of a list are prefetched, to hide the latency of memory."""
 
 
 @njit(cache=True, nogil=True)
@@ -52,7 +52,7 @@ def add_texts(
     keys
         uint64[n, n_keys]: the distinct keys of each text, padded with `NO_KEY`.
     numbers
-        int64[n]: the number of each text, rising, larger than all numbers that were added before.
+        int64[n]: the number of each text, in ascending order, larger than all numbers that were added before.
     lengths
         int32[n]: the length of each text.
     kept
@@ -124,7 +124,7 @@ def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_tail(postings: Postings, value: np.uint64) -> None:
-    """Prefetch the word where the list of a slot value will store its next number; do nothing if there is no list."""
+    """If a slot's value points to a list, prefetch the word where the list will store its next number."""
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS
         _, n, oldest = read_header(postings.words, start, postings.ring_size)
@@ -165,7 +165,7 @@ def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_lengt
 
 @njit(cache=True, nogil=True)
 def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: int) -> None:
-    """Remove a text from the lists of its keys, by replacing its number with a dead one; the others keep their order.
+    """Remove text ``number`` from the lists of its keys, leaving a tombstone; the other numbers keep their order.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
 
 @njit(cache=True, nogil=True, inner=True)
 def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
-    """Remove a number from a list, if present: move the older ones up by one, and write ``dead`` as the oldest."""
+    """Remove ``wanted`` from a list, if present: shift the older numbers by one, and write ``dead`` as the oldest."""
     words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
     _, n, oldest = read_header(words, start, postings.ring_size)
     place = np.uint64(0)

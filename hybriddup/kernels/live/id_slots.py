@@ -13,7 +13,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_SOON = 16
-"""How many look-ups ahead a slot is fetched."""
+"""How many look-ups ahead a slot is prefetched."""
 PLACE_BITS = 25
 MOST_PLACES = (1 << PLACE_BITS) - 1
 PLACE_MASK = np.uint32(MOST_PLACES)
@@ -23,7 +23,7 @@ TAG_SHIFT = np.uint64(64 - (32 - PLACE_BITS))
 
 @njit(cache=True, nogil=True)
 def tag_of(hashed: np.uint64) -> np.uint32:
-    """Return the tag of a hash, shifted to its place in a slot."""
+    """Return the tag of a hash, shifted to the bits of a slot that hold it."""
     return np.uint32(hashed >> TAG_SHIFT << np.uint64(PLACE_BITS))
 
 
@@ -34,10 +34,10 @@ def fill_slots(slots: UInt32s, hashes: UInt64s, first: int, end: int) -> None:
     Parameters
     ----------
     slots
-        uint32[n_slots], a power of two above ``end``. 0 = free, else the tag of a hash, and its index plus 1 in the low
-        bits. Changed in place.
+        uint32[n_slots], with n_slots a power of two above ``end``. 0 = free; otherwise the tag of a hash, and in the
+        low bits its index plus 1. Changed in place.
     hashes
-        uint64[n], with ``end`` at most `MOST_PLACES`. All of several equal hashes are inserted.
+        uint64[n], with ``end`` at most `MOST_PLACES`. Equal hashes are all inserted.
     """
     mask = np.uint64(len(slots) - 1)
     for place in range(first, end):

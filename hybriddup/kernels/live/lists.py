@@ -2,7 +2,7 @@
 
 A list is one block of 32-bit words: a header, then the numbers from the oldest on. The size of a block is one of a few
 classes. A list of `ring_size` numbers is a ring: each new number replaces the oldest. The upper bits of the header are
-the class. The lower bits are the number of entries; for a ring, `ring_size` plus the place of the oldest entry. A free
+the class. The lower bits are the number of entries; for a ring, `ring_size` plus the index of the oldest entry. A free
 block holds the next free block of its class. Blocks are aligned to four words, and block 0 is never used.
 
 A list stores the low 31 bits of each number, which must not be 0. A number that is older than the oldest live text is
@@ -44,11 +44,11 @@ class Postings(NamedTuple):
     uppers: UInt32s
     """uint32[n_slots]: the upper half of each slot's key; empty if all keys are below 2**32."""
     pages: UInt32s
-    """uint32[most_pages, n_shards]: the pages of each shard, in order; by column, so that few rows are in use."""
+    """uint32[most_pages, n_shards]: the pages of each shard, in order; one column per shard, to use few rows."""
     n_pages: Int32s
-    """int32[n_shards]: number of pages."""
+    """int32[n_shards]: number of pages of each shard."""
     n_keys: Int32s
-    """int32[n_shards]: number of slots in use."""
+    """int32[n_shards]: number of slots in use in each shard."""
     words: UInt32s
     """uint32[n]: the blocks of all lists."""
     length_classes: UInt8s
@@ -57,7 +57,7 @@ class Postings(NamedTuple):
     book: Int64s
     """int64[N_BOOK]: free pages and blocks; `FRESH_PAGE` and the constants next to it are its indices."""
     class_words: Int64s
-    """int64[n_classes]: block size of each class, in words, rising; the last is the size of a ring."""
+    """int64[n_classes]: block size of each class, in words, in ascending order; the last is the size of a ring."""
     ring_size: int
     """One more than the number of texts that a look-up reads from a list. The extra one shows that there are more."""
 
@@ -119,7 +119,7 @@ def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> No
 
 @njit(cache=True, nogil=True, inner=True)
 def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return the block class of the list that starts at word ``start``, its number of entries, and its oldest place."""
+    """Read a list's header at word ``start``; return its block class, number of entries, and index of the oldest."""
     header, ring = np.uint64(words[start]), np.uint64(ring_size)
     size = header & SIZE_MASK
     is_ring = size >= ring
@@ -128,13 +128,13 @@ def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.ui
 
 @njit(cache=True, nogil=True, inner=True)
 def number_at(words: UInt32s, start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return the number at a place of the list that starts at word ``start``; places past the end wrap around."""
+    """Return entry ``place`` of the list that starts at word ``start``; indices past the end of a ring wrap around."""
     return np.uint64(words[word_of(start, place, ring_size)])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return the index of the word at a place of a list; places past the end of a ring wrap around."""
+    """Return the index of the word with entry ``place`` of a list; indices past the end of a ring wrap around."""
     ring = np.uint64(ring_size)
     return np.uint64(start + np.uint64(1) + (place - ring if place >= ring else place))
 
@@ -155,7 +155,7 @@ def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np
 
 @njit(cache=True, nogil=True, inner=True)
 def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_length: np.uint64) -> np.uint64:
-    """Make a list of two numbers, the newer with its length class; return its block, or 0 if the arena is full."""
+    """Create a list of two numbers, with the length class of the newer; return its block, 0 if the arena is full."""
     words, its_class = postings.words, class_for(postings.class_words, np.uint64(2))
     block = take_block(postings, its_class)
     if block != 0:
@@ -169,7 +169,7 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
-    """Add a number and its length class to a list; return its block, maybe a new one, or 0 if the arena is full."""
+    """Append a number and its length class to a list, which may move; return its block, 0 if the arena is full."""
     words, ring = postings.words, np.uint64(postings.ring_size)
     start = block << BLOCK_BITS
     its_class, n, oldest = read_header(words, start, postings.ring_size)
@@ -198,7 +198,10 @@ def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_
 
 @njit(cache=True, nogil=True, inner=True)
 def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: np.uint64) -> np.uint64:
-    """Move the newest ``n_kept`` < ``ring_size`` numbers of a list to a block; return the block, 0 if none is free."""
+    """Move the newest ``n_kept`` numbers of a list to a block of ``new_class``; return it, or 0 if none is free.
+
+    ``n_kept`` is below ``ring_size``. A list that is not a ring stays in its block if the class stays the same.
+    """
     words, ring_size = postings.words, postings.ring_size
     start = block << BLOCK_BITS
     old_class, n, oldest = read_header(words, start, ring_size)

@@ -31,17 +31,17 @@ from hybriddup.kernels.vectors import fetch_early
 N_STAGES = 4
 """Rows in the pipeline, each one stage ahead of the next."""
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
-"""Words, and length classes, in a cache line."""
+"""Number of words, and of length classes, that fit into a cache line."""
 MOST_FETCHED = 512
 """Largest number of words of a list that are prefetched."""
 
 
 @njit(cache=True, nogil=True)
 def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Return the distinct pairs of the later texts with live texts that share a key, within their limits, in order.
+    """Find the distinct pairs of a later text and a live text that share a key and are within their limits, sorted.
 
-    The depth of a pair is the least depth of the earlier text in the list of a shared key. The newest text of a list
-    has depth 1. At most `Postings.ring_size` - 1 texts of a list are read.
+    The depth of a pair is the smallest depth of the live text in the lists of the shared keys. The newest text of a
+    list has depth 1. At most `Postings.ring_size` - 1 texts of a list are read.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def read_list(
 ) -> tuple[np.uint64, np.uint64, bool]:
     """Append the live texts of a list to ``read``, the newest first, and prefetch their fingerprints.
 
-    Texts that are too short or too long, about two thirds, are skipped.
+    Texts whose length rules them out, typically about two thirds of a list, are skipped.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ def read_list(
     read
         uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, depth in the lower.
     n_read, depth
-        Number of words in ``read``, and number of texts of this list that were read before.
+        Number of texts in ``read``, and number of texts of this list that were read before.
     lengths
         As returned by `classes_of_partners`.
 
     Returns
     -------
     n_read, depth, is_read
-        The new numbers, and whether the whole list is read. If not, ``read`` is full.
+        The new values, and whether the whole list has been read. If not, ``read`` is full.
     """
     words, is_list, start = postings.words, value & IS_LIST != 0, (value & ~IS_LIST) << BLOCK_BITS
     n, end, first_new = np.uint64(value != 0), np.uint64(1), n_read
@@ -174,14 +174,17 @@ def depths_by_key(
 ) -> Int32s:
     """Return int32[n, n_keys]: for each pair, the depth of the earlier text in the list of each key of the later text.
 
-    The depth is 0 if the earlier text is not live or not among the newest that a look-up reads, and for `NO_KEY`.
+    The depth is 0 if the earlier text is not live or not among the newest that a look-up reads, or if the key is
+    `NO_KEY`.
 
     Parameters
     ----------
     keys
         uint64[n_later, n_keys]: the keys of the later texts.
-    rows, numbers
-        int64[n], int64[n]: distinct pairs, each a row of ``keys``, rising, and the number of an earlier text.
+    rows
+        int64[n], ascending: for each pair, the later text's row in ``keys``.
+    numbers
+        int64[n]: for each pair, the number of the earlier text. No pair occurs twice.
     next_number, first_live
         The live numbers are those from ``first_live`` to before ``next_number``.
     """
@@ -202,7 +205,7 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """Write the depths of the numbers of a list into ``depths``, for the numbers that `table_of` put in a table."""
+    """For each number of a list that is in ``table`` (see `table_of`), write its depth in the list to ``depths``."""
     n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS

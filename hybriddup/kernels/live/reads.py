@@ -48,7 +48,8 @@ def compare_read(
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
     """Remove duplicates from ``near[first:last]``, the sorted texts near text ``row``; return their new end.
 
-    A word then has the row in the upper 32 bits, the place in the lower. ``depths`` gets the least depth of each.
+    Each remaining item has ``row`` in the upper 32 bits, and the place of the live text in the lower 32. The smallest
+    depth of each is written to ``depths``.
     """
     n, high = np.int64(first), np.uint64(row) << HALF
     for i in range(first, last):
@@ -61,7 +62,7 @@ def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row:
 
 @njit(cache=True, nogil=True)
 def find_near_anywhere(ring: Ring, first: int, last: int, place: int, later: LaterTexts) -> UInt64s:
-    """Compare the later texts with every slot from ``first`` to before ``last``, and return the near pairs.
+    """Compare each later text with the texts in slots ``first`` to ``last - 1``, and return the near pairs.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def find_near_anywhere(ring: Ring, first: int, last: int, place: int, later: Lat
     Returns
     -------
     near
-        uint64[n_near]: the row of the later text in the upper 32 bits, the place of the live text in the lower.
+        uint64[n_near]: the row of the later text in the upper 32 bits, the rank of the live text in the lower.
     """
     near, n_near = np.empty(last - first + 1024, np.uint64), np.int64(0)
     flat, n_words = ring.columns.bits.ravel(), ring.columns.bits.shape[1]
@@ -96,11 +97,11 @@ def compare_slots(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Append the texts of slots ``first`` to before ``last`` that are near text ``row`` to ``near[:n_near]``.
+    """Append the texts in slots ``first`` to ``last - 1`` that are near text ``row`` to ``near[:n_near]``.
 
-    Return the new number; ``near`` must have room. ``flat``, uint64[capacity * n_words], holds the fingerprints, of one
-    or two words. The near texts of each block of slots are counted first, in many SIMD lanes at once, because most
-    blocks have none. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
+    Return the new ``n_near``; ``near`` must be large enough. ``flat``, uint64[capacity * n_words], holds fingerprints
+    of one or two words. The near texts of each block of slots are counted first, in many SIMD lanes at once, because
+    most blocks have none. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
     """
     word, second, n = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1], np.uint64(n_near)
     for start in range(first, last, IN_BLOCK):

@@ -5,8 +5,8 @@ determines which segments exist: all full segments of the largest size, then at 
 down to the smallest size. The texts after the last segment are unsorted, and a look-up compares all of them. Building a
 segment is a counting sort of its texts; it replaces the smaller segments of the same texts.
 
-A text is in one bucket of each table. Its entry has its place in the segment and a tag, which is the fingerprint folded
-by exclusive or. Each bit of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits
+A text is in one bucket of each table. Its entry holds its index in the segment, and a tag: the fingerprint folded by
+exclusive or. Each bit of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits
 than their fingerprints do. Therefore tags alone rule out most texts of a bucket.
 """
 
@@ -45,7 +45,7 @@ class BucketKeys(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
-    """Return uint32[n]: the bucket in one table of each fingerprint uint64[n, words].
+    """Return uint32[n]: the bucket of each fingerprint in table number ``table``; ``bits`` is uint64[n, words].
 
     The loop over the bits is outermost, over a block of fingerprints in columns, so that it is vectorized.
     """
@@ -80,7 +80,7 @@ def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
 PLACE_BITS = np.uint64(20)
 LARGEST_SEGMENT = 1 << 20
 PLACE_MASK = np.uint64(LARGEST_SEGMENT - 1)
-"""The low bits of an entry are the place of its text in the segment, the high bits the tag."""
+"""The low bits of an entry hold the index of its text in the segment, the high bits its tag."""
 TAG_BITS = np.uint64(12)
 TAG_MASK = np.uint64((1 << 12) - 1)
 
@@ -89,10 +89,10 @@ class Segments(NamedTuple):
     """The memory of all segments, in two arrays."""
 
     entries: UInt32s
-    """uint32[n_tables * capacity]: a segment that starts at number ``n`` has the entries from
-    ``n % capacity * n_tables`` on. `largest` divides the capacity."""
+    """uint32[n_tables * capacity]: the entries of a segment that starts at number ``n`` begin at index
+    ``n % capacity * n_tables``. The capacity is a multiple of `largest`."""
     starts: UInt32s
-    """uint32[n_rows, n_buckets + 1]: start of each bucket of a segment, relative to the first of its entries."""
+    """uint32[n_rows, n_buckets + 1]: start of each bucket of a segment, relative to the segment's first entry."""
     smallest: int
     largest: int
 
@@ -110,7 +110,7 @@ class Listing(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> Listing:
-    """Locate the segments of the numbers from ``first`` to before ``last``; the first may begin before ``first``."""
+    """Locate the segments of numbers ``first`` to ``last - 1``; the first segment may begin before ``first``."""
     _, starts, smallest, largest = segments
     capacity, size, row = len(segments.entries) // n_tables, np.int64(largest), np.int64(0)
     number = first - first % size
@@ -130,7 +130,7 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 @njit(cache=True, nogil=True)
 def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int) -> None:
-    """Build the segments that contain a number from ``before`` on; the others are built already."""
+    """Build all segments that contain numbers of ``before`` or more; the others exist already."""
     last = np.int64(ring.next_number)
     numbers, rows, places = list_segments(segments, last - np.int64(ring.span), last, len(keys.starts) - 1)
     for i in range(len(rows)):
@@ -140,7 +140,7 @@ def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int
 
 @njit(cache=True, nogil=True)
 def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
-    """Build the segment of the numbers ``bounds[0]`` to before ``bounds[1]``; its location is as in `Listing`."""
+    """Build the segment of numbers ``bounds[0]`` to ``bounds[1] - 1``; ``row`` and ``place`` are as in `Listing`."""
     first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
     bits = np.empty((bounds[1] - first, ring_bits.shape[1]), np.uint64)
@@ -167,7 +167,7 @@ def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int6
 
 @njit(cache=True, nogil=True, inner=True)
 def tag_of(bits: UInt64s, row: int) -> np.uint64:
-    """Return the tag of the fingerprint in a row of uint64[n, words]."""
+    """Return the tag of a fingerprint, row ``row`` of ``bits``: the exclusive or of its parts of `TAG_BITS` bits."""
     tag = np.uint64(0)
     for word in range(bits.shape[1]):
         left = bits[row, word]
@@ -179,9 +179,9 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Return the distinct pairs of the later texts with live texts, within their limits, in order; all depths are 1.
+    """Find the distinct pairs of a later and a live text that are within their limits, sorted; all depths are 1.
 
-    A later text is compared with the texts of its buckets and with the unsorted texts. The memory for a later text is
+    A later text is compared only with the texts in its buckets and the unsorted texts. The memory for a later text is
     prefetched while the ones before it are compared.
     """
     listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
@@ -227,7 +227,7 @@ def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> tuple[int, int]:
-    """Prefetch the entries of text ``row``'s buckets, if it exists; return their number, in all and in the largest."""
+    """Prefetch the entries in text ``row``'s buckets, if the row exists; return how many, in all and in the largest."""
     n_entries, largest = np.int64(0), np.int64(0)
     for probe in range(listed.shape[1] if 0 <= row < len(listed) else 0):
         n_before = n_entries
@@ -258,7 +258,7 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Write the live texts with near tags in the buckets of text ``row`` into ``read``; return their number.
+    """Write the live texts in the buckets of text ``row`` that have similar tags into ``read``; return how many.
 
     ``first`` is the first live number. ``read`` must have room for all texts of the buckets.
     """
@@ -287,7 +287,7 @@ def compare_unsorted(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Append the near ones of the live texts from rank ``first`` on to ``near``, as `compare_slots` does."""
+    """Append the live texts from rank ``first`` on that are near text ``row`` to ``near``; see `compare_slots`."""
     capacity, last = np.int64(len(flat)) // n_words, np.int64(ring.span)
     place, slot = first, (np.int64(ring.first_slot) + first) % capacity
     while place < last:

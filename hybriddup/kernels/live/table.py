@@ -51,7 +51,7 @@ def mixed_half(half: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def tag_of(key: np.uint64) -> np.uint64:
-    """Return the tag of a key: 32 mixed bits that identify the key together with its upper half."""
+    """Return the tag of a key: 32 mixed bits that, together with the key's upper half, identify the key."""
     return mixed_half((key & LOW_HALF) ^ mixed_half(key >> HALF))
 
 
@@ -63,13 +63,13 @@ def shard_of(postings: Postings, tag: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64:
-    """Return where in its shard, of ``n_slots`` slots, probing for a tag starts."""
+    """Return the index within a shard of ``n_slots`` slots where probing for a tag starts."""
     return (tag * np.uint64(len(postings.n_pages)) & LOW_HALF) * n_slots >> HALF
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_in(postings: Postings, shard: np.uint64, place: np.uint64) -> np.uint64:
-    """Map a place in a shard to an index of ``slots``; a shard without pages has slot 0, which is always empty."""
+    """Map index ``place`` of a shard to an index of ``slots``: 0, an empty slot, if the shard has no pages."""
     page = np.uint64(postings.pages[place >> np.uint64(PAGE_BITS), shard])
     return np.uint64(page << np.uint64(PAGE_BITS) | place & PAGE_MASK)
 
@@ -196,9 +196,9 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
 
 @njit(cache=True, nogil=True, inner=True)
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
-    """Give a shard as many pages as ``n_keys`` keys need, or fewer if the pool runs out.
+    """Resize a shard to the pages that ``n_keys`` keys need, or fewer if the pool runs out.
 
-    Nothing changes if the load factor is between `SPARSE` and `FULL`. The caller must write all slots again.
+    Nothing changes if the load factor is between `SPARSE` and `FULL`. The caller must rewrite all slots.
     """
     slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
     n_slots = np.int64(slots_of(postings, shard))

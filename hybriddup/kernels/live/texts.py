@@ -29,7 +29,7 @@ BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """How many consecutive numbers share an anchor."""
 LOW_BITS = 20
-"""Other modules may store only the low bits of a number, at least this many."""
+"""Other modules may shorten numbers to this many low bits, or more; these bits are never all 0."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
@@ -40,7 +40,7 @@ class RingColumns(NamedTuple):
     """The stored properties of the texts, one array each, by slot."""
 
     bits: UInt64s
-    """uint64[capacity, words]."""
+    """uint64[capacity, words]: fingerprints."""
     length_numbers: UInt16s
     """uint16[capacity] or uint32[capacity]: index of the text's length in `Ring.lengths`."""
     offsets: UInt16s
@@ -61,8 +61,8 @@ class Ring(NamedTuple):
     """LIMIT[n_lengths]: for each of ``lengths``, the limits of pairs whose shorter text has this length."""
     max_distances: Int32s
     shortest: Int32s
-    """int32[n], int32[n]: for each length of a later text, the largest Hamming limit of the shorter texts that it may
-    match, -1 for none, and the length of the shortest of these texts. The last entry is for all greater lengths."""
+    """int32[n], int32[n]: by length of a later text, the largest Hamming limit of the shorter texts that it may match
+    (-1 if there are none), and the length of the shortest of them. The last entry is for all greater lengths."""
     next_number: np.uint64
     span: np.uint64
     """The live numbers are the ``span`` numbers before ``next_number``."""
@@ -86,7 +86,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
     Parameters
     ----------
     positions
-        int64[n]: the positions of the texts, rising.
+        int64[n]: the positions of the texts, in ascending order.
     next_number
         The first number to assign, at least `IN_BLOCK`. A block whose first number has only zeros in its `LOW_BITS` low
         bits is skipped, so that the low bits of no number are 0.
@@ -118,7 +118,7 @@ def write_texts(
     texts: TextColumns,
     length_numbers: Int64s,
 ) -> None:
-    """Write texts, at least one, into their slots, and mark the slots of skipped numbers as empty.
+    """Write one or more texts into their slots, and mark the slots of skipped numbers as empty.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
-    """Return the number of the first text at or after a position, and how many texts were passed.
+    """Return the number of the first text at or after ``position``, and how many texts the search passed before it.
 
     The search starts at number ``first``. If all texts are before the position, the number is ``next_number``. ``turn``
     is the number in slot 0.

@@ -28,17 +28,17 @@ class KeyCounts(NamedTuple):
 
 
 class Use(NamedTuple):
-    """How a `KeyCounts` table is used for one pair of sequences."""
+    """The stamp and the size with which a `KeyCounts` table is used for one pair of sequences."""
 
     stamp: np.uint64
     """Number of this use, at least 1; slots with another stamp are empty."""
     n_slots: int
-    """Number of slots in use, from the first; short sequences use few of a large table."""
+    """Only the first ``n_slots`` slots are used, so that short sequences touch little of a large table."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def slots_for(n: int) -> int:
-    """Return the number of slots of a table for ``n`` keys."""
+    """Return the size of a hash table for ``n`` keys: a power of two, at least 4, at least ``2 * n``."""
     size = np.int64(4)
     while size < 2 * n:
         size *= 2
@@ -47,7 +47,7 @@ def slots_for(n: int) -> int:
 
 @njit(cache=True, nogil=True)
 def make_counts(n: int) -> KeyCounts:
-    """Return a table with room for ``n`` keys."""
+    """Allocate an empty hash table for up to ``n`` keys."""
     size = slots_for(n)
     return KeyCounts(np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros((size, 2), np.int32))
 
@@ -56,9 +56,9 @@ def make_counts(n: int) -> KeyCounts:
 def count_keys(
     table: KeyCounts, use: Use, keys: UInt64s, first: int, last: int, which: int, slots: Int32s, ranks: Int32s
 ) -> None:
-    """Count ``keys[first:last]`` as sequence ``which``, 0 or 1.
+    """Count ``keys[first:last]`` in the hash table ``table``, as sequence ``which``, 0 or 1.
 
-    Writes the slot of each key to ``slots`` int32[n], and the number of its earlier occurrences to ``ranks`` int32[n].
+    Write the slot of each key to ``slots``, int32[n], and the number of its earlier occurrences to ``ranks``, int32[n].
     """
     stamp, mask = use.stamp, np.uint64(use.n_slots - 1)
     for i in range(first, last):
@@ -73,19 +73,19 @@ def count_keys(
 
 
 class Alignment(NamedTuple):
-    """The alignment of two sequences, and work space of the search."""
+    """The alignment of two sequences, plus the scratch buffers used to compute it."""
 
     partners: Int32s
     """int32[n]: for each key of the first sequence, index of its partner in the second; -1 = no partner."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: by slot of a key, bit ``i`` is set if the key is at index ``i`` of the first middle."""
+    """uint64[n_slots, n_words]: by slot of a key, a bit mask of its positions in the middle of the first sequence."""
     states: UInt64s
-    """uint64[n, n_words]: the bit vector after each key of the second middle."""
+    """uint64[n, n_words]: the bit vector of the LCS after each key in the middle of the second sequence."""
 
 
 @njit(cache=True, nogil=True)
 def make_alignment(n: int) -> Alignment:
-    """Return work space for two sequences of up to ``n`` keys."""
+    """Allocate the buffers for aligning two sequences of up to ``n`` keys."""
     n_aligned = min(n, LONGEST_ALIGNED)
     n_words, n_slots = (n_aligned + 63) // 64, slots_for(2 * n_aligned)
     masks, states = np.zeros((n_slots, n_words), np.uint64), np.empty((n_aligned, n_words), np.uint64)
@@ -94,7 +94,7 @@ def make_alignment(n: int) -> Alignment:
 
 @njit(cache=True, nogil=True, inner=True)
 def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
-    """Align sequences a and b, given as slots of their ``n_a`` and ``n_b`` keys; write the partners to ``into``."""
+    """Align sequences ``a`` and ``b``, given as the hash table slots of their keys; write the partners to ``into``."""
     head, tail, is_short = np.int64(0), np.int64(0), max(n_a, n_b) <= LONGEST_ALIGNED
     for i in range(n_a):
         into.partners[i] = -1
@@ -114,7 +114,10 @@ def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s) -> None:
-    """Write to ``masks`` where each key of either middle occurs in the first middle; both begin at index ``head``."""
+    """For each key in the middle of ``a`` or ``b``, write a bit mask of where it occurs in the middle of ``a``.
+
+    The middles, where the sequences differ, are the ``n_a`` and ``n_b`` keys from index ``head`` on.
+    """
     for i in range(n_a):
         for word in range(n_words):
             masks[a[head + i], word] = np.uint64(0)
@@ -127,10 +130,7 @@ def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: in
 
 @njit(cache=True, nogil=True, inner=True)
 def advance(b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s, states: UInt64s) -> None:
-    """Run the bit-parallel alignment over the second middle; write the bit vector after each key to ``states``.
-
-    The middle begins at index ``head`` and has ``n_b`` keys.
-    """
+    """Run the bit-parallel LCS over the ``n_b`` keys of ``b`` from ``head`` on; write each bit vector to ``states``."""
     for row in range(n_b):
         slot, carry = b[head + row], np.uint64(0)
         for word in range(n_words):
@@ -144,7 +144,7 @@ def advance(b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s, states
 
 @njit(cache=True, nogil=True, inner=True)
 def trace_back(n_a: int, n_b: int, head: int, into: Alignment) -> None:
-    """Read the bit vectors backwards to find the partner of each key of the first middle."""
+    """Read the bit vectors backwards to find the partner of each key of the first sequence's middle."""
     row, column = n_b, n_a
     while row > 0 and column > 0:
         if is_set(into.states, row - 1, column - 1):

@@ -25,7 +25,7 @@ def may_be_blanked(text: UInt32s) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_small(a: UInt32s, b: UInt32s, n_before: int, n_after: int, reached: Int64s) -> bool:
-    """Return whether few characters differ, by the rule of `hybriddup.steps.guards.reading.Difference.is_small`.
+    """Return whether two texts differ in few characters, as in `hybriddup.steps.guards.reading.Difference.is_small`.
 
     Finds the shortest edit script (E. W. Myers, An O(ND) difference algorithm and its variations, 1986). The texts
     share ``n_before`` characters at the beginning and ``n_after`` at the end; ``reached`` is `Room.reached`.
@@ -60,7 +60,10 @@ def _has_han(text: UInt32s, first: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) -> bool:
-    """Return whether a text has only marks, or nothing, between its equal ends, and not inside a number or word."""
+    """Return whether the differing part of a text has only marks, or nothing, and is not inside a number or word.
+
+    The text shares its first ``n_before`` and its last ``n_after`` characters with another one.
+    """
     for at in range(n_before, len(text) - n_after):
         if text[at] not in MARKS:
             return False
@@ -73,9 +76,10 @@ def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) ->
 def count_others(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s
 ) -> tuple[int, bool]:
-    """Count the characters between the equal ends that only one text has, and check for `ALONE` and `NUMERAL` ones.
+    """Count the characters between the equal ends that only one of the texts has, regardless of their order.
 
-    The order of the characters does not matter. ``counts`` int32[`N_CLASSES`] is zeros before and after the call.
+    Also return whether any character there is `ALONE` or `NUMERAL`. ``counts``, int32[`N_CLASSES`], is zeros before and
+    after the call.
     """
     is_alone = False
     for at in range(n_before, len(a) - n_after):

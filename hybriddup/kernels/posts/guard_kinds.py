@@ -9,7 +9,7 @@ import numpy as np
 from hybriddup.data.records import UInt8s, UInt64s
 
 NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-"""Flags of signs and pairs: the guards concerned. A character has `NUMBER` if a day or time may begin with it."""
+"""Flags of signs and pairs, one for each guard. A character has `NUMBER` if a day or time may begin with it."""
 DIGIT, NUMERAL, LETTER, ALONE = np.uint8(16), np.uint8(32), np.uint8(64), np.uint8(128)
 """Flags of a character: digit, Han numeral, letter of a script written with spaces, letter of one written without."""
 ALL = np.uint8(15)
@@ -28,8 +28,8 @@ class Signs(NamedTuple):
     kinds: UInt8s
     """uint8[n_code_points]: flags of each character."""
     words: UInt64s
-    """uint64[n_words], rising: hashes of the words that are signs, in scripts written with spaces."""
+    """uint64[n_words], ascending: hashes of the words that are signs, in scripts written with spaces."""
     of_words: UInt8s
     """uint8[n_words]: flags of each word."""
     names: UInt64s
-    """uint64[n_names], rising: hashes of names of at least two Han characters, and of surnames of one."""
+    """uint64[n_names], ascending: hashes of names of two or more Han characters, and of one-character surnames."""

@@ -41,7 +41,7 @@ FIRST_MARK = 0x300
 
 
 class Words(NamedTuple):
-    """The words in the differing parts of two texts, and work space for a name."""
+    """The words in the differing parts of two texts, plus a scratch buffer for a name."""
 
     keys: UInt64s
     starts: Int64s
@@ -54,7 +54,7 @@ class Words(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def make_words() -> Words:
-    """Return work space for one pair."""
+    """Allocate the buffers for one pair of texts."""
     starts, ends = np.empty((2, MOST_WORDS), np.int64), np.empty((2, MOST_WORDS), np.int64)
     return Words(np.empty((2, MOST_WORDS), np.uint64), starts, ends, np.empty(LONGEST_RUN + 2 * AROUND, np.uint32))
 
@@ -107,7 +107,7 @@ def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, wo
 def without_ruled_out(
     found: np.uint8, a: UInt32s, b: UInt32s, first: int, n_left: int, signs: Signs, words: Words
 ) -> np.uint8:
-    """Return the flags ``found`` of a pair without the flags that its differing words rule out.
+    """Return the flags ``found`` of a pair of texts, except those that the differing words rule out.
 
     The texts differ only between index ``first`` and the last ``n_left`` characters; no word crosses these limits.
     """
@@ -166,7 +166,7 @@ def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words
 
 @njit(cache=True, nogil=True, inner=True)
 def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> int:
-    """Return how many words of one side, from ``start`` to ``end - 1``, are Han characters."""
+    """Count the Han characters among words ``start`` to ``end - 1`` of text ``side``, 0 or 1."""
     n = np.int64(0)
     for i in range(start, end):
         n += is_han(text[words.starts[side, i]])
@@ -179,7 +179,7 @@ def may_be_names(
 ) -> bool:
     """Return whether both sides of a run may be names; if one has Han characters, both must be known names.
 
-    ``ends`` and ``han`` have the end of the run and its number of Han characters in each text.
+    ``ends`` and ``han`` are the end of the run and its number of Han characters, in each text.
     """
     for side in range(2):
         if ends[side] - start - 0.5 * han[side] > LONGEST_AMOUNT:
@@ -235,8 +235,8 @@ def has_much_else(
 ) -> bool:
     """Return whether two texts differ by more than a negation, so that their negations do not matter.
 
-    They do if one middle has no negation and too many Han characters that the other lacks: more than `FEW_OTHERS` plus
-    the other's negations. ``counts`` int32[`N_CLASSES`] is work space, zeros before and after the call.
+    This is so if one middle has no negation, and more Han characters that the other lacks than `FEW_OTHERS` plus the
+    other's negations. ``counts``, int32[`N_CLASSES`], is a scratch buffer, zeros before and after the call.
     """
     only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
     for at in range(n_before, len(a) - n_after):

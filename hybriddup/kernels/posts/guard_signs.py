@@ -123,7 +123,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return the flags of the guards for which many signs matter, without checking which sign replaces which."""
+    """Return the flags of the guards concerned, for texts with too many signs to check which one replaces which."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
@@ -135,10 +135,10 @@ def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
 
 @njit(cache=True, nogil=True, inner=True)
 def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
-    """Return whether each text may have a number in digits that the other lacks.
+    """Return whether each text may have a number, written in digits, that the other lacks.
 
-    In a large difference, only such numbers count. With a Han numeral in it, as in 3万, equal digits may be different
-    numbers.
+    If texts differ a lot, only numbers in digits are considered. Even equal digits may be different numbers if a Han
+    numeral follows, as in 3万.
     """
     if max(n_a, n_b) == MOST_SIGNS:
         return True
@@ -151,7 +151,7 @@ def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _count_kind(n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Return the number of signs of a kind on one side."""
+    """Count the signs of kind ``kind`` among the ``n`` signs of text ``side``, 0 or 1."""
     count = np.int64(0)
     for at in range(n):
         count += room.kinds[side, at] & kind != 0
@@ -160,7 +160,7 @@ def _count_kind(n: int, room: Room, side: int, kind: np.uint8) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Return the number of occurrences on one side of a sign, given its hash and kind."""
+    """Count how often the sign with this hash and kind occurs among the ``n`` signs of text ``side``."""
     count = 0
     for at in range(n):
         count += room.hashes[side, at] == hashed and room.kinds[side, at] & kind != 0
@@ -169,7 +169,7 @@ def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether sign ``at`` of a side is of a kind and occurs there more often than on the other side."""
+    """Return whether sign ``at`` of text ``side`` is of ``kind`` and occurs more often there than in the other text."""
     if not room.kinds[side, at] & kind:
         return False
     hashed = room.hashes[side, at]
@@ -178,7 +178,7 @@ def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uin
 
 @njit(cache=True, nogil=True, inner=True)
 def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether any sign of a kind occurs more often on one side than on the other."""
+    """Return whether any sign of kind ``kind`` occurs more often in text ``side`` than in the other text."""
     for at in range(n):  # noqa: SIM110  (numba has no any)
         if _is_more(at, n, n_others, room, side, kind):
             return True

@@ -29,7 +29,7 @@ LONGEST_WORD = 24
 LONGEST_NAME = 8
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
 BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
-"""Characters before the words of links, mentions and masked parts, in which no names are looked for."""
+"""Characters before the words in links, mentions and masked parts; such words are not names."""
 PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
 """Values instead of a hash: for a particle or a part of a link, and for a word that only touches the differing part."""
 TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
@@ -48,24 +48,24 @@ class Side(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Signs and words of the two texts of a pair, and work space for comparing them."""
+    """The signs and words of a pair of texts, plus scratch buffers for comparing them."""
 
     hashes: UInt64s
     kinds: UInt8s
     """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: hashes and flags of the signs of each text."""
     sides: UInt64s
-    """uint64[2, 2, `MOST_SIGNS`]: the characters before and after each sign, 0 for words."""
+    """uint64[2, 2, `MOST_SIGNS`]: the two characters before and the two after each sign of each text, 0 for words."""
     inner: UInt64s
     """uint64[2, `LONGEST_NAME`]: hashes of the differing words, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s
     """int32[`N_CLASSES`]: counts by class of character, zeros between two uses."""
     reached: Int64s
-    """int64[2 * `MOST_LETTERS` + 3]: work space of `is_small`."""
+    """int64[2 * `MOST_LETTERS` + 3]: scratch buffer for `is_small`."""
 
 
 @njit(cache=True, nogil=True)
 def make_room() -> Room:
-    """Return work space for one pair."""
+    """Allocate the buffers for one pair of texts."""
     return Room(
         np.empty((2, MOST_SIGNS), np.uint64),
         np.empty((2, MOST_SIGNS), np.uint8),
@@ -101,7 +101,7 @@ def read_part(
 ) -> Side:
     """Write the signs and differing words of ``text[first:end]`` to row ``side`` of ``room``; return their counts.
 
-    The text itself differs from ``inner_first`` to ``inner_end``; the rest is context.
+    Only ``text[inner_first:inner_end]`` differs from the other text; the rest is context.
     """
     hashes, kinds, inner = room.hashes, room.kinds, room.inner
     n, n_words, n_roman, n_letters, at = np.int64(0), np.int64(0), np.int64(0), np.int64(0), first

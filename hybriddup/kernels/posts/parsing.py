@@ -54,7 +54,7 @@ class ParsedPosts(NamedTuple):
     set_offsets: Int64s
     """int64[N_SETS * n_posts + 1]: the sets of post ``p`` begin at ``N_SETS * p``."""
     set_keys: UInt64s
-    """uint64[n]: keys of the tokens in each set, rising within a set."""
+    """uint64[n]: keys of the tokens in each set, in ascending order within a set."""
     is_cut: Bools
     """bool[n_posts]: whether a post ends in ``...`` or the like."""
 
@@ -129,7 +129,7 @@ def begin_quote(tokens: Tokens, n: int) -> int:
 def copy_letters(
     points: UInt32s, first: int, last: int, kind: np.uint8, known: Characters, letters: UInt32s, n: int
 ) -> int:
-    """Write the spelling of a token to ``letters[n:]``; return its end there."""
+    """Append the spelling of a token to ``letters[:n]``; return the new ``n``."""
     for at in range(first, last):
         if kind == CHARACTER and at > first and points[at] == points[first]:
             return n  # a character repeated for emphasis
@@ -160,7 +160,7 @@ def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, se
 
 @njit(cache=True, nogil=True, inner=True)
 def without_repeats(values: UInt64s, start: int, end: int) -> int:
-    """Remove repeats from sorted values in place; return the new end."""
+    """Remove repeats from the sorted ``values[start:end]`` in place; return the new end."""
     n = start
     for i in range(start, end):
         if i == start or values[i] != values[i - 1]:

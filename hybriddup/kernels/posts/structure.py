@@ -55,7 +55,7 @@ def is_content(kind: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def ends_of_content(tokens: Tokens, n: int) -> tuple[int, int]:
-    """Return the first and the last content token of a post; ``n`` and -1 without content tokens."""
+    """Return the indices of the first and the last content token of a post; ``n`` and -1 if it has none."""
     head, tail = np.int64(0), np.int64(n - 1)
     while head < n and not is_content(tokens.kinds[head]):
         head += 1
@@ -137,7 +137,7 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
 
 @njit(cache=True, nogil=True, inner=True)
 def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
-    """Find the first closing quotation mark in ``points[start:end]``; return its opening mark, or 0 without a match."""
+    """Find the first closing quotation mark in ``points[start:end]``; return its opening mark, or 0."""
     for at in range(start, end):
         for kind in range(len(QUOTES)):
             if points[at] == QUOTES[kind, 1]:
@@ -172,7 +172,7 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
-    """Mark as a source a few words before the first colon or bar, or a label in brackets."""
+    """If a post begins with a few words before a colon or bar, or with a label in brackets, mark them as a source."""
     weight, start = np.float32(0.0), tokens.bounds[head, 0]
     is_label = start > first and points[start - 1] == OPEN
     for token in range(head, n - 1):
@@ -187,7 +187,7 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
-    """Mark as a source a few words at the end that follow a bar, or a space and a dash."""
+    """If a post ends with a few words after a bar, or after a space and a dash, mark them as a source."""
     weight = np.float32(0.0)
     for token in range(n - 1, 0, -1):
         if tokens.kinds[token] == NUMBER:

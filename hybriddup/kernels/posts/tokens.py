@@ -41,7 +41,7 @@ class Characters(NamedTuple):
     word_classes: UInt8s
     """uint8[0x110000]: Word_Break class of each code point, for `hybriddup.kernels.text.words.mark_words`."""
     fillers: UInt64s
-    """uint64[n], rising: hashes of words without content, such as interjections."""
+    """uint64[n], ascending: hashes of words without content, such as interjections."""
 
 
 class Tokens(NamedTuple):
@@ -51,14 +51,14 @@ class Tokens(NamedTuple):
     kinds: UInt8s
     weights: Float32s
     bounds: Int32s
-    """int32[n, 2]: begin and end of each token, in code points of all texts."""
+    """int32[n, 2]: begin and end of each token, as indices into the code points of all texts."""
     parts: Int32s
     """int32[n]: 0 for tokens outside quotes, otherwise the number of the quote."""
 
 
 @njit(cache=True, nogil=True)
 def make_tokens(n: int) -> Tokens:
-    """Return work space for the tokens of a post of up to ``n`` code points."""
+    """Allocate buffers for the tokens of a post of up to ``n`` code points."""
     return Tokens(
         np.empty(n, np.uint64),
         np.empty(n, np.uint8),

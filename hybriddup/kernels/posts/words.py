@@ -41,7 +41,7 @@ def may_have_more_than_words(points: UInt32s, offsets: Int64s, kinds: UInt8s) ->
 
 @njit(cache=True, nogil=True)
 def words_of_posts(points: UInt32s, offsets: Int64s, known: Characters) -> tuple[UInt32s, Int64s]:
-    """Remove emoji, links and mentions; posts that have nothing else are unchanged.
+    """Remove emoji, links and mentions from posts; a post with nothing else is unchanged.
 
     Posts are passed and returned as the two arrays of `hybriddup.data.records.EncodedTexts`.
     """
@@ -72,7 +72,7 @@ def has_words(tokens: Tokens, n: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def copy_words(points: UInt32s, first: int, end: int, tokens: Tokens, n_tokens: int, words: UInt32s, n: int) -> int:
-    """Copy a post to ``words[n:]`` without emoji and names, and with repeated spaces merged; return its end there."""
+    """Append a post without emoji and names to ``words[:n]``, with repeated spaces merged; return the new ``n``."""
     start, at = n, first
     for token in range(n_tokens + 1):
         is_last = token == n_tokens

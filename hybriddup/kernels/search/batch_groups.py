@@ -48,7 +48,7 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 
 @njit(cache=True, nogil=True)
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
-    """Renumber group numbers in place, keeping only the ones that occur several times; return how many these are.
+    """Renumber groups in place, dropping those that occur only once; return how many are left.
 
     ``numbers``, uint32[n, m], are below ``n_numbers`` or `NO_GROUP`. A number that occurs once becomes `NO_GROUP`.
     """
@@ -78,13 +78,13 @@ def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
-    """Return the index of a group in an array of ``n_groups + 1`` elements; `NO_GROUP` has the last."""
+    """Return the index of a group in an array of ``n_groups + 1`` elements, the last one for `NO_GROUP`."""
     return min(np.uint64(group), np.uint64(n_groups))
 
 
 @njit(cache=True, nogil=True)
 def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int32s, Int64s, int]:
-    """Count, for each text of a batch, the earlier texts of the batch in its groups: the most that may be kept of them.
+    """For each text of a batch, count the earlier texts of the batch in each of its groups, whether kept or not.
 
     Returns
     -------

@@ -14,7 +14,7 @@ def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) ->
     Parameters
     ----------
     bits
-        uint64[n, words].
+        uint64[n, words]: the fingerprints.
     masks
         uint64[n_masks, words]: the chosen bits.
     flips, mask_of

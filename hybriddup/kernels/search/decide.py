@@ -1,6 +1,6 @@
 """The rule of removal (see `hybriddup.steps.deciding`), applied to the texts of one batch, in order.
 
-Verifying is expensive, so the kernel works in rounds. It decides the texts that the pairs verified so far determine,
+Verifying is expensive, so the kernel works in rounds: it decides all texts for which the pairs verified so far suffice,
 lists the pairs to verify next, and is called again.
 """
 
@@ -17,7 +17,7 @@ OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """States of a text: open, kept, removed as a near repeat, and removed as an exact repeat."""
 IN_INDEX = np.int64(-1)
-"""Used instead of a row if the earlier text of a pair is a kept text of the index, not of this batch."""
+"""Used as the row of the earlier text of a pair if it is a kept text of the index, not of this batch."""
 NONE = np.int64(-1)
 CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """Whether the earlier text of a pair is a candidate, a kept text that is among the newest of a shared key: yes; no; yes
@@ -32,23 +32,23 @@ class Contest(NamedTuple):
     earlier: Int64s
     """int64[n_pairs]: the row of the earlier text, or `IN_INDEX`."""
     distances: Int32s
-    """int32[n_pairs]: differing bits."""
+    """int32[n_pairs]: Hamming distance of the fingerprints."""
     is_sure: Bools
     """bool[n_pairs]: whether the earlier text is among the newest of a shared key, whichever texts of this batch are
     kept."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
-    """int64[n_pairs]: the least depth of an earlier text of the index in a shared key."""
+    """int64[n_pairs]: if the earlier text is in the index, its smallest depth in a shared key."""
     depth_rows: Int64s
     """int64[n_pairs]: the pair's row in the ``depths`` passed to `decide_in_order`, `NONE` if not looked up."""
     previous_copy: Int64s
-    """int64[n]: the row of the last equal text before each, `NONE` if there is none."""
+    """int64[n]: for each text, the row of the last equal text before it, `NONE` if there is none."""
     times: Float64s
     oldest: Float64s
-    """float64[n], float64[n]: the time of each text; it matches earlier texts whose time is after its ``oldest``."""
+    """float64[n], float64[n]: the time of each text, and the time after which earlier texts may match it."""
     most_pairs: Int64s
-    """int64[n]: limit for each text: a candidate is skipped if this many earlier ones have no larger distance."""
+    """int64[n]: limit for each text: a candidate is skipped if this many before it are at most as distant."""
     own: UInt32s
     probed: UInt32s
     """uint32[n, n_keys], uint32[n, m]: the groups of each text, and the groups that it is looked up in."""
@@ -56,24 +56,24 @@ class Contest(NamedTuple):
     places: Int32s
     """int32[n, m], int32[n, n_keys]: number of earlier texts of the batch in each ``probed`` and each ``own`` group."""
     max_bucket_size: int
-    """Number of the newest kept texts of a key that are candidates; 0 = all."""
+    """How many of the newest kept texts of a key are candidates; 0 = all."""
 
 
 class Course(NamedTuple):
-    """The state of a contest; changed in place."""
+    """Progress of a `Contest`: the decisions so far, and scratch buffers; changed in place."""
 
     status: Int8s
     """int8[n]: `UNDECIDED`, `KEPT`, `NEAR` or `EXACT`."""
     deciding: Int64s
     """int64[n]: for `NEAR`, the pair that removed the text; for `EXACT`, the row of the equal kept text."""
     next_pair: Int64s
-    """int64[n]: the first pair that is not refused yet, for a text with at most ``most_pairs`` pairs."""
+    """int64[n]: for each text with at most ``most_pairs`` pairs, the first pair that is not refused yet."""
     is_cut: Bools
-    """bool[n]: whether a text was kept although candidates of it were skipped."""
+    """bool[n]: whether a text was kept although some of its candidates were skipped."""
     n_near: Int64s
     n_expected: Int64s
-    """int64[n_distances], int64[n_distances]: scratch of the current text: for each distance, number of candidates so
-    far that are no farther, without and with the expected ones."""
+    """int64[n_distances], int64[n_distances]: scratch buffers for the current text. For each distance, the number of
+    candidates so far up to this distance, without and with the expected ones."""
     ranks: Int64s
     """int64[n, n_keys]: for a kept text, the number of kept texts of this batch before it in each of its groups."""
     n_kept: Int64s
@@ -96,10 +96,10 @@ def decide_in_order(
     n_per_round
         Number of pairs of a text that are verified in one round.
     n_ahead
-        How many texts after the last settled one are considered, with all their possible candidates. 0 = all texts, but
-        of texts with many pairs, no candidates that are unsure.
+        How many texts after the last settled one are considered. 0 = all texts, but if a text has more pairs than its
+        limit ``most_pairs``, its `UNSURE` candidates are not verified yet.
     is_last
-        Whether these are all pairs of the batch. If not, texts without a sure match stay undecided.
+        Whether ``contest`` has all pairs of the batch. If not, texts without a sure match stay undecided.
     wanted
         int64[n_pairs]: buffer for the result.
     """
@@ -224,7 +224,7 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
-    """Return whether the depths of a text of the index must be looked up to know whether it is a candidate."""
+    """Return whether ``pair`` has an earlier text in the index whose candidacy depends on depths not looked up yet."""
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False
     n_newer = np.int64(0)
@@ -236,7 +236,7 @@ def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text of a pair is among the newest kept texts of a shared key, as decided so far.
+    """Return whether, by the decisions so far, a pair's earlier text is among the newest kept texts of a shared key.
 
     The result is final if all texts before the later one are settled, and `needs_depths` is false.
     """
@@ -278,15 +278,15 @@ def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bo
 
 @njit(cache=True, nogil=True)
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
-    """Return bool[n_pairs]: False for pairs that will be skipped because of the limit, whatever is decided.
+    """Return bool[n_pairs]: False for pairs that ``most_pairs`` will exclude, however the other texts are decided.
 
     The first sure pair that a text skips stays True, so that the skipping is counted.
 
     Parameters
     ----------
     later, distances, is_sure
-        int64[n_pairs], int32[n_pairs], bool[n_pairs]: for pairs with kept texts of an index, the row of the later text,
-        rising, the differing bits, and whether the earlier text is surely a candidate.
+        int64[n_pairs], int32[n_pairs], bool[n_pairs]: for pairs with kept texts of an index, the row of the later text
+        (ascending), the number of differing bits, and whether the earlier text is certainly a candidate.
     most_pairs
         int64[n_texts]: as in `Contest`.
     """

@@ -40,14 +40,14 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 FITTING_TOGETHER = 64
-"""Texts of fitting lengths to collect before reading their fingerprints, so that these are prefetched by then."""
+"""How many texts of fitting lengths are collected before their fingerprints, already prefetched, are compared."""
 
 
 class Queries(NamedTuple):
     """Texts to look up, and the rings to search."""
 
     rows: Int64s
-    """int64[n]: the row of each text in the columns."""
+    """int64[n]: the row of each text in the `TextColumns`."""
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
@@ -60,7 +60,10 @@ class Queries(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
-    """Return the pairs of queried texts with texts of their rings, within limits; ``widest`` is the largest limit."""
+    """Find the pairs of a queried text and a text in its rings that are within their limits; count the comparisons.
+
+    ``widest`` is the largest Hamming limit of any text.
+    """
     rows, starts, ranks = queries.rows, queries.starts, queries.ranks
     found, n_pairs = new_pairs(len(rows)), np.int64(0)
     hits, slots = np.empty(1024, np.uint64), np.zeros(2048, np.uint64)
@@ -142,7 +145,7 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> Wanted:
-    """Make the query for text ``row``: its fingerprint, the limit of ``widest`` bits, and the lengths it may match."""
+    """Build the query for text ``row``: its fingerprint, the limit of ``widest`` bits, and the lengths it may match."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
     least = class_of(rings, texts.shortest[fact["length"]])
@@ -154,7 +157,10 @@ def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> W
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Append the pairs of text ``row``, query ``place``, with near hits to ``found``; return the new ``n_pairs``."""
+    """Append the pairs of query ``place``, text ``row``, with near hits to ``found``; return the new ``n_pairs``.
+
+    A hit is near if its Hamming distance is within the limit of the pair.
+    """
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)
         distance = distance_within(texts, other, row)

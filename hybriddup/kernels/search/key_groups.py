@@ -15,7 +15,7 @@ from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
 NO_KEY = np.uint64(2**64 - 1)
 """Padding in arrays of keys, for texts with fewer keys than others."""
 NO_GROUP = np.uint32(2**32 - 1)
-"""Instead of a group: there is no key, or no other text has it."""
+"""Used instead of a group number if there is no key, or no other text has the key."""
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
 """An odd factor for hashing within a part; parts are selected by `SPREAD`."""
 PLACE_SHIFT = np.uint64(20)
@@ -27,7 +27,7 @@ class DealtKeys(NamedTuple):
     keys: UInts
     """uint32[n_keys] or uint64[n_keys]."""
     entries: UInt32s
-    """uint32[n_keys]: index of each key in the original, flattened array, rising within a part."""
+    """uint32[n_keys]: index of each key in the original, flattened array, in ascending order within a part."""
     bounds: Int64s
     """int64[n_parts + 1]: part ``p`` is ``bounds[p]`` to ``bounds[p + 1]``."""
 
@@ -39,12 +39,12 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> 
     Parameters
     ----------
     keys
-        uint64[n_texts, n_keys].
+        uint64[n_texts, n_keys]: the keys of each text, padded with `NO_KEY`.
     part_bits
         There are ``1 << part_bits`` parts; 0 to 20.
     dealt, entries
-        uint64[n], or uint32[n] if all keys are that small, and uint32[n]: buffers for the result, with n at least
-        ``n_texts * n_keys``.
+        Buffers for the result, with n at least ``n_texts * n_keys``: uint64[n], or uint32[n] if all keys are below
+        2**32; and uint32[n].
     """
     n_parts = 1 << part_bits
     flat, bounds = keys.ravel(), np.zeros(n_parts + 1, np.int64)
@@ -204,7 +204,7 @@ def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked:
 
 @njit(cache=True, nogil=True)
 def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
-    """Return bool[n]: which texts have a group that ``is_marked``, bool[n_groups].
+    """Return bool[n]: whether each text is in any marked group; ``is_marked`` is bool[n_groups].
 
     ``listed`` and ``ends`` are as returned by `list_groups`.
     """
@@ -219,7 +219,7 @@ def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
     """Insert keys with their groups into a hash map for `find_groups`; keys without group are left out.
 
-    An empty map has a ``table`` of all `NO_KEY`, and ``numbers``, uint32[len(table)], of all `NO_GROUP`.
+    In an empty map, ``table`` is filled with `NO_KEY`, and ``numbers``, uint32[len(table)], with `NO_GROUP`.
     """
     flat_keys, flat_groups = keys.ravel(), group_of.ravel()
     for entry in range(len(flat_keys)):

@@ -53,7 +53,7 @@ class TextColumns(NamedTuple):
     """Fingerprints and limits of texts, by row."""
 
     bits: UInt64s
-    """uint64[n, words]."""
+    """uint64[n, words]: fingerprints."""
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
@@ -111,7 +111,7 @@ def text_columns(
     bits, sketches
         uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        Lengths with their limits, and int64[n]: the index of each text in ``limits``; None = the same as its row.
+        The limits by length; and int64[n], the index into ``limits`` of each text, or None if it equals the text's row.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
@@ -196,7 +196,7 @@ def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: n
 
 @njit(cache=True, nogil=True)
 def new_pairs(n: int) -> NearPairs:
-    """Allocate uninitialized arrays for ``n`` pairs and some more."""
+    """Allocate uninitialized arrays with capacity for more than ``n`` pairs."""
     room = n + 1024
     return NearPairs(
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
@@ -205,7 +205,7 @@ def new_pairs(n: int) -> NearPairs:
 
 @njit(cache=True, nogil=True)
 def larger_pairs(found: NearPairs, n_pairs: int, n_more: int) -> NearPairs:
-    """Return arrays that begin with the first ``n_pairs`` pairs and have capacity for ``n_more``."""
+    """Copy the first ``n_pairs`` pairs to larger arrays, with capacity for ``n_more`` more."""
     return NearPairs(
         with_room_for(found.earlier, n_pairs, n_more),
         with_room_for(found.later, n_pairs, n_more),
@@ -228,7 +228,7 @@ CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
 
 @njit(cache=True, nogil=True, inner=True)
 def length_class(length: int) -> int:
-    """Return the class of a length, 0 to 255: non-decreasing, with about 16 classes from one length to its double.
+    """Map a length to a class, 0 to 255, that never decreases with the length; about 16 classes per doubling.
 
     Each length below 32 has its own class; lengths from 31 * 2**14 on have the last class.
     """
@@ -246,8 +246,8 @@ def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
     Parameters
     ----------
     lengths, reaches
-        int32[n], int32[n]: lengths up to ``longest``, and the length of the longest text that each may match, which
-        need not rise with the length, because length bands differ.
+        int32[n], int32[n]: lengths up to ``longest``, and the length of the longest text that each may match. Because
+        length bands differ, a longer text may have a smaller reach.
     """
     farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
     np.maximum.at(farthest, lengths, reaches)

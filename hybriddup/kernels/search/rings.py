@@ -36,7 +36,7 @@ FETCHED_WITH_HEAD = 12
 LINE_WORDS = 16
 """Words in a cache line."""
 MOST_FETCHED = 64
-"""Texts of a ring that are prefetched; the processor prefetches the rest itself, because it is read in order."""
+"""Largest number of texts of a ring that are prefetched; the processor itself prefetches the rest, read in order."""
 
 
 class Rings(NamedTuple):
@@ -117,13 +117,13 @@ def room_for(size: np.uint32, most: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def place_of(start: np.uint32) -> int:
-    """Return the index of a ring's head among the words."""
+    """Convert the start of a ring to the index of its head in `Rings.words`."""
     return np.int64(start) * START_UNIT
 
 
 @njit(cache=True, nogil=True, inner=True)
 def first_fingerprint(head: int, room: int) -> int:
-    """Return the index of a ring's first fingerprint among the words of 64 bits."""
+    """Return the index in `Rings.fingerprints` of the first fingerprint of a ring with capacity ``room``."""
     return (head + HEAD_WORDS + room + START_UNIT - 1) // START_UNIT
 
 
@@ -147,7 +147,7 @@ def is_wide(rings: Rings, head: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def class_of(rings: Rings, length: int) -> np.uint64:
-    """Return the class of a length, in the number of bits that these rings store."""
+    """Return the `length_class` of a length, reduced to the upper bits that these rings store."""
     return np.uint64(length_class(np.int64(length))) >> (np.uint64(CLASS_BITS) - rings.class_bits)
 
 
@@ -171,13 +171,13 @@ def row_of(rings: Rings, word: np.uint32) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def newest_of(n_kept: int, room: int) -> int:
-    """Return the place of the newest text in a ring of capacity ``room``, after adding ``n_kept`` texts, 1 or more."""
+    """Return the index of the newest text in a ring of capacity ``room`` to which ``n_kept`` (1 or more) were added."""
     return (n_kept - 1) % room if n_kept > room else n_kept - 1
 
 
 @njit(cache=True, nogil=True, inner=True)
 def depth_of(place: int, newest: int, size: int) -> int:
-    """Return the depth of a place in a ring of ``size`` texts, given the place of the newest, which has depth 1."""
+    """Return the depth of text ``place`` in a ring of ``size`` texts; text ``newest`` has depth 1."""
     return newest - place + 1 if place <= newest else newest - place + size + 1
 
 
@@ -189,7 +189,7 @@ def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, word: np.uint32) -> None:
-    """Add text ``row``, with its `word_of`, to a ring of capacity 1 or more; if full, it replaces the oldest text."""
+    """Add text ``row``, whose `word_of` is ``word``, to a ring of capacity 1 or more; a full ring drops the oldest."""
     head = place_of(start)
     n_kept, room = n_added(rings, head), room_of(rings, head)
     place = n_kept % room if n_kept >= room else n_kept
@@ -209,7 +209,7 @@ def add_kept(
     Parameters
     ----------
     rows, is_kept
-        int64[n], bool[n].
+        int64[n], bool[n]: the row of each text, and whether it is kept.
     probed, own
         uint32[n, m], uint32[n, n_keys]: the starts of the rings that each text looked into, and of the rings that it is
         added to; `NO_GROUP` for none.
@@ -259,7 +259,7 @@ def note_fitting(
     """Append the texts of a ring with wanted lengths to ``hits[:n_hits]``; return the new number of hits.
 
     A hit has the row of the text in the upper 32 bits and its depth in the lower 32. ``size`` is the number of texts in
-    the ring, and ``newest`` the place of the newest, which has depth 1. ``hits`` must have room for ``size`` more. The
+    the ring, and ``newest`` the index of the newest, which has depth 1. ``hits`` must have space for ``size`` more. The
     fingerprints are prefetched for `keep_near`.
     """
     n, first = np.uint64(n_hits), np.uint64(head + HEAD_WORDS)
@@ -278,7 +278,7 @@ def note_fitting(
 def note_if_fitting(
     rings: Rings, word: np.uint32, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64
 ) -> np.uint64:
-    """Write the text of a ring's word as hit ``n``; return ``n + 1`` if its length is wanted, else ``n``."""
+    """Write the text in ``word`` of a ring to ``hits[n]``; return ``n + 1`` if its length is wanted, else ``n``."""
     hits[n] = (row_of(rings, word) << HALF) | depth
     of_length = np.uint64(word) & class_mask(rings)
     return n + np.uint64(of_length - wanted.shortest <= wanted.more)  # a shorter one wraps around
@@ -298,7 +298,10 @@ def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
-    """Append the texts of a wide ring with wanted lengths and near fingerprints to ``hits``; see `note_fitting`."""
+    """Append the texts of a wide ring that meet all of ``wanted`` to ``hits[:n_hits]``; return the new ``n_hits``.
+
+    The parameters are as in `note_fitting`.
+    """
     room = room_of(rings, head)
     fingerprints = first_fingerprint(head, room)
     for first in range(0, size, N_LANES):
@@ -335,8 +338,10 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings
 
     Parameters
     ----------
-    rows, earlier
-        int64[n], int64[n]: distinct pairs, each a row of ``starts``, rising, and the row of the earlier text.
+    rows
+        int64[n], ascending: for each pair, the later text's row in ``starts``.
+    earlier
+        int64[n]: for each pair, the row of the earlier text. No pair occurs twice.
     starts
         uint32[n_rows, m]: the starts of the rings of each later text, `NO_GROUP` for none.
     """
@@ -355,7 +360,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings
 
 @njit(cache=True, nogil=True)
 def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
-    """Make a hash table of ``texts[first:last]``; return it, and int64[n]: for each element, its index in ``texts``."""
+    """Build a hash table of ``texts[first:last]``; return it, and int64[n]: the index in ``texts`` of each key."""
     n_places = power_of_two(2 * (last - first))
     table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
     for i in range(first, last):
@@ -366,7 +371,7 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
-    """Write the depths of the texts of a ring into ``depths``, for the texts that `table_of` put in a table."""
+    """For each text of a ring that is in ``table`` (see `table_of`), write its depth in the ring to ``depths``."""
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):

@@ -47,7 +47,7 @@ WORDS_OF_COMMON = 1 << (COMMON_BITS - 5)
 
 
 class Room(NamedTuple):
-    """Buffers for one text at a time, reused so that they stay in the cache."""
+    """Scratch buffers for hashing the shingles of one text at a time; reused, so that they stay in the cache."""
 
     prefixes: UInt64s
     """uint64[n + 1]: for each ``i``, the hash of the first ``i`` characters, a polynomial modulo 2**64."""
@@ -65,20 +65,20 @@ class Room(NamedTuple):
 def bottom_shingles(
     code_points: UInt32s, offsets: Int64s, units: int, n_kept: int, n_dense: int, common: UInt32s
 ) -> UInt32s:
-    """Return uint32[n_texts, n_kept]: the smallest distinct shingles of each text, rising.
+    """Return uint32[n_texts, n_kept]: the smallest distinct shingles of each text, in ascending order.
 
     A shingle is stored as 31 bits of its hash, below a bit that is set if it is common. A text of mostly common
     shingles has a few common shingles first, then the smallest of the others.
 
-    If a text has too few shingles, shorter ones follow, also rising, and then `NO_SHINGLE`. A short text that was
-    edited in its middle shares few long shingles with the original.
+    If a text has too few shingles, shorter ones follow, also in ascending order, and then `NO_SHINGLE`. A short text
+    that was edited in its middle shares few long shingles with the original.
 
     Parameters
     ----------
     code_points, offsets
         The texts, as in `hybriddup.data.records.EncodedTexts`.
     units
-        Weight of a shingle: it ends at the first character where it has this weight; 2 to `MOST_UNITS`.
+        Weight of a shingle, 2 to `MOST_UNITS`: it ends at the first character where it reaches this weight.
     n_kept, n_dense
         Number of shingles of a text, and of a text mostly in a dense script, 1 to ``n_kept``.
     common
@@ -148,7 +148,7 @@ def powers_of_base() -> UInt64s:
 def keep_shingles(
     room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
-    """Write the smallest shingles of the text in ``room`` into ``kept`` from ``n_before`` on; return the new number."""
+    """Append the smallest shingles of the text in ``room`` to ``kept[:n_before]``; return the new length."""
     n_shingles, n_rare, n = hash_shingles(room, n_characters, units, powers), np.uint64(0), np.int64(n_before)
     for i in range(n_shingles):
         room.shingles[i] = after_others_if_common(room.shingles[i], common)
@@ -175,7 +175,7 @@ def hash_shingles(room: Room, n_characters: int, units: int, powers: UInt64s) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
-    """Write the ends of the shingles of the text in ``room`` into ``room.ends``; return their number."""
+    """Write the end of each shingle of the text in ``room`` to ``room.ends``; return the number of shingles."""
     end, n_units, n = np.uint64(0), np.int64(0), np.uint64(n_characters)
     for start in range(n):
         while n_units < units and end < n:
@@ -190,10 +190,10 @@ def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
-    """Write the smallest shingles into ``kept`` from ``n_before`` on, rising; return the number in ``kept``.
+    """Append the smallest shingles to ``kept[:n_before]`` in ascending order; return the number now in ``kept``.
 
-    Shingles in ``kept[:n_before]`` are left out. For most texts, few enough shingles are below a limit to be sorted by
-    `keep_ranked`, which takes half the time of inserting each shingle. ``small`` is a buffer of at least
+    Shingles in ``kept[:n_before]`` are left out. For most texts, the shingles below an estimated limit are few enough
+    for `keep_ranked`, which takes half as long as inserting one by one. ``small`` is a scratch buffer of at least
     ``len(shingles) + 2 * N_RANKED``.
     """
     limit, n_small = limit_of_small(shingles, len(kept)), np.uint64(0)
@@ -212,7 +212,7 @@ def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
-    """Write the smallest distinct common shingles into ``kept``, rising; return their number."""
+    """Write the smallest distinct common shingles into ``kept``, in ascending order; return their number."""
     n = np.int64(0)
     for i in range(len(shingles) if len(kept) > 0 else 0):
         if shingles[i] >= COMMON:
@@ -222,7 +222,7 @@ def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
-    """Estimate a hash limit with about 1.5 times ``n_wanted`` shingles below it, or all shingles if they are few."""
+    """Estimate a limit such that about ``1.5 * n_wanted`` shingles are below it; few shingles are all below it."""
     if len(shingles) <= N_RANKED:
         return NO_SHINGLE
     n_rare = np.int64(1)
@@ -233,10 +233,10 @@ def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
-    """Write the smallest distinct ones of ``small[:n_small]`` into ``kept``, rising; return their number.
+    """Sort ``small[:n_small]`` by rank, and write the smallest distinct shingles into ``kept``; return their number.
 
-    ``small`` has a length of at least ``2 * N_RANKED``. A shingle's rank is the number of smaller shingles, so that
-    equal ones have one rank.
+    A shingle's rank is the number of smaller shingles, so that equal shingles have the same rank. ``n_small`` is at
+    most `N_RANKED`. The length of ``small`` is at least ``2 * N_RANKED``.
     """
     small[n_small:N_RANKED] = NO_SHINGLE
     small[N_RANKED : 2 * N_RANKED] = NO_SHINGLE
@@ -255,7 +255,7 @@ def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> int:
-    """Insert a shingle into ``kept[n_before:n]``, which rises, if it is new and small enough; return the new ``n``."""
+    """Insert a shingle into the sorted ``kept[n_before:n]`` if it is new and small enough; return the new ``n``."""
     if shingle == NO_SHINGLE or (n == len(kept) and shingle >= kept[n - 1]):
         return n
     place = n
@@ -282,8 +282,8 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
 def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, units: int) -> UInt32s:
     """Count the different surroundings of shingles; return uint32[2**COMMON_BITS], by the leading bits of their hash.
 
-    A count is the largest within one scope; ``scopes``, int64[n_texts], rise from 0. Texts shorter than a shingle do
-    not count. A few surroundings are missed, because their bit of the Bloom filter is set already.
+    A shingle's count is its largest count within any one scope. ``scopes``, int64[n_texts], is in ascending order from
+    0. Texts shorter than a shingle do not count. A few surroundings are missed by false positives of the Bloom filter.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
     scope_of, seen = np.full(1 << COMMON_BITS, -1, np.int64), np.zeros(ONE << (SEEN_BITS - np.uint64(6)), np.uint64)

@@ -1,4 +1,4 @@
-"""Renumbers the characters of texts, so that tables are small, and sketches the texts, to bound the scores of pairs."""
+"""Renumbers the characters of texts to keep tables small, and sketches texts to bound the scores of pairs."""
 
 import numpy as np
 
@@ -18,9 +18,10 @@ BIT_SHIFT = np.uint32(24)
 
 @njit(cache=True, nogil=True)
 def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
-    """Number the distinct code points by first use; return the number of each one, int32[n], and their count.
+    """Number the distinct code points in order of first use; return int32[n], the number of each, and their count.
 
-    ``symbol_of`` int32[highest code point + 1] must be filled with -1; it is changed in place.
+    ``symbol_of``, int32[highest code point + 1], maps code points to numbers. It must be filled with -1, and is changed
+    in place.
     """
     symbols, n_symbols = np.empty(len(code_points), np.int32), 0
     for i in range(len(code_points)):
@@ -34,7 +35,7 @@ def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
 
 @njit(cache=True, nogil=True)
 def sketch_characters(code_points: UInt32s, offsets: Int64s, sketches: UInt64s) -> None:
-    """Set a bit for each character of each text: one for the first a, another one for the second a, and so on.
+    """Set one bit of a text's sketch per character: one for the first ``a``, another for the second ``a``, and so on.
 
     Parameters
     ----------

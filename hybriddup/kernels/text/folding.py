@@ -60,7 +60,7 @@ def is_dot(point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def put(entry: np.uint32, folded: UInt32s, end: int, before: np.uint32) -> int:
-    """Append the character of an entry to ``folded[:end]``, unless it collapses with ``before``; return the new end.
+    """Append the character of an entry to ``folded[:end]``, unless it repeats ``before`` and collapses; return the end.
 
     Repeats are hard to predict, so this is arithmetic and not a branch.
     """

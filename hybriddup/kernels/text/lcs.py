@@ -3,8 +3,8 @@
 After Hyyrö 2004, "Bit-parallel LCS-length computation revisited". Texts are arrays of symbols: renumbered code points,
 see `hybriddup.steps.verifiers.characters`.
 
-The places of a text's symbols are bit masks of 64 bits: word ``w * n_symbols + s`` has bit ``i`` set if symbol ``s`` is
-at place ``64 * w + i``. The words of short texts are then adjacent in memory, however long the longest text is.
+The positions of a text's symbols are stored as 64-bit masks: mask ``w * n_symbols + s`` has bit ``i`` set if symbol
+``s`` is at position ``64 * w + i``. So the masks of a short text are adjacent, however long the longest text is.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ WORDS_PER_STRIP = 4
 
 @njit(cache=True, nogil=True)
 def mark_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
-    """Mark the text ``symbols[start:end]``: set the bits of its symbols in ``places``."""
+    """Mark the text ``symbols[start:end]``: set the bit of each symbol's position in the masks ``places``."""
     for i in range(end - start):
         place = np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])
         places[place] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
@@ -28,14 +28,14 @@ def mark_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, en
 
 @njit(cache=True, nogil=True)
 def clear_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
-    """Set the masks of all symbols in ``symbols[start:end]`` back to 0."""
+    """Undo `mark_places`: reset the masks of the symbols in ``symbols[start:end]`` to 0."""
     for i in range(end - start):
         places[np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])] = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
 def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and the text marked in ``places``, of up to 64 symbols."""
+    """Return the LCS length of ``symbols[start:end]`` and a text of up to 64 symbols, marked in ``places``."""
     state = ALL_ONES
     for i in range(start, end):
         common = state & places[np.uint64(symbols[np.uint64(i)])]
@@ -45,7 +45,7 @@ def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and the text marked in ``places``, of up to 128 symbols."""
+    """Return the LCS length of ``symbols[start:end]`` and a text of up to 128 symbols, marked in ``places``."""
     low, high = ALL_ONES, ALL_ONES
     for i in range(start, end):
         symbol = np.uint64(symbols[np.uint64(i)])
@@ -62,10 +62,10 @@ def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, 
 def lcs_strip(
     places: UInt64s, n_symbols: int, first_word: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return how much `WORDS_PER_STRIP` words of the marked text, from ``first_word`` on, add to the LCS length.
+    """Return how much one strip of the marked text, `WORDS_PER_STRIP` words from ``first_word`` on, adds to the LCS.
 
-    ``carries`` uint8[end - start] contains the carry of the previous strip at each symbol, 0 for the first strip; it is
-    replaced by the carry of this strip.
+    ``carries``, uint8[end - start], contains the carry of the previous strip at each symbol, 0 for the first strip. It
+    is overwritten with the carries of this strip.
     """
     a, b, c, d = ALL_ONES, ALL_ONES, ALL_ONES, ALL_ONES
     of_word = np.uint64(n_symbols)
@@ -82,7 +82,7 @@ def lcs_strip(
 
 @njit(cache=True, nogil=True)
 def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Advance one 64-bit word of the state by a symbol; return it and the carry into the next word."""
+    """Advance one word of the LCS state by a symbol of mask ``marked``; return the new word and the carry out of it."""
     common = state & marked
     total = state + common
     with_carry = total + carry
@@ -93,7 +93,7 @@ def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[n
 def lcs_many_words(
     places: UInt64s, n_symbols: int, n_words: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and the marked text of ``n_words`` words, strip by strip."""
+    """Return the LCS length of ``symbols[start:end]`` and the marked text, ``n_words`` words long, strip by strip."""
     for i in range(end - start):
         carries[i] = np.uint8(0)
     length = np.int64(0)
@@ -104,7 +104,7 @@ def lcs_many_words(
 
 @njit(cache=True, nogil=True)
 def longest_of(offsets: Int64s, texts: Int64s) -> int:
-    """Return the number of symbols of the longest of these texts; 0 without texts."""
+    """Return the length of the longest of ``texts``, in symbols; 0 if there are no texts."""
     longest = np.int64(0)
     for text in texts:
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -151,8 +151,8 @@ def symbols_in_common(
 ) -> Int64s:
     """Return int64[n_pairs]: the number of common symbols of each pair in any order, an upper bound of the LCS length.
 
-    If it is below ``needed`` int64[n_pairs], the result may be any other number below it. `lcs_lengths` explains the
-    other parameters and takes ten times as long.
+    If the number is below ``needed``, int64[n_pairs], counting stops early, and the result is some number below
+    ``needed``. For the other parameters, see `lcs_lengths`, which takes ten times as long.
     """
     in_common = np.zeros(len(earlier), np.int64)
     left, counted = np.zeros(n_symbols, np.int32), np.int64(-1)

@@ -1,4 +1,4 @@
-"""Splits texts into character n-grams, slices of their code points, with a size that depends on the script."""
+"""Splits texts into character n-grams (slices of code points), whose size depends on the script."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
 
 
 def mark_sixteens() -> Bools:
-    """Return bool[4096]: whether each group of 16 code points below 0x10000 is dense; no range splits a group."""
+    """Return bool[4096]: whether `DENSE_RANGES` contain each block of 16 code points below 0x10000; none is split."""
     dense = np.zeros(0x1000, np.bool_)
     for first, last in DENSE_RANGES:
         dense[first >> 4 : (last >> 4) + 1] = True
@@ -31,7 +31,7 @@ IS_DENSE = mark_sixteens()
 
 @njit(cache=True, nogil=True)
 def is_dense_script(code_point: np.uint32) -> bool:
-    """Return whether one character carries about as much as a word: Han, kana, hangul, emoji and their punctuation.
+    """Return whether a character carries about as much meaning as a word: Han, kana, hangul, emoji, their punctuation.
 
     Full-width forms and CJK punctuation count as dense, and so does the general punctuation block, whose quotation
     marks and dashes are Chinese ones in Chinese text.
@@ -42,7 +42,7 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Find the run of only dense or only other characters from ``start`` on; return its end and whether it is dense."""
+    """Find the run of all dense or all other characters that begins at ``start``; return its end, and whether dense."""
     dense = is_dense_script(code_points[start])
     position = start + 1
     while position < end and is_dense_script(code_points[position]) == dense:
@@ -59,12 +59,12 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
     code_points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     dense, other
-        int64[2]: smallest and largest n-gram of runs in dense scripts and in all others, inclusive.
+        int64[2], int64[2]: smallest and largest size of n-grams, in runs of dense scripts and in all other runs.
 
     Notes
     -----
     N-grams never cross from one kind of script into the other, so a Latin word in a Chinese post has the same tokens in
-    any context. Within a run they are ordered by size, then by place.
+    any context. Within a run they are ordered by size, then by position.
     """
     most = len(code_points) * np.int64(max(dense[1] - dense[0], other[1] - other[0]) + 1)
     starts, lengths = np.empty(most, np.int64), np.empty(most, np.int32)
@@ -81,7 +81,7 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
 
 @njit(cache=True, nogil=True, inner=True)
 def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: Int32s, n: np.uint64) -> np.uint64:
-    """Write the n-grams of the run from ``first`` to ``last`` to the arrays, from index ``n`` on; return the new ``n``.
+    """Append the n-grams of the run ``first`` to ``last - 1`` to ``starts[:n]``, ``lengths[:n]``; return the new ``n``.
 
     A run shorter than the smallest size is one n-gram by itself.
     """

@@ -10,7 +10,7 @@ from hybriddup.kernels.vectors import add_where
 WEIGHT_UNIT = 256
 """Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""
 MAX_BLOCK_WEIGHT = 32767
-"""Largest total weight of a block of tokens. Its sums have 16 bits: a register holds twice as many as of 32 bits."""
+"""Largest total weight of a block of tokens: its sums fit into 16 bits, and twice as many of them into a register."""
 
 
 @njit(cache=True, nogil=True)
@@ -40,9 +40,10 @@ def add_heavy_token(sums: Int64s, hashes: UInt64s, token: int, weight: int) -> N
 
 @njit(cache=True, nogil=True, inner=True)
 def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
-    """Set ``sums`` int64[64 * words] to the weight of the tokens whose hash has each bit; return the total weight.
+    """Set each of ``sums`` to the total weight of the tokens with this bit in their hash; return the weight of all.
 
-    ``block`` int16[64 * words] is work space, all 0 before and after the call.
+    The tokens are ``first`` to ``last - 1``. ``sums`` is int64[64 * words]. ``block``, int16[64 * words], is a scratch
+    buffer, all 0 before and after the call.
     """
     for bit in range(len(sums)):
         sums[bit] = 0
@@ -65,7 +66,7 @@ def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, firs
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_signs(sums: Int64s, total: int, bits: UInt64s, text: int) -> None:
-    """Write the fingerprint of a text into ``bits`` uint64[n_texts, words].
+    """Write the fingerprint of a text, the signs of its sums, to its row of ``bits``, uint64[n_texts, words].
 
     Tokens without the bit weigh ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives
     bit 0.
@@ -84,7 +85,7 @@ def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
     Parameters
     ----------
     hashes
-        uint64[n_tokens, words].
+        uint64[n_tokens, words]: the hash of each token.
     weights
         int32[n_tokens], in units of 1 / `WEIGHT_UNIT`, 1 to 256,000.
     offsets

@@ -17,7 +17,7 @@ LAST_SLOT = np.uint64(BUCKET - 1)
 
 @njit(cache=True, nogil=True, inner=True)
 def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
-    """Return the slot of the key, or the empty slot for inserting it; ``len(keys)`` is a power of 2."""
+    """Return the slot of a key, or the empty slot where it would be inserted; ``len(keys)`` is a power of 2."""
     mask = np.uint64(len(keys) - 1)
     slot = (key ^ (key >> HALF)) & mask
     while keys[slot] != EMPTY and keys[slot] != key:
@@ -27,12 +27,12 @@ def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
-    """Return the hashes of the distinct tokens by first use, uint64[n], and how many texts contain each, int32[n].
+    """Return uint64[n], int32[n]: the hash of each distinct token, by first use, and how many texts contain it.
 
     Parameters
     ----------
     hashes
-        uint64[n_tokens].
+        uint64[n_tokens]: the hash of each token.
     offsets
         int64[n_texts + 1]: first token of each text.
     """
@@ -61,10 +61,11 @@ def note_tokens(
     distinct: UInt64s,
     n_distinct: int,
 ) -> int:
-    """Count the distinct tokens of a text in the table; append new ones to ``distinct``; return the new ``n_distinct``.
+    """Count each distinct token of a text in a hash table, and append new ones to ``distinct``; return its new length.
 
-    The table must be large enough. This is a function of its own because numba counts references at each turn of a loop
-    that may replace the table.
+    The text's tokens are ``first`` to ``last - 1``, and ``stamp`` is its number, from 1 on, in the upper half. The
+    table, ``keys`` and ``notes``, must be large enough. This is a separate function because numba counts references in
+    each iteration of a loop that may replace the table.
     """
     for token in range(first, last):
         key = max(hashes[token], ONE)
@@ -79,7 +80,7 @@ def note_tokens(
 
 @njit(cache=True, nogil=True)
 def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
-    """Copy the keys and notes to a table of four times the size; a table starts small, to fit the CPU cache."""
+    """Copy ``keys`` and ``notes`` to a hash table four times as large; tables start small, to fit the CPU cache."""
     more_keys, more_notes = np.zeros(4 * len(keys), np.uint64), np.zeros(4 * len(keys), np.uint64)
     for old in range(len(keys)):
         if keys[old] != EMPTY:
@@ -119,7 +120,7 @@ def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
 
 @njit(cache=True, nogil=True)
 def slots_for(n_keys: int) -> int:
-    """Return the number of slots for ``n_keys`` keys: a power of 2, at least 16 and twice the keys."""
+    """Return the size of a hash table for ``n_keys`` keys: a power of 2, at least 16, at least ``2 * n_keys``."""
     return power_of_two(max(2 * n_keys, 16))
 
 

@@ -23,7 +23,7 @@ def is_letter(value: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def links(sides: np.uint8, middle: np.uint8) -> bool:
-    """Return whether ``middle`` links two letters or digits of value ``sides``: don't, 3.14 (WB6, WB7, WB11, WB12)."""
+    """Return whether ``middle`` joins letters or digits on both ``sides``: don't, 3.14 (WB6, WB7, WB11, WB12)."""
     if is_letter(sides):
         return bool(middle in (WITHIN_LETTERS, WITHIN_BOTH, APOSTROPHE))
     return bool(sides == NUMBER and middle in (WITHIN_NUMBERS, WITHIN_BOTH, APOSTROPHE))
@@ -39,7 +39,7 @@ def are_alike(one: np.uint8, other: np.uint8) -> bool:
 def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8) -> bool:
     """Return whether a word continues from ``before`` to ``here`` (WB5 to WB13b).
 
-    All four are Word_Break values of consecutive characters, without extenders.
+    The parameters are the Word_Break values of four consecutive characters, leaving out extenders.
     """
     if before == OTHER or here == OTHER:
         return False
@@ -146,7 +146,7 @@ def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: 
 
 @njit(cache=True, nogil=True, inner=True)
 def put_word(starts: Int64s, lengths: Int32s, token: int, start: int, end: int, is_word: bool) -> int:
-    """Write ``start`` and the length as token ``token`` if the part is a word; return 1 if written, else 0."""
+    """If the part ``start`` to ``end`` is a word, write it as token ``token``, and return 1; otherwise return 0."""
     if is_word:
         starts[token] = start
         lengths[token] = end - start

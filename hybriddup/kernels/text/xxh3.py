@@ -38,7 +38,7 @@ SECRET = np.array(
 )
 """The first 128 bytes of the default secret of XXH3 (xxHash 0.8 specification, section "XXH3 algorithm")."""
 SECRET_8, SECRET_16, SECRET_24, SECRET_32, SECRET_40, SECRET_48 = (np.uint64(word) for word in SECRET[1:7])
-"""Words of `SECRET` at these offsets in bytes."""
+"""Words of `SECRET`; the number in the name is the offset in bytes."""
 PRIME_1 = np.uint64(0x9E3779B185EBCA87)
 PRIME_MX1 = np.uint64(0x165667919E3779F9)
 PRIME_MX2 = np.uint64(0x9FB21C651E98DF25)
@@ -47,7 +47,7 @@ TWO = np.uint64(2)
 
 @njit(cache=True, nogil=True)
 def rotate_left(word: np.uint64, count: np.uint64) -> np.uint64:
-    """Return the word with its bits rotated; ``count`` is 1 to 63."""
+    """Rotate the bits of a word to the left by ``count``, 1 to 63."""
     return (word << count) | (word >> (np.uint64(64) - count))
 
 
@@ -130,9 +130,9 @@ def mix_four(code_points: UInt32s, start: int, secret: int, seed: np.uint64) -> 
 
 @njit(cache=True, nogil=True)
 def hash_word(code_points: UInt32s, start: int, length: int, seed: np.uint64) -> np.uint64:
-    """Return XXH3 of the token of 5 to 32 code points that begins at ``start``.
+    """Return the XXH3 hash of the token of 5 to 32 code points that begins at ``start``.
 
-    Fours are mixed from both ends inward until they meet or overlap.
+    Groups of four code points are mixed from both ends inward, until they meet or overlap.
     """
     word = np.uint64(4 * length) * PRIME_1
     for four in range((length + 7) // 8):
@@ -145,7 +145,7 @@ def hash_word(code_points: UInt32s, start: int, length: int, seed: np.uint64) ->
 
 @njit(cache=True, nogil=True)
 def hash_words(code_points: UInt32s, starts: Int64s, lengths: Int32s, seed: np.uint64, hashes: UInt64s) -> None:
-    """Write the hashes of tokens of 5 to 32 code points; ``hashes`` is changed in place."""
+    """Write the hashes of the tokens of 5 to 32 code points to ``hashes``; do not change the rows of other tokens."""
     for token in range(len(starts)):
         length = np.int64(lengths[token])
         if LONGEST_NGRAM < length <= LONGEST_TOKEN:
@@ -175,7 +175,7 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
-    """Find the run of tokens that one function hashes, from ``first`` on; return its end and its length limit."""
+    """Find the run of tokens from ``first`` on that one function hashes; return its end and the longest it hashes."""
     length = lengths[first]
     least = np.int32(0 if length <= 2 else 2 if length <= LONGEST_NGRAM else LONGEST_NGRAM)
     most = np.int32(2 if length <= 2 else LONGEST_NGRAM if length <= LONGEST_NGRAM else 2**31 - 1)

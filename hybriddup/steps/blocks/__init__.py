@@ -27,9 +27,9 @@ class BlockIndex(ABC):
     max_bucket_size: int = 0
     """Number of the newest kept texts of a key that a look-up reads; 0 = all."""
     max_candidates: int = 0
-    """A candidate of a text is skipped if this many earlier candidates have no larger distance; 0 = never."""
+    """A candidate of a text is skipped if this many earlier candidates are at least as near; 0 = never."""
     is_complete: bool = False
-    """Whether every two texts within the Hamming limits share a key."""
+    """Whether any two texts within the Hamming limit are certain to share a key."""
     probes_others: bool = False
     """Whether texts are looked up by the result of `probes` instead of their own keys."""
 
@@ -51,7 +51,7 @@ class BlockIndex(ABC):
         """
 
     def use_segments(self) -> Sequence[int]:
-        """Switch to keys that contain fingerprint bits instead of a hash; return the number of these bits of each key.
+        """Switch to keys made of fingerprint bits instead of a hash; return the number of these bits in each key.
 
         If the index cannot do this, nothing changes, and the result is empty. Call it after `prepare`. Afterwards, the
         lowest byte of a key is its number among the keys of a text, and the bits above are its *segment*: up to 32 bits
@@ -72,7 +72,7 @@ class BlockIndex(ABC):
         """
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002  (only where `probes_others`)
-        """Return uint64[n, n_probes]: the keys to look each text up by; called only if `probes_others`.
+        """Return uint64[n, n_probes]: the keys by which each text is looked up; called only if `probes_others`.
 
         ``keys`` is the result of `keys` for the texts, and ``bits`` are their fingerprints.
         """
@@ -86,7 +86,7 @@ class BlockIndex(ABC):
         """Learn from a sample of the texts; called once, before `keys`."""
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:  # noqa: ARG002  (most need no scopes)
-        """Learn from a sample of texts that are only compared within their scope; ``scopes`` int64[n] count from 0."""
+        """Learn from a sample of texts; ``scopes``, int64[n] from 0 on: only texts of equal scope are compared."""
         self.learn(texts)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
@@ -94,7 +94,7 @@ class BlockIndex(ABC):
         return {}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027
-        """Restore the learned state of another instance with the same options; replaces `learn`."""
+        """Restore the learned state of another instance with the same options; called instead of `learn`."""
 
 
 def bucket_limit(default: int) -> Any:

@@ -14,7 +14,7 @@ from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
 
 LARGEST_SEGMENT = 32
-"""Largest number of bits of a segment; see `BlockIndex.use_segments`."""
+"""Largest number of fingerprint bits in a segment; see `BlockIndex.use_segments`."""
 MAX_KEYS = 1000
 """Largest number of keys of a text. Each key costs a look-up, so with more keys comparing all texts is cheaper."""
 
@@ -23,7 +23,7 @@ class KeyBits(NamedTuple):
     """The fingerprint bits that form each key of a text."""
 
     masks: UInt64s
-    """uint64[n_masks, words]: the different bit masks of keys."""
+    """uint64[n_masks, words]: the distinct masks, each of the fingerprint bits in a key."""
     flips: UInt64s
     """uint64[n_keys, words]: the bits to flip before masking, for each key."""
     mask_of: Int64s
@@ -87,7 +87,7 @@ class Blocks(BlockIndex):
         self.chosen = chosen
         """Bit positions of each key."""
         self.radii = [0] * len(chosen)
-        """For each key, the number of bits by which a probe may differ from it; always 0, because it is not probed."""
+        """For each key, how many bits a probe may differ in: 0, because texts are looked up by their own keys."""
         self.n_keys = len(chosen)
         self._key_bits = own_key_bits(chosen, bits // 64)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
@@ -184,7 +184,7 @@ def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
 
 
 def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
-    """Return uint64[n, n_keys]: the chosen bits of each word, the lowest first, above a byte with the key's number.
+    """Return uint64[n, n_keys]: per key, the chosen bits of a word, lowest first, above a byte with the key's number.
 
     Examples
     --------
@@ -200,13 +200,13 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return the key bits for texts' own keys: one key for each array of bit positions, without flips."""
+    """Return the `KeyBits` of a text's own keys: one key for each array of bit positions, without flips."""
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return the key bits for probing: the key of each block with up to its radius of bits flipped, 0 included."""
+    """Return the `KeyBits` for probing: each block's key with no bit or any choice of up to ``radius`` bits flipped."""
     flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
@@ -226,12 +226,12 @@ def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
 
 
 def count_neighbours(n_bits: int, radius: int) -> int:
-    """Count the words of ``n_bits`` bits within Hamming distance ``radius`` of a given word, the word included."""
+    """Count the values of ``n_bits`` bits within Hamming distance ``radius`` of a given value, itself included."""
     return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
 
 
 def block_radii(n_blocks: int, distance: int) -> list[int]:
-    """Return the probing radius of each block with which every pair within ``distance`` bits is found.
+    """Return the probing radius that each block needs for every pair within ``distance`` bits to be found.
 
     A pair is missed if every block differs in more bits than its radius, so in at least ``sum(radius + 1)`` bits. To
     make this exactly ``distance + 1``, the first blocks are probed one bit farther than the others (Norouzi, Punjani

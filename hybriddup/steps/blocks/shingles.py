@@ -30,7 +30,7 @@ from hybriddup.steps.posts.parts import words_of
 UNITS = 5
 """Length of a shingle in units: three characters of a dense script such as Han, or five letters."""
 MAX_LEARNED_CHARACTERS = 2048
-"""Largest number of characters of a text to learn from, so that huge texts do not take much memory and time."""
+"""Only this many characters of each text are learned from, so that huge texts do not take much memory and time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
 """Default of ``max_bucket_size``, measured on a window of 300,000 Weibo posts. With limits in proportion to 256 and 512
@@ -38,7 +38,7 @@ for 5 million posts, it finds 98.9 % and 99.5 % of the repeats that it finds wit
 
 
 class Shingles(BlockIndex):
-    """The smallest shingles of each text, common ones last. Finds nearly all repeats of short texts at any size."""
+    """Keys are the shingles of smallest hash, common ones last: nearly all repeats of short texts share a key."""
 
     class Options(ComponentOptions):
         """Options of the index."""
@@ -77,7 +77,7 @@ class Shingles(BlockIndex):
         self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
-        """Return uint64[n, n_shingles]: the smallest shingles of each text as keys."""
+        """Return uint64[n, n_shingles]: the shingles of each text with the smallest hashes, as keys."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
         shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
         keys: UInt64s = keys_of_shingles(shingles)

@@ -2,7 +2,7 @@
 
 `run_index.RunIndex` knows all texts of a run in advance and lays out its memory by key. The index of a live window adds
 and forgets texts all the time. Both find the kept texts that share a key with a text and are within the limits of
-pairs, and the depth of each: its rank among the kept texts with the key, 1 = the newest.
+pairs. They also return the *depth* of each: its recency rank among the kept texts with that key, 1 = the newest.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
 FEWEST_PER_SLICE = 64
-"""Smallest number of texts that are worth a separate thread for looking them up."""
+"""Minimum number of texts that justifies a separate thread to look them up."""
 FEWEST_DEPTHS = 1024
-"""Smallest number of pairs that are worth a separate thread for finding their depths."""
+"""Minimum number of pairs that justifies a separate thread to find their depths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +31,19 @@ class Batch:
     """Texts in order, with their keys, to look up in an index, decide together, and add to an index."""
 
     positions: Int64s
-    """int64[n], rising: positions in the order of deciding."""
+    """int64[n], ascending: positions in the order in which texts are decided."""
     keys: UInts
     probes: UInts
-    """uint64[n, n_keys], uint64[n, n_probes]: the keys of each text, and the keys that it is looked up by, from a
-    `hybriddup.steps.blocks.BlockIndex`. In a run they are uint32, the starts of the rings of the keys, with
-    `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
+    """uint64[n, n_keys], uint64[n, n_probes]: the keys of each text, and the keys by which it is looked up, from a
+    `hybriddup.steps.blocks.BlockIndex`. In a run, the start of its ring replaces each key: both arrays are uint32,
+    padded with `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
     columns: TextColumns
     text_numbers: Int64s
-    """int64[n]: the same number for equal texts; in a run, the row of the text among all distinct texts."""
+    """int64[n]: number of each text, the same for equal texts; in a run, its row among all distinct texts."""
     times: Float64s | None = None
     oldest: Float64s | None = None
-    """float64[n], float64[n]: a text only matches earlier texts whose time is after its ``oldest``; None = no limit."""
+    """float64[n], float64[n]: the time of each text, and its cutoff: earlier texts match only if their time is after
+    it; None = no limit."""
     may_be_crowded: Bools | None = None
     """bool[n]: whether any of a text's probes may become the key of more than ``max_bucket_size`` texts; None = all
     True."""
@@ -67,34 +68,34 @@ class Batch:
 
 
 class Index(Protocol):
-    """An index from key to the kept texts of a run or a window."""
+    """An index that maps each key to the kept texts of a run or a window that have it."""
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a batch with the newest ``max_bucket_size`` kept texts of each key, within limits."""
+        """Return the pairs of each text with the newest ``max_bucket_size`` kept texts of each probe, within limits."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: for each pair, the depth of the earlier text in each probe of the later one.
+        """Return int64[n_pairs, n_probes]: the depth of each earlier text under each probe of its later text.
 
-        1 = the newest, 0 = not among the newest ``max_bucket_size``. ``rows`` are the later texts' rows in the batch,
-        rising; ``earlier`` are positions. Rarely called.
+        1 = the newest, 0 = not among the newest ``max_bucket_size``. Each pair is given by the later text's row in the
+        batch (``rows``, ascending) and the earlier text's position (``earlier``). Rarely called.
         """
         ...
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Add the kept texts of a decided batch, and count the look-ups of crowded keys."""
+        """Add the kept texts of a decided batch; count its look-ups of keys with over ``max_bucket_size`` texts."""
         ...
 
 
 def join_near(parts: Sequence[NearPairs]) -> NearPairs:
-    """Concatenate pairs, in order; there may be no parts."""
+    """Concatenate ``parts``, in order; the result is empty if there are none."""
     nothing = np.zeros(0, np.int64)
     none = NearPairs(nothing, nothing, np.zeros(0, np.int32), nothing)
     return NearPairs(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
-    """Search rings for the queried texts in several threads; return the pairs, and add the counts to the report.
+    """Find the texts in rings that pair with the queried texts, in several threads; add the counts to ``report``.
 
     In the result, ``earlier`` is a row of ``columns``, and ``later`` the index of a query.
     """
@@ -112,5 +113,5 @@ def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: 
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the depths of pairs, by calling ``find(first, last)`` on slices in threads."""
+    """Call ``find(first, last)`` for slices of the pairs, in threads; return int64[n_pairs, n_keys]: all depths."""
     return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

@@ -1,4 +1,4 @@
-"""Groups: equal keys of the texts of a run get one number, their group, so that a look-up needs no hashing."""
+"""Groups: equal block keys in a run share a number, their group, so that looking up a text needs no hashing."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TEXTS_PER_SLICE = 2**15
 TEXTS_PER_BATCH = 4096
 """Number of texts whose keys are computed together if ``n_keys`` is fixed, so that the buffers stay in the cache."""
 FEWEST_PER_SLICE = 512
-"""Smallest number of texts that are worth a separate thread for computing their keys."""
+"""Minimum number of texts that justifies a separate thread to compute their keys."""
 KEYS_PER_PART = 2**15
-"""Approximate number of keys of a part: few enough for its table to fit into the cache."""
+"""Approximate number of keys per radix partition: few enough for its hash table to fit into the CPU cache."""
 MOST_PART_BITS = 14
 MIXER = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number: products with it differ in their high bits too, which select the part of a key."""
+"""An odd multiplier that spreads keys over the high bits, which select the partition of a key."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class KeyTable:
 
     keys: UInt64s
     numbers: UInt32s
-    """As filled by `hybriddup.kernels.search.key_groups.note_keys`."""
+    """uint64[n_slots], uint32[n_slots]: key and group of each slot, as filled by
+    `hybriddup.kernels.search.key_groups.note_keys`."""
 
     def groups(self, keys: UInt64s) -> UInt32s:
         """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has it."""
@@ -61,33 +62,33 @@ class Groups:
     ends: UInt32s
     """The groups of each text, as returned by `hybriddup.kernels.search.key_groups.list_groups`."""
     sizes: UInt32s
-    """uint32[n_groups]: texts in each group; empty after `lay_out`."""
+    """uint32[n_groups]: number of texts in each group; empty after `lay_out`."""
     table: KeyTable | None = None
-    """None = texts are looked up by their own keys."""
+    """Maps keys to groups; None if texts are looked up by their own keys."""
     scopes: Int64s | None = None
     """int64[n]: scope of each text; texts of different scopes share no key. None = there is one scope."""
 
     def of(self, numbers: Int64s) -> UInt32s:
-        """Return uint32[n, m]: the groups of the texts with these numbers, padded with `NO_GROUP`."""
+        """Return uint32[n, m]: the groups of each text in ``numbers``, padded with `NO_GROUP`."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
 
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the groups to search for texts, given their numbers, contents and fingerprints."""
+        """Return uint32[n, m]: the groups to look texts up in, given their numbers, contents and fingerprints."""
         if self.table is None:
             return self.of(numbers)
         scopes = None if self.scopes is None else self.scopes[numbers]
         return self.table.groups(within_scopes(index.probes(index.keys(texts, bits), bits), scopes))
 
     def with_common_keys(self, common_in: int) -> Bools:
-        """Return bool[n]: which texts have a key that ``common_in`` or more texts have. Call it before `lay_out`."""
+        """Return bool[n]: whether each text has a key that at least ``common_in`` texts have. Call before `lay_out`."""
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
-        """Allocate an empty ring for each group; return bool[n], too: which texts have a group of over ``most`` texts.
+        """Allocate an empty ring per group; also return bool[n]: whether a text is in a group of over ``most`` texts.
 
-        A ring has capacity for all texts of its group, at most ``most``. The groups are renumbered in place, because
-        they take much memory: from now on, the number of a group is the start of its ring.
+        A ring holds all texts of its group, up to ``most``. To save memory, groups are renumbered in place: from now
+        on, a group's number is the start of its ring.
         """
         n_texts, sizes = len(self.ends) - 1, self.sizes
         rings, starts = make_rings(sizes, n_texts, most)
@@ -115,9 +116,9 @@ def group_texts(
 ) -> Groups:
     """Compute the keys of texts and group them, in ``workers`` threads.
 
-    ``bits``, uint64[n, words], are the fingerprints. Only the texts with ``is_near``, bool[n], get keys. Texts of
-    different ``scopes``, int64[n], share no key. A key that only one text has gets no group, unless texts are looked up
-    by other keys than their own.
+    ``bits``, uint64[n, words], are the fingerprints. ``is_near``, bool[n], selects the texts that get keys. Texts in
+    different ``scopes``, int64[n], share no key. A key that only one text has gets no group, unless ``index`` looks
+    texts up by other keys than their own.
     """
 
     def keys_of_batch(first: int, last: int) -> UInt64s:
@@ -161,8 +162,8 @@ def group_keys(
     Parameters
     ----------
     keys_of
-        Returns uint64[n, m], the keys of the texts from the first number to before the second. It is called in several
-        threads, and twice for each slice if ``is_probed``.
+        ``keys_of(first, last)`` returns uint64[n, m]: the keys of texts ``first`` to ``last - 1``. It is called from
+        several threads, and twice for each slice if ``is_probed``.
     is_probed
         Whether texts are looked up by other keys than their own. If not, a key that only one text has gets no group.
     n_keys, key_bits
@@ -196,7 +197,7 @@ def group_keys(
 def with_one_width(
     keys_of: Callable[[int, int], UInt64s], bounds: Sequence[tuple[int, int]], workers: int
 ) -> tuple[Callable[[int, int], UInt64s], int]:
-    """Pad the keys of all slices to the same number of keys; return a replacement of ``keys_of``, and this number."""
+    """Compute the keys of all slices and pad them to one number per text; return a new ``keys_of``, and that number."""
     made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
     n_keys = max((keys.shape[1] for keys in made), default=0)
     pads = ([(0, 0), (0, n_keys - keys.shape[1])] for keys in made)
@@ -206,7 +207,7 @@ def with_one_width(
 
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
-    """Mix keys, uint64[n, m], with the scopes of their texts, int64[n]; None = return the keys unchanged.
+    """Mix the scope of each text, int64[n], into its keys, uint64[n, m]; without scopes, return the keys unchanged.
 
     Afterwards, keys of different scopes are equal only with probability 2**-64.
     """
@@ -222,10 +223,10 @@ def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
 
 
 def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: int) -> UInt32s:
-    """Number the keys of all texts, and write the numbers as groups; return uint32[n_groups]: the size of each group.
+    """Assign a group to each distinct key, and write the groups of all texts; return uint32[n_groups]: their sizes.
 
-    ``dealt`` has, for each slice, its partitioned keys, which are overwritten, and uint32[n_texts, n_keys], where the
-    groups are written. Keys of fewer than ``fewest`` texts get no group.
+    ``dealt`` has two items per slice: its partitioned keys, which are overwritten, and the array that receives its
+    groups, uint32[n_texts, n_keys]. Keys of fewer than ``fewest`` texts get no group.
     """
 
     def number_part(part: int) -> UInt32s:

@@ -30,9 +30,9 @@ class RunIndex:
     groups
         The groups of all distinct texts. The constructor calls `Groups.lay_out`.
     columns, texts
-        The distinct texts.
+        The distinct texts: their fingerprints and limits, and their contents.
     text_numbers
-        int32[n]: the distinct text at each position of the order of deciding.
+        int32[n]: number of the distinct text at each position, in the order in which texts are decided.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RunIndex:
         """int32[n_texts]: the position at which each distinct text was kept, `NONE` if it was not kept."""
 
     def batch(self, positions: Int64s) -> Batch:
-        """Return the texts at these positions as a batch; its keys are the starts of rings."""
+        """Return a batch of the texts at ``positions``; its keys are the starts of their rings."""
         numbers = self._text_numbers[positions].astype(np.int64)
         columns = self._columns.take(numbers)
         keys = self._groups.of(numbers)
@@ -63,13 +63,13 @@ class RunIndex:
         return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a batch with the kept texts in the rings of its probes, within limits."""
+        """Pair each text of a batch with the kept texts in the rings of its probes; return the pairs within limits."""
         queries = Queries(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
         near = search_texts(self._columns, queries, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: the depth of each pair's earlier text in the rings of the later, 0 = not there."""
+        """Return int64[n_pairs, n_probes]: each earlier text's depth in the later text's rings, 0 = not in the ring."""
         numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 
         def find(first: int, last: int) -> Int64s:
@@ -79,7 +79,7 @@ class RunIndex:
         return find_depths(find, len(rows), starts.shape[1], self._workers)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Add the kept texts of a batch, and count the look-ups of crowded groups."""
+        """Add the kept texts of a batch; count its look-ups of groups with over ``max_bucket_size`` texts."""
         numbers, most = batch.text_numbers, self._index.max_bucket_size
         n_crowded = add_kept(self._columns, numbers, is_kept, batch.probes, batch.keys, self._rings, most)
         self.kept_at[numbers[is_kept]] = batch.positions[is_kept]
@@ -87,7 +87,10 @@ class RunIndex:
 
 
 def by_pair(near: NearPairs) -> NearPairs:
-    """Sort pairs by later text, then by earlier position. Row order differs from this only if a later copy was kept."""
+    """Sort pairs by later text, then by the earlier text's position.
+
+    Pairs are found in the order of rows, so they are unsorted only if a later copy of a text was kept.
+    """
     falls = np.flatnonzero((near.earlier[1:] < near.earlier[:-1]) & (near.later[1:] == near.later[:-1]))
     if not len(falls):
         return near

@@ -1,4 +1,4 @@
-"""Finding the pairs within one batch that share a key, as if each text were added before the next is looked up."""
+"""Finds pairs that share a key within one batch, as if each text were added to the index before the next look-up."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, join_near, search_texts
 
 FEW_COMPARISONS = 64
-"""If a text of a batch needs at most this many comparisons on average, all texts are compared in advance. In other
-batches, many texts repeat texts of the index and need not be compared."""
+"""All texts of a batch are compared in advance if that takes at most this many comparisons per text on average. If
+not, texts that repeat a text of the index are removed first and need no comparison."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,17 @@ class WithinBatch:
 
     batch: Batch
     numbers: UInt32s
-    """uint32[n, m]: groups of the keys, then of the probes if these differ; `NO_GROUP` for keys that occur once."""
+    """uint32[n, m]: groups of each text's keys, followed by the groups of its probes if probes are not the keys;
+    `NO_GROUP` for a key that occurs once."""
     own: UInt32s
     probed: UInt32s
     """uint32[n, n_keys], uint32[n, n_probes]: groups of the keys and of the probes."""
     sizes: UInt32s
     """uint32[n_groups]: number of texts in each group."""
     before: Int32s
-    """int32[n, n_probes]: number of earlier texts with each probe."""
+    """int32[n, n_probes]: for each probe, the number of earlier texts of the batch that have it as a key."""
     places: Int32s
-    """int32[n, n_keys]: number of earlier texts with each key."""
+    """int32[n, n_keys]: for each key, the number of earlier texts of the batch that have it."""
     most: Int64s
     """int64[n]: the largest of ``before`` for each text."""
     n_comparisons: int
@@ -57,7 +58,7 @@ class WithinBatch:
         return cls(batch, numbers, own, probed, sizes, *count_before(own, probed, n_groups))
 
     def take(self, rows: Int64s) -> WithinBatch:
-        """Return the texts in ``rows``, int64[n], rising."""
+        """Return a `WithinBatch` of only the texts in ``rows``, int64[n], ascending."""
         if len(rows) == len(self.batch):
             return self
         if self.found is not None:
@@ -66,7 +67,7 @@ class WithinBatch:
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
     def _take_with_pairs(self, rows: Int64s, near: NearPairs, report: BlockReport) -> WithinBatch:
-        """Return the texts in ``rows`` with the pairs among them; groups and counts stay the same."""
+        """Return a `WithinBatch` of the texts in ``rows`` and the pairs among them; groups and counts stay the same."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
@@ -88,9 +89,9 @@ class WithinBatch:
         return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Return the pairs of the texts in ``rows`` with earlier texts of the batch, both given by row.
+        """Pair each text in ``rows`` with earlier texts of the batch; in the result, both texts are rows of the batch.
 
-        The counts of the search are added to the report.
+        The counts of the search are added to ``report``.
         """
         if not self.n_groups:
             return join_near([])
@@ -122,7 +123,7 @@ class WithinBatch:
         return replace(self, found=(self._compare(np.arange(len(self.batch)), report, workers), report))
 
     def _sizes_for(self, rows: Int64s) -> UInt32s:
-        """Return uint32[n_groups]: the sizes of the groups that are probed by the texts in ``rows``, 0 for others."""
+        """Return uint32[n_groups]: the size of each group that a text in ``rows`` probes, 0 for all other groups."""
         is_wanted = np.zeros(self.n_groups, np.bool_)
         probed = self.probed[rows]
         is_wanted[probed[probed != NO_GROUP]] = True
@@ -130,7 +131,7 @@ class WithinBatch:
 
 
 def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:
-    """Split the columns of ``numbers``, see `WithinBatch`, into the groups of the keys and of the probes."""
+    """Split ``numbers`` (see `WithinBatch`) into the groups of the keys and the groups of the probes."""
     if batch.probes is batch.keys:
         return numbers, numbers
     own, probed = map(np.ascontiguousarray, np.split(numbers, [batch.keys.shape[1]], axis=1))
@@ -138,7 +139,7 @@ def own_and_probed(batch: Batch, numbers: UInt32s) -> tuple[UInt32s, UInt32s]:
 
 
 def group_batch(batch: Batch) -> WithinBatch:
-    """Group the texts of a batch, at least one, by key."""
+    """Group the texts of a batch by key; the batch must not be empty."""
     is_same = batch.probes is batch.keys
     keys = batch.keys if is_same else np.concatenate([batch.keys, batch.probes], axis=1)
     return WithinBatch.of(batch, *number_batch(keys))

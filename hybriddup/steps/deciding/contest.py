@@ -26,12 +26,12 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""Limit of `most_candidates`: a text's length times its number of candidates; one candidate is always allowed."""
+"""Limit on a text's length times its number of candidates, for `most_candidates`; one candidate is always allowed."""
 CHARACTERS_OF_LONG = 20_000
-"""Limit of `most_candidates` for long texts, which are compared in sections, instead of `CHARACTERS`."""
+"""Replaces `CHARACTERS` for long texts, which are compared in sections."""
 
 FEW_IN_TURN, TEXTS_AHEAD = 64, 64
-"""If a round has fewer than `FEW_IN_TURN` pairs, texts wait for one another. From then on, all possible candidates of
+"""A round of fewer than `FEW_IN_TURN` pairs shows that texts wait for one another. After it, all possible candidates of
 the next `TEXTS_AHEAD` texts are verified, because even a small round takes a millisecond."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
@@ -40,14 +40,15 @@ Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of candidates, and sizes of rounds."""
+    """Limits on candidates, and the sizes of verification rounds."""
 
     max_bucket_size: int
     """Number of the newest kept texts of a key that are candidates; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
-    """Maps lengths of texts to int64[n]: a candidate is skipped if this many earlier ones have no larger distance."""
+    """Maps text lengths to int64[n], a limit for each text: a candidate is skipped if this many earlier candidates of
+    the text are at least as near."""
     first_in_turn: int = 4
-    """Number of pairs per text that are verified in the first round; each later round has four times as many. Few are
+    """Number of pairs per text that are verified in the first round; it quadruples from round to round. A few pairs are
     often enough: a copy of a template matches many texts, and one match decides."""
     most_in_turn: int = 256
     """Largest number of pairs per text that are verified in a round."""
@@ -58,8 +59,8 @@ class Limits:
 class BatchContest:
     """Decides the texts of a batch, given all or some of their pairs.
 
-    ``is_sure``, bool[n_pairs]: whether the earlier text is a candidate, whichever texts of the batch are kept.
-    ``grouped`` is the batch grouped by key, if ``pairs`` are all its pairs; None = more pairs follow later, and texts
+    ``is_sure``, bool[n_pairs]: whether the earlier text is a candidate no matter which texts of the batch are kept.
+    ``grouped`` is the batch grouped by key if ``pairs`` is complete. If it is None, more pairs follow later, and texts
     without a sure match stay undecided.
     """
 
@@ -116,7 +117,7 @@ class BatchContest:
 
     @property
     def deciding(self) -> Int64s:
-        """int64[n]: for near repeats, the pair that removed the text; for exact repeats, the row of the kept text."""
+        """int64[n]: the index of the pair that removed a near repeat; the row of the kept text for an exact repeat."""
         return self._course.deciding
 
     @property
@@ -125,7 +126,7 @@ class BatchContest:
         return int(self._course.is_cut.sum())
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
-        """Verify pairs in rounds, until no more texts can be decided by them; accepted pairs are added to evidence."""
+        """Verify pairs in rounds until they decide no more texts; add the accepted pairs to ``evidence``."""
         wanted, n_per_round, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
         if self._is_last:
             has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
@@ -153,7 +154,10 @@ class BatchContest:
         return np.arange(*self._contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
 
     def _find_depths(self, some: Int64s) -> bool:
-        """Look up the missing depths of pairs with the index that are not sure; return whether there were any."""
+        """Look up the missing depths of the pairs in ``some`` that have an earlier text of the index and are not sure.
+
+        Return whether any were missing.
+        """
         contest, pairs = self._contest, self.pairs
         is_unsure = (pairs.earlier_rows[some] == IN_INDEX) & ~contest.is_sure[some]
         chosen = some[is_unsure & (contest.depth_rows[some] == NONE)]
@@ -165,7 +169,7 @@ class BatchContest:
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
-        """Return all pairs of the texts in ``rows``, refused ones included; later rows are renumbered from 0 on."""
+        """Return all pairs, refused ones included, with a later text in ``rows``; ``later`` then indexes ``rows``."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         pairs = self.pairs.take(row_of[self.pairs.later] != NONE)
@@ -179,7 +183,7 @@ class BatchContest:
 
 
 def previous_copies(text_numbers: Int64s) -> Int64s:
-    """Return int64[n]: for each text, the row of the last earlier text that is equal, `NONE` if there is none."""
+    """Return int64[n]: for each text, the row of the last equal text before it, `NONE` if there is none."""
     order = np.argsort(text_numbers, kind="stable")
     previous = np.full(len(text_numbers), NONE)
     in_order = text_numbers[order]
@@ -189,12 +193,12 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
 
 
 def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
-    """Return int64[n]: the limit of candidates, ``most`` or less, of texts with these lengths; ``most`` 0 = no limit.
+    """Return int64[n]: a limit on the candidates of a text of each length, up to ``most``; ``most`` 0 = no limit.
 
-    A candidate is skipped if this many earlier ones have no larger distance. The limit protects against crafted texts
-    with near fingerprints that do not match: each would be compared with all earlier ones. Of ``n`` candidates in
-    random order, about ``most * (1 + ln(n / most))`` are verified, among them the ``most`` nearest. It is smaller for
-    long texts, because verifying takes longer, up to the square of the length.
+    A candidate is skipped if this many earlier ones are at least as near. The limit protects against crafted texts
+    that do not match although their fingerprints are near: each would be compared with all earlier ones. Of ``n``
+    candidates in random order, about ``most * (1 + ln(n / most))`` are verified, including the ``most`` nearest. The
+    limit is smaller for long texts, because the time to verify a pair grows up to the square of the length.
     """
     if not most:
         return np.full(len(lengths), ALL)

@@ -1,7 +1,7 @@
-"""Deciding texts batch by batch.
+"""Decides texts batch by batch.
 
-First a batch is looked up in the index, and texts that surely repeat a kept text are removed. The others are then
-compared with each other, too.
+A batch is first looked up in the index, and texts that are sure to repeat a kept text are removed. The remaining texts
+are also compared with each other.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ LOOKED_UP_TOGETHER = 2**11
 
 @dataclass(frozen=True)
 class Decisions:
-    """The decisions about some texts, in their order."""
+    """The decisions about the texts of a batch, in their order."""
 
     kept: Bools
-    """bool[n]."""
+    """bool[n]: whether each text is kept."""
     exact: Int64s
     """int64[n]: the position of the equal kept text, -1 if the text was not removed as an exact repeat."""
     deciding: VerifiedPairs
     """The deciding pair of each text that was removed as a near repeat, sorted by ``later``."""
     accepted: CandidatePairs
-    """All accepted pairs, in no order."""
+    """All accepted pairs, in no particular order."""
     n_verified: int
     """Number of pairs that were verified."""
     n_comparisons: int
@@ -42,7 +42,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Decider:
-    """Decides texts against the kept texts of an index, and adds the kept ones to it."""
+    """Decides which texts repeat a kept text of an index or of their batch, and adds the others to the index."""
 
     index: Index
     verify: Verify
@@ -53,17 +53,17 @@ class Decider:
     fewest_texts: int = 128
     """Up to this many texts are compared with each other, however many comparisons that takes."""
     most_comparisons: int = 512
-    """If a text of a batch needs more comparisons with the others on average, a smaller batch should be decided. Then
-    most of many similar texts are removed by the index before they are compared with each other."""
+    """Limit on the comparisons within a batch, per text on average; above it, a smaller batch should be decided. Then
+    the index removes most of many similar texts before they are compared with each other."""
 
     def decide(self, batch: Batch) -> Decisions:
-        """Decide a batch of at least one text, none of which equals a kept text of the index."""
+        """Decide a batch, which must not be empty or contain a text that equals a kept text of the index."""
         decisions = self._decide(group_batch(batch), may_refuse=False)
         assert decisions is not None  # noqa: S101  (it may not refuse)
         return decisions
 
     def decide_unless_crowded(self, grouped: WithinBatch) -> Decisions | None:
-        """Decide a batch like `decide`, or return None if too many texts share keys: then decide a smaller batch."""
+        """Decide a batch like `decide`; return None if too many texts share keys, to have a smaller batch decided."""
         return self._decide(grouped, may_refuse=True)
 
     def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
@@ -100,7 +100,7 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: the largest number of earlier batch texts with a shared probe, 0 if none may be crowded."""
+        """Return int64[n]: number of earlier batch texts with a text's most common probe, 0 if none may be crowded."""
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
         crowded = grouped.batch.may_be_crowded
@@ -131,10 +131,10 @@ class Decider:
 
 
 def reaches_farther_than_copies(batch: Batch) -> Bools:
-    """Return bool[n]: which texts may match older texts than an earlier equal text of the batch may.
+    """Return bool[n]: whether each text may match older texts than an earlier copy of it in the batch may.
 
-    If a match is too old for the earlier equal text, that text may be kept, and is then the keeper of the later one. So
-    such texts cannot be decided by the index alone.
+    If a match is too old for the earlier copy, that copy may be kept, and is then the keeper of the later one. So such
+    texts cannot be decided by the index alone.
     """
     if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)

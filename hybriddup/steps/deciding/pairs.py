@@ -21,7 +21,7 @@ Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
 
 @dataclass(frozen=True)
 class BatchPairs:
-    """Pairs whose later text is of one batch, sorted by later text, then by earlier text."""
+    """Pairs whose later text belongs to one batch, sorted by later text, then by earlier text."""
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text."""
@@ -30,7 +30,7 @@ class BatchPairs:
     later: Int64s
     """int64[n_pairs]: row of the later text in the batch."""
     distances: Int32s
-    """int32[n_pairs]: differing bits."""
+    """int32[n_pairs]: number of differing fingerprint bits."""
     depths: Int64s
     """int64[n_pairs]: recency rank of the earlier text, as in `hybriddup.data.records.NearPairs`."""
     verdicts: Int8s
@@ -42,14 +42,14 @@ class BatchPairs:
 
     @classmethod
     def of_index(cls, near: NearPairs) -> BatchPairs:
-        """Convert the result of a look-up in the index to pairs of a batch, all still open."""
+        """Build batch pairs, all with the verdict `OPEN`, from the result of looking up a batch in the index."""
         n = len(near.later)
         rows, verdicts = np.full(n, IN_INDEX), np.full(n, OPEN)
         return cls(near.earlier, rows, near.later, near.distances, near.depths, verdicts)
 
     @classmethod
     def within(cls, batch: Batch, near: NearPairs) -> BatchPairs:
-        """Convert the near pairs within a batch, leaving out equal texts and pairs whose times are too far apart."""
+        """Build batch pairs from near pairs within a batch, without equal texts and pairs too far apart in time."""
         chosen = batch.text_numbers[near.earlier] != batch.text_numbers[near.later]
         if batch.times is not None and batch.oldest is not None:
             chosen &= batch.times[near.earlier] > batch.oldest[near.later]
@@ -58,10 +58,9 @@ class BatchPairs:
         return cls(batch.positions[near.earlier], near.earlier, near.later, near.distances, near.depths, verdicts)
 
     def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
-        """Return bool[n_pairs]: whether the earlier text is a candidate, whichever texts of the batch are kept.
+        """Return bool[n_pairs]: whether the earlier text is a candidate no matter which texts of the batch are kept.
 
-        ``most_with_key``, int64[n]: for each text, the largest number of earlier texts of the batch with one of its
-        probes.
+        ``most_with_key``, int64[n]: for each text, how many earlier texts of the batch have its most common probe.
         """
         if not max_bucket_size:
             return np.ones(len(self), np.bool_)
@@ -75,7 +74,7 @@ class BatchPairs:
 
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
-    """Merge pairs with the index and pairs within a batch by later text; of each text, index pairs come first."""
+    """Merge index pairs and within-batch pairs, sorted by later text; for each later text, index pairs come first."""
     joined = join_pairs([of_index, within])
     return joined.take(np.argsort(joined.later, kind="stable"))
 
@@ -94,14 +93,14 @@ class Evidence:
         self._accepted.append(accepted)
 
     def of(self, codes: UInt64s) -> VerifiedPairs:
-        """Return the accepted pairs with these `pair_codes`, sorted by later text; every code must have a pair."""
+        """Return the accepted pairs with these `pair_codes`, sorted by later text; each code must have such a pair."""
         accepted = join_pairs(self._accepted)
         ours = pair_codes(accepted.earlier, accepted.later)
         order = np.argsort(ours)
         return accepted.take(order[np.searchsorted(ours[order], np.sort(codes))])
 
     def pairs(self) -> CandidatePairs:
-        """Return all accepted pairs, without the results of verifying."""
+        """Return all accepted pairs as candidate pairs, without their scores."""
         accepted = join_pairs(self._accepted)
         return CandidatePairs(accepted.earlier, accepted.later, accepted.hamming_distances)
 
@@ -109,9 +108,9 @@ class Evidence:
 class GrowingPairs(Generic[Pairs]):
     """A growing array of pairs, stored with narrow types; its capacity doubles when it is full.
 
-    ``none`` is an empty instance of the kind of pairs, and ``room`` the initial capacity. Unused capacity takes no
-    memory. A list of parts that are joined at the end would take up to three times as much, because the many small
-    pieces that are freed stay with the process.
+    ``none`` is an empty instance of the class to store, and ``room`` the initial capacity. Unused capacity takes no
+    memory. Collecting parts in a list and joining them at the end would take up to three times as much memory, because
+    freed small pieces stay with the process.
     """
 
     def __init__(self, none: Pairs, room: int) -> None:
@@ -136,7 +135,7 @@ class GrowingPairs(Generic[Pairs]):
 
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
-    """Return uint64[n_pairs]: the later position in the upper 32 bits, so that codes sort by it, the earlier below."""
+    """Return uint64[n_pairs]: the later position in the upper 32 bits and the earlier in the lower, for sorting."""
     codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
     return codes
 
@@ -153,6 +152,6 @@ def no_verified_pairs() -> VerifiedPairs:
 
 
 def join_pairs(parts: Sequence[Pairs]) -> Pairs:
-    """Concatenate the pairs of all parts, at least one, in order."""
+    """Concatenate the pairs of all parts, in order; ``parts`` must not be empty."""
     columns = ([getattr(part, field.name) for part in parts] for field in fields(parts[0]))
     return type(parts[0])(*map(np.concatenate, columns))

@@ -31,7 +31,7 @@ class PairGuard(ABC):
     """Base class of guards that check one pair at a time; a subclass defines `reason`."""
 
     sign: np.uint8 | None = None
-    """Only pairs with this kind of sign are checked, a flag of `kernels.posts.guard_kinds`; None = all pairs."""
+    """Flag of `kernels.posts.guard_kinds`: only pairs with this kind of sign are checked; None = all pairs."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
         """Return bool[n_pairs]: whether each pair is refused."""

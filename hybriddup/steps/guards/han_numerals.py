@@ -27,7 +27,7 @@ class Tables(NamedTuple):
 
 @cache
 def tables() -> Tables:
-    """Load the Han numerals of `numbers.yaml`."""
+    """Load the patterns and phrases of Han numerals from `numbers.yaml`."""
     read = read_table("numbers")
     units = "".join(read["han_units"].split())
     one, any_number = f"([{NUMERAL}]+)", rf"[{NUMERAL}\d]"

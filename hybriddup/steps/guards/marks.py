@@ -51,7 +51,7 @@ class _Marks(PairGuard):
         return None
 
     def found(self, text: str) -> list[str]:
-        """Return the marks of a text, each once."""
+        """Return the distinct marks of a text, folded, in order of first occurrence."""
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:

@@ -1,4 +1,4 @@
-"""Guard `names`: an otherwise equal sentence has another name, or two names have swapped places.
+"""Guard `names`: two sentences are equal except for one name, or except that two names have swapped places.
 
 Normalized posts have no capitals. So a name is recognized by its context (a title, a preposition of place, quotation
 marks), and a Chinese name by the dictionary.
@@ -28,7 +28,7 @@ QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”�
 SHORT, FEWEST_LETTERS = 12, 4
 """A name is recognized in a post of at most `SHORT` words if it has at least `FEWEST_LETTERS` letters."""
 NAME_LINE = re.compile(r"^(\S{2,}+) \d++ n[rstz]", re.MULTILINE)
-"""Pattern of a line of jieba's dictionary that has a name, as of a person, place or organization."""
+"""Pattern of a line of jieba's dictionary with a proper name, such as a person, place or organization."""
 
 
 class Tables(NamedTuple):
@@ -129,7 +129,7 @@ PARTICLES = frozenset(map(chr, PARTICLE_POINTS))
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Return whether two names may be one: similar spelling, one inside the other, or one the initials of the other."""
+    """Return whether two names may be the same: spelled alike, one inside the other, or one the other's initials."""
     if Indel.normalized_similarity(a, b) >= ALIKE or a in b or b in a or a[:4] == b[:4]:
         return True
     initials = ["".join(word[0] for word in name.split()) for name in (a, b)]
@@ -177,7 +177,7 @@ def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
 
 
 def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
-    """Return the shortest dictionary name that contains the words of a span, or the span if it is a titled surname."""
+    """Return the shortest dictionary name that contains the words of a span, or a surname that a title follows."""
     first, last = span
     if last - first > 6:
         return None

@@ -16,7 +16,7 @@ LONGEST = 2.0
 """Largest number of differing words, counted by `amount`, besides negations; with more, the contents differ anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
-"""First code point of the scripts after Latin, Greek and Cyrillic."""
+"""From this code point on, scripts let every negation end a sentence; Latin, Greek and Cyrillic come before it."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
 """Pattern of a Chinese question: 是不是, 有没有."""
@@ -39,7 +39,7 @@ class Tables(NamedTuple):
     characters: str
     """First characters of the negations in `inside`."""
     inside: re.Pattern[str]
-    """Pattern of negations in scripts without spaces. Group 1 matches longer words that contain one but negate
+    """Pattern of negations in scripts without spaces. Group 1 matches longer words that contain a negation but negate
     nothing."""
     idioms: re.Pattern[str]
     with_negation: frozenset[str]
@@ -70,14 +70,14 @@ def tables() -> Tables:
 
 
 class Side(NamedTuple):
-    """The words of one post around its differences, and its negations."""
+    """The words of one post around its differences, and which of them are negations."""
 
     words: list[str]
     denying: set[int]
     """Indices of the words that belong to negations."""
 
     def of(self, span: tuple[int, int]) -> tuple[list[str], list[str]]:
-        """Return the negations of a run, and its other words."""
+        """Split the words at the indices ``span`` into negations and other words."""
         places = range(*span)
         return (
             [self.words[place] for place in places if place in self.denying],
@@ -86,7 +86,7 @@ class Side(NamedTuple):
 
 
 def negations(words: list[str], text: str) -> Side:
-    """Find the negations in a text, given also as its words."""
+    """Find the negations in a text; ``words`` are the words of ``text``."""
     known = tables()
     denying: set[int] = set()
     is_latin = not known.words.isdisjoint(words) or CONTRACTED.search(" ".join(words))
@@ -152,7 +152,7 @@ Words = tuple[list[str], list[str]]
 def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
     """Return whether a run only adds a negation to the sentence or removes one, with few other words.
 
-    ``a`` and ``b`` are its words in each post.
+    ``a`` and ``b`` are the words of the run in each post.
     """
     if bool(a[0]) == bool(b[0]) or QUESTION_PARTICLES.intersection(a[1] + b[1]) or _repeats(difference, run):
         return False
@@ -186,7 +186,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Find a word that negates the other post's word by a prefix or a Turkish verb form; return its side and itself."""
+    """Find a word that negates the other post's word by a prefix or a Turkish verb form; return (side, word)."""
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

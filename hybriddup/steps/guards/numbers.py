@@ -133,7 +133,7 @@ def width(text: str) -> int:
 
 
 def _only(values: list[Value], others: list[Value]) -> list[Value]:
-    """Return the values that occur more often than among the others."""
+    """Return the values that occur more often in ``values`` than in ``others``."""
     more = Counter(value.key for value in values) - Counter(value.key for value in others)
     return [value for value in values if value.key in more]
 

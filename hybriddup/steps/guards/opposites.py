@@ -14,7 +14,7 @@ Places = dict[str, frozenset[tuple[int, int]]]
 
 @cache
 def opposites() -> Places:
-    """Map each word of `opposites.yaml` to its list numbers and sides. Words on two sides of a list are opposites."""
+    """Map each word of `opposites.yaml` to pairs (list, side). Words on different sides of one list are opposites."""
     found: dict[str, set[tuple[int, int]]] = {}
     for number, written in enumerate(read_table("opposites")["pairs"]):
         for side, words in enumerate(written.split("|")):

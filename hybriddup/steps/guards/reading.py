@@ -1,4 +1,4 @@
-"""Finds the part in which two posts differ, and the runs of words in which they do.
+"""Finds the part in which two posts differ, and the runs of differing words in it.
 
 Near-duplicates are mostly equal, so only the part from the first to the last difference is read, with some context.
 """
@@ -18,7 +18,7 @@ from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 CONTEXT = 16
 """Number of characters of context on each side of the differing part, before extending it to the end of a word."""
 LONGEST_WORD = 24
-"""The end of a word is searched for at most this many characters away."""
+"""Maximum distance, in characters, at which the end of a word is searched for."""
 MARKS = "".join(
     chr(code)
     for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
@@ -48,7 +48,7 @@ class Run(NamedTuple):
     """A run of words in one post and the words that replace it in the other; either may be empty."""
 
     a: tuple[int, int]
-    """Indices of the first word and of the end in `Difference.words_a`."""
+    """Indices in `Difference.words_a` of the first word and of the word after the last."""
     b: tuple[int, int]
 
 
@@ -110,12 +110,12 @@ class Difference:
 
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
-        """Begin and end of each word in `a`."""
+        """Start and end index of each word in `a`."""
         return spans_of(self.a)
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
-        """Begin and end of each word in `b`."""
+        """Start and end index of each word in `b`."""
         return spans_of(self.b)
 
     @cached_property
@@ -169,7 +169,7 @@ def _without_marks(text: str) -> str:
 
 
 def _word_start(text: str, place: int) -> int:
-    """Return the beginning of the word at index ``place``; ``place`` itself if no space is near before it."""
+    """Return the start of the word at index ``place``; ``place`` if no space is within `LONGEST_WORD` before it."""
     if place <= 0:
         return 0
     start = text.rfind(" ", max(0, place - LONGEST_WORD), place) + 1
@@ -177,7 +177,7 @@ def _word_start(text: str, place: int) -> int:
 
 
 def _word_end(text: str, place: int) -> int:
-    """Return the end of the word at index ``place``; ``place`` itself if no space is near after it."""
+    """Return the end of the word at index ``place``; ``place`` if no space is within `LONGEST_WORD` after it."""
     if place >= len(text):
         return len(text)
     end = text.find(" ", place, place + LONGEST_WORD)
@@ -185,7 +185,7 @@ def _word_end(text: str, place: int) -> int:
 
 
 def spans_of(text: str) -> list[tuple[int, int]]:
-    """Return the begin and end index of each word of a text."""
+    """Return the start and end index of each word of a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 
@@ -224,7 +224,7 @@ def amount(words: Sequence[str]) -> float:
 
 
 def has_frame(difference: Difference) -> bool:
-    """Return whether two posts are nearly the same sentence: some words differ, and no more than are equal."""
+    """Return whether two posts are nearly the same sentence: some words differ, but at least as many are equal."""
     changed_a = sum(run.a[1] - run.a[0] for run in difference.runs)
     changed_b = sum(run.b[1] - run.b[0] for run in difference.runs)
     n_equal = len(difference.words_a) - changed_a

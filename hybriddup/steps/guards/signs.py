@@ -20,11 +20,11 @@ from hybriddup.steps.verifiers.bounds import texts_at
 N_CODE_POINTS = 0x110000
 FIRST_HAN, LAST_HAN = 0x3400, 0x9FFF
 LAST_LETTER = 0x32000
-"""End of the code points whose letters are looked up; all later ones, up to 0x40000, are Han characters."""
+"""Code points below this are classified by pattern; from here up to 0x40000, all count as Han characters."""
 
 
 def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s:
-    """Return uint8[n_pairs]: for each pair of posts, flags of the guards that must read it."""
+    """Return uint8[n_pairs]: for each pair of posts, the flags of the guards that must check it."""
     places, numbers = np.unique(np.concatenate([earlier, later]), return_inverse=True)
     numbers = numbers.astype(np.int64)
     points, offsets = encode_texts(texts_at(posts, places))
@@ -36,7 +36,7 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 
 @cache
 def load_signs() -> Signs:
-    """Return the tables of characters and words, without names."""
+    """Return the tables of the characters and words that guards look for, without names."""
     kinds = np.zeros(N_CODE_POINTS, np.uint8)
     characters = "".join(map(chr, range(LAST_LETTER)))
     for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):

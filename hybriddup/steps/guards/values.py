@@ -40,12 +40,12 @@ class Value(NamedTuple):
     shown: str
     """The value as written."""
     start: int
-    """First place in the text."""
+    """Index of the first character in the text."""
     end: int
     is_loose: bool = False
-    """Whether it may be unimportant or no number at all; it is only compared with a value that has the same unit."""
+    """Whether the value may be unimportant or no number; if so, it is only compared with values of the same unit."""
     tag: str = ""
-    """The rest of the hashtag, for a number in a hashtag."""
+    """For a number inside a hashtag: the hashtag with 0 in place of the number."""
 
     def before(self, text: str) -> str:
         """Return the two characters before the value, without spaces."""
@@ -61,7 +61,7 @@ class Tables(NamedTuple):
     """The word lists of `numbers.yaml`."""
 
     words: dict[str, tuple[str, str, bool]]
-    """Kind and key of each word, and whether it is loose; see `Value`."""
+    """Maps each word to its kind, its key and whether it is loose; see `Value`."""
     labels: frozenset[str]
     counted: frozenset[str]
     latin: frozenset[str]
@@ -134,7 +134,10 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
-    """Yield the numbers, dates and days of a text without links and mentions; ``only_digits``: only those in digits."""
+    """Yield the numbers, dates and days of a text; ``only_digits`` skips words and Han numerals outside hashtags.
+
+    Links and mentions must have been removed from the text.
+    """
     plain = text
     if "#" in text:
         for match in HASHTAG.finditer(text):

@@ -36,11 +36,11 @@ LITTLE_WEIGHT = 24
 in their link: up to here most announce different things (``New post on my blog``), above it most repeat one piece of
 news."""
 WEIGHTS = ((3, "\u3400-\u9fff\uf900-\ufaff"), (2, "\u3040-\u30ff\uac00-\ud7a3"))
-"""Latin letters that one character equals: Han, then kana and Hangul."""
+"""Number of Latin letters that one character counts as: Han, then kana and Hangul."""
 LITTLE_LENGTH = 72
 """Maximum length of a post with little wording, in characters, marks and mentions included."""
 MAX_TRAILER_LENGTH = 200
-"""Maximum distance from a mention at the end of a post to the end itself, in characters."""
+"""A mention counts as at the end of a post if at most about this many characters of decoration follow it."""
 
 _NOT_COUNTED = re.compile(rf"{MASK}|{MENTION.source}|[\W_]")
 _HEAVY = [(weight - 1, re.compile(f"[{characters}]")) for weight, characters in WEIGHTS]

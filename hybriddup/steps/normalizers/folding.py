@@ -87,8 +87,8 @@ class Folding(NamedTuple):
     def fold_text(self, text: str) -> str:
         """Fold a text, except for traditional Chinese and white space.
 
-        Each part can undo another, so all are repeated until nothing changes: up to 30 times, because only the marks of
-        one run can change every time.
+        Each step can create work for another, so all are repeated until nothing changes: up to 30 times, because only
+        the marks of one run can change every time.
         """
         before = None
         while text != before:
@@ -154,10 +154,10 @@ def _never_plain() -> frozenset[str]:
 
 
 class FoldedCharacters(NamedTuple):
-    """Folding by code point."""
+    """The folding of every code point."""
 
     points: UInt32s
-    """uint32[0x110000]: folded code point; the character itself if it is special or folds to none or several."""
+    """uint32[0x110000]: folded code point; unchanged if special or if folding does not give exactly one character."""
     special: Bools
     """bool[0x110000]: whether folding depends on the text around the character."""
     several: dict[int, str]
@@ -201,9 +201,9 @@ class Folded(NamedTuple):
 
     texts: list[str]
     has_literal: Bools
-    """bool[n_texts]"""
+    """bool[n_texts]: whether each text contains any of the `Folder`'s literals."""
     has_sign: Bools
-    """bool[n_texts]"""
+    """bool[n_texts]: whether each text contains any of the `Folder`'s signs."""
     literals: set[str]
     """Literals and signs that at least one text contains."""
 

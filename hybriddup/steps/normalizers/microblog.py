@@ -37,7 +37,7 @@ LATER = ("", CUT)
 """Literals that only earlier rules put into a text, so that a folded text need not contain them."""
 
 BATCH_CHARACTERS = 1 << 15
-"""Characters folded per call, about: enough to make the cost of a call negligible, few enough for the CPU cache."""
+"""Approximate number of characters folded per call: few enough for the CPU cache, but the call itself costs little."""
 
 
 class MicroblogNormalizer:
@@ -88,7 +88,7 @@ class MicroblogNormalizer:
         return put_at(places, self._normalize_slice(cleaned), normalized) if places else normalized
 
     def _cleaned(self, places: Sequence[int], texts: Sequence[str]) -> tuple[list[int], list[str]]:
-        """Return the places where cleaning changes a text, and the clean texts."""
+        """Clean the texts at ``places``; return the places whose text changed, and their clean texts."""
         cleaned = [(place, self._cleaner.clean(texts[place])) for place in places]
         changed = [(place, text) for place, text in cleaned if text != texts[place]]
         return [place for place, _ in changed], [text for _, text in changed]
@@ -178,7 +178,7 @@ class MicroblogNormalizer:
 
     @cached_property
     def _literals(self) -> list[str]:
-        """Literals without which no rule changes a folded text."""
+        """Literals that rules need: a folded text with none of them stays unchanged, unless `_rewrites_all`."""
         needed = [*(rule.needs for rule in self._rules[Wording.ENOUGH]), *self._mask_literals()]
         if self._drops_questions:
             needed = [CUT if literal == patterns.QUESTIONS.needs else literal for literal in needed]
@@ -186,7 +186,7 @@ class MicroblogNormalizer:
 
     @cached_property
     def _rewrites_all(self) -> bool:
-        """Whether texts without any of the literals are rewritten too."""
+        """Whether even texts that contain none of `_literals` are rewritten."""
         finish_all = self.options.white_space == "keep"  # texts of white space become empty
         return finish_all or any(not rule.needs for rule in self._rules[Wording.ENOUGH])
 
@@ -196,7 +196,7 @@ class MicroblogNormalizer:
         return {wording: self._rules_for_wording(wording) for wording in Wording}
 
     def _rules_for_wording(self, wording: Wording) -> list[Rule]:
-        """Return the rules in order: a rule follows those that can produce new matches for it."""
+        """Return the rules for posts of a wording; each rule comes after all rules that can create matches for it."""
         options = self.options
         return [
             *self._rules_for(options.digits, patterns.DIGITS, replacement=MASKS["digits"]),
@@ -257,7 +257,7 @@ class MicroblogNormalizer:
 
 
 def rules_that_may_match(rules: Sequence[Rule], literals: Collection[str]) -> list[Rule]:
-    """Return the rules that can match, given the literals of folded texts; dropping can create one with a space."""
+    """Return the rules whose needed literal is in ``literals``, found in folded texts, or may come from other rules."""
     return [
         rule for rule in rules if rule.needs in literals or rule.needs.strip(" ") != rule.needs or rule.needs in LATER
     ]
@@ -272,7 +272,7 @@ def apply_rules(rules: Sequence[Rule], text: str) -> str:
 
 
 def put_at(places: Sequence[int], texts: Sequence[str], among: list[str]) -> list[str]:
-    """Write texts into a list, in place, and return the list."""
+    """Write ``texts`` to the indices ``places`` of ``among``, in place, and return ``among``."""
     for place, text in zip(places, texts, strict=True):
         among[place] = text
     return among
@@ -290,7 +290,7 @@ def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _first_comment(text: re.Match[str]) -> str:
-    """Return the first part with a letter or digit of a text cut at its repost markers, else the whole text."""
+    """Cut a text at its repost markers; return the first part with a letter or digit, or all parts if none has any."""
     parts = text[0].split(CUT)
     return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
 

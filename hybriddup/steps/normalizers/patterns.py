@@ -18,7 +18,7 @@ BOUNDARY = "\ufdd0"
 never matches as a letter, a mark or white space."""
 
 CUT = "\ufdd1"
-"""Placeholder of a repost marker until the trail of quotes is dropped; no character either."""
+"""Placeholder of a repost marker until the trail of quotes is dropped; also guaranteed to be no character."""
 
 
 class Pattern(NamedTuple):
@@ -120,7 +120,7 @@ and question marks between spaces, which were emoji. Removing an earlier pattern
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
-"""A whole text."""
+"""Matches a whole text that contains `CUT`, that is, a repost marker."""
 
 SPACES = Pattern(" ++", " ")
 SEVERAL_SPACES = Pattern("  ++", "  ")

@@ -57,7 +57,7 @@ class Sequence(NamedTuple):
     becomes: str
     """Replacement template."""
     needs: str
-    """Literal that every match contains; folding its last character always depends on the text."""
+    """Literal that every match contains; its last character is always folded together with its neighbors."""
 
 
 _EMOJI = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U000e007f"
@@ -101,7 +101,7 @@ SEQUENCES = {
 
 
 class Spellings(NamedTuple):
-    """The tables in compiled form."""
+    """The tables of spelling variants, compiled for folding."""
 
     becomes: dict[str, str]
     """Folded form of single characters; empty for optional signs."""
@@ -113,7 +113,7 @@ class Spellings(NamedTuple):
     """Characters whose folding depends on their neighbors."""
 
     def fold(self, text: str) -> str:
-        """Fold the spelling variants of a text, once; one replacement can create the match of another."""
+        """Fold the spelling variants of a text in one pass; a replacement can create a new match for another pass."""
         for pattern, template, needs in self.sequences:
             if needs in text:
                 text = pattern.sub(template, text)
@@ -125,7 +125,7 @@ class Spellings(NamedTuple):
 
 @cache
 def spellings() -> Spellings:
-    """Return the compiled tables."""
+    """Return the compiled tables of spelling variants."""
     becomes = dict.fromkeys(_members("".join(OPTIONAL.values())), "")
     becomes |= {
         variant: folded

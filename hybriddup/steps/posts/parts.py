@@ -15,7 +15,8 @@ from hybriddup.steps.posts.characters import load_characters
 BODY = 5.0
 """Smallest weight of the words in a body: 5 Han characters, or about 3 words in other scripts."""
 BODY_FORMAT = 4
-"""Version of the results of `bodies_of` and `words_of`, in the recipe if bodies are compared; raise it on changes."""
+"""Version of the results of `bodies_of` and `words_of`, part of the recipe if bodies are compared. Increment it when
+the results change."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 
@@ -33,7 +34,7 @@ def letters_of(posts: ParsedPosts) -> EncodedTexts:
 def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
     """Return int64[n]: the number of letters in the words of each normalized post, without decoration.
 
-    `bodies_of` explains the parameters.
+    The parameters are the same as for `bodies_of`.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
 
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
-    """Return the bodies of posts that are few enough for the CPU cache."""
+    """Return the body of each post; there should be few enough posts to fit into the CPU cache."""
     encoded = encode_texts(posts)
     parsed = parse(encoded)
     points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())

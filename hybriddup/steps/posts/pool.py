@@ -17,11 +17,11 @@ from hybriddup.steps.posts.parts import parse
 from hybriddup.steps.verifiers.bounds import texts_at
 
 MOST_LETTERS = 2**20
-"""If the cache has more letters, it is emptied before posts are added; a letter takes about 40 bytes."""
+"""A cache with more letters than this is emptied before posts are added; a letter takes about 40 bytes."""
 
 
 class ParsedPool:
-    """Parses the posts of a sequence on first use. One caller at a time."""
+    """Parses each post of a sequence on first use and caches it. Not safe for concurrent use."""
 
     def __init__(self, posts: Sequence[str]) -> None:
         self._posts = posts

@@ -1,4 +1,4 @@
-"""The test for words among the parts of a text. Imports nothing heavy."""
+"""Tests whether a part of a text is a word, and not only punctuation or white space. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_word(token: str) -> bool:
 
 
 def is_meaningful(character: str) -> bool:
-    """Return whether a token with this character is a word."""
+    """Return whether a character makes any token that contains it a word: a letter, digit, emoji or similar symbol."""
     # So: emoji and other symbols; Co: private-use characters, which old phones and Weibo use for icons.
     return character.isalnum() or unicodedata.category(character) in {"So", "Co"}
 
@@ -40,7 +40,7 @@ _MEANINGFUL = (
     (0xF0000, 0xFFFFE),
     (0x100000, 0x10FFFE),
 )
-"""Han, Hangul and private-use characters, too many to check one by one."""
+"""Ranges of Han, Hangul and private-use characters: all meaningful, and too many to check one by one."""
 
 _CHECKED = ((0, 0x3400), (0x4DC0, 0x4E00), (0x9FFD, 0xAC00), (0xD7A4, 0xE000), (0xF900, 0x33480), (0xE0000, 0xE0200))
-"""The other assigned ranges."""
+"""Ranges of all other assigned code points, which are checked one by one."""

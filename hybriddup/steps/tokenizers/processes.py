@@ -19,10 +19,10 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.steps.tokenizers import Tokenizer
 
 START_SECONDS = 4.0
-"""Minimum estimated work that justifies other processes, each of which loads its own dictionary, in seconds."""
+"""Minimum estimated work, in seconds, that justifies other processes, because each loads its own dictionary."""
 
 PILOT_TEXTS = 32
-"""Texts that are tokenized first, to estimate the time of all."""
+"""Number of texts that are tokenized first, to estimate the time for all texts."""
 
 TEXTS_PER_PIECE = 256
 """Texts per task: few enough that all processes finish at about the same time."""
@@ -40,8 +40,8 @@ def tokenize_in_processes(
     A tokenizer that holds the interpreter lock runs in ``workers`` other processes if a pilot estimates at least
     `START_SECONDS` of work. joblib keeps the processes and their dictionaries for some minutes, so the estimate
     includes the ``n_later`` texts that the caller will tokenize next. The processes do not import the main module:
-    scripts need no ``if __name__ == "__main__"`` guard. A tokenizer that cannot be pickled runs in this process, with a
-    ``note``.
+    scripts need no ``if __name__ == "__main__"`` guard. A tokenizer that cannot be pickled runs in this process, and
+    ``note`` is called with the reason.
     """
     may_share = tokenizer.holds_interpreter and workers > 1
     is_worth_it = may_share and estimated_seconds(tokenizer, batches, n_later) > START_SECONDS
@@ -58,8 +58,8 @@ def tokenize_in_processes(
 def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Generator[Tokens, None, None]:
     """Yield the tokens of each piece, in order, from other processes; closing the generator cancels the rest.
 
-    The processes finish the pieces that they have. joblib would kill them, but a thread of it that gives them another
-    piece at that moment fails.
+    Processes then finish their current pieces. joblib would kill them, but if one of its threads is just sending them
+    another piece, it fails.
     """
     from joblib import Parallel, delayed
 
@@ -76,7 +76,7 @@ def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Gene
 
 
 def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
-    """Estimate the seconds of this process for all texts, without loading a dictionary; 0.0 for a few texts."""
+    """Estimate how many seconds this process needs for all texts, after loading a dictionary; 0.0 for a few texts."""
     n_texts = sum(map(len, batches)) + n_later
     if not batches or not batches[0] or n_texts <= PILOT_TEXTS:
         return 0.0
@@ -99,12 +99,12 @@ def tokenize_together(
 
 
 def pieces_of(texts: Sequence[str]) -> list[Sequence[str]]:
-    """Split texts into pieces of `TEXTS_PER_PIECE`, at least one."""
+    """Split texts into pieces of `TEXTS_PER_PIECE`; without texts, return one empty piece."""
     return [texts[start : start + TEXTS_PER_PIECE] for start in range(0, max(len(texts), 1), TEXTS_PER_PIECE)]
 
 
 def join_tokens(parts: Sequence[Tokens]) -> Tokens:
-    """Concatenate the tokens of at least one part."""
+    """Concatenate the tokens of all parts, in order; ``parts`` must not be empty."""
     first_point = np.cumsum([0, *(len(part.code_points) for part in parts)])
     first_token = np.cumsum([0, *(len(part.starts) for part in parts)])
     offsets = [part.offsets[:-1] + first for part, first in zip(parts, first_token[:-1], strict=True)]
@@ -117,7 +117,7 @@ def join_tokens(parts: Sequence[Tokens]) -> Tokens:
 
 
 def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes | None:
-    """Pickle a tokenizer, by value if a script defines its class; return None, with a note, if that is impossible."""
+    """Pickle a tokenizer, by value if a script defines its class; if impossible, call ``note`` and return None."""
     import cloudpickle
 
     try:
@@ -136,7 +136,7 @@ def tokenize_pickled(pickled: bytes, texts: Sequence[str]) -> Tokens:
 
 @cache
 def watch_parent() -> None:
-    """End this process soon after its parent, which a signal may kill."""
+    """Start a thread that ends this process soon after its parent has ended, for example by a signal."""
     parent = os.getppid()
 
     def watch() -> None:

@@ -47,7 +47,7 @@ class LeastInCommon(NamedTuple):
     """Minimum number of characters that a pair must have in common, in any order, to reach a threshold.
 
     It is the sum of a share of the shorter length and a share of the longer one. If a verifier has a method
-    ``least_in_common(threshold)`` that returns it, other pairs are excluded early.
+    ``least_in_common(threshold)`` that returns it, pairs with fewer common characters are excluded early.
     """
 
     of_shorter: float = 0.0
@@ -71,8 +71,8 @@ class Verifier(Protocol):
 
         In a live window, texts change from batch to batch, and `prepare` is called for each batch. A verifier that
         learns from a corpus also has a method ``renew``, which is called instead: it changes the texts without learning
-        anew. With the other methods of `LearningVerifier`, it learns once; without them it learns whenever the window
-        is opened, so that scores may change slightly.
+        anew. If it has all methods of `LearningVerifier`, it learns once. Otherwise it learns whenever the window is
+        opened, so that scores may change slightly.
         """
         ...
 
@@ -84,7 +84,7 @@ class Verifier(Protocol):
         ...
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each text length, the largest length of another text for a score of ``threshold``.
+        """Return int32[n]: for each text length, the largest length of a partner with which it can reach ``threshold``.
 
         Lengths are in code points; 2**31 - 1 means no bound.
         """

@@ -12,9 +12,9 @@ from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 
 CHARACTERS_PER_BATCH = 2**22
-"""Characters of the texts of a batch of pairs; comparing takes about 50 bytes of memory per character."""
+"""Number of characters in a batch of pairs; comparing takes about 50 bytes of memory per character."""
 MAX_SPARSITY = 128
-"""If the text numbers of pairs span at most this many times their count, they are marked in an array and not sorted."""
+"""Text numbers are marked in an array instead of sorted if their range is at most this many times their count."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:
@@ -72,9 +72,9 @@ def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> lis
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return the distinct text numbers in pairs, int64[n_texts], rising, and the pairs as indices into them.
+    """Return the distinct text numbers, int64[n_texts], ascending, and ``earlier`` and ``later`` as indices into them.
 
-    The indices of the earlier and of the later texts are int64[n_pairs] each.
+    The indices are int64[n_pairs] each.
     """
     both = np.concatenate([earlier, later])
     least = int(both.min()) if len(both) else 0

@@ -46,7 +46,7 @@ def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, ne
 
 
 def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: length of the longest common subsequence; if below ``needed``, any number below it.
+    """Return int64[n_pairs]: LCS length of each pair; a result below ``needed`` may be any number below it.
 
     It is faster than `common_lengths`, because most pairs have too few common characters in any order.
     """
@@ -61,8 +61,8 @@ def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols:
     """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
 
     If both texts are longer than `LONGEST_EXACT`, it is the length of a common subsequence that is usually the longest;
-    see `hybriddup.steps.verifiers.sections`. It is the full length only for equal texts. ``symbols`` saves a conversion
-    if the caller already has the texts as symbols.
+    see `hybriddup.steps.verifiers.sections`. The result equals both lengths only if the texts are equal.
+    ``symbols`` saves a conversion if the caller already has the texts as symbols.
     """
     symbols, lengths = symbols or as_symbols(texts), texts.lengths
     is_long = lengths[later] > sections.LONGEST_EXACT  # too long for the table of the later text
@@ -83,7 +83,7 @@ def length_by_sections(a: UInt32s, b: UInt32s) -> int:
 
 
 def length_of_cut(a: UInt32s, b: UInt32s, cut: Cut) -> int:
-    """Add up the lengths of the common subsequences of all sections, and of the equal ends of the texts."""
+    """Return the total length of the common subsequences of all sections, plus the equal ends of the texts."""
     between = slice(cut.of_a[0], cut.of_a[-1]), slice(cut.of_b[0], cut.of_b[-1])
     points = np.concatenate([a[between[0]], b[between[1]]])
     of_a, of_b = cut.of_a - cut.of_a[0], cut.of_b - cut.of_b[0]

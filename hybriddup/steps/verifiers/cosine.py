@@ -105,7 +105,7 @@ class InverseDocumentFrequencies:
 
     n_texts: int = 0
     keys: UInt64s = field(default_factory=lambda: np.empty(0, np.uint64))
-    """uint64[n], rising: hashes of the features."""
+    """uint64[n], ascending: hashes of the features."""
     n_with: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
     """int64[n]: number of texts with each feature."""
 
@@ -119,7 +119,7 @@ class InverseDocumentFrequencies:
         return {"n_texts": np.array(self.n_texts), "keys": self.keys, "n_with": self.n_with}
 
     def learn(self, batches: Iterable[Tokens]) -> None:
-        """Count in how many texts each feature occurs; ``batches`` has the features of batches of texts."""
+        """Count in how many texts each feature occurs; ``batches`` yields the features of some texts at a time."""
         waiting: list[tuple[UInt64s, Int64s]] = []
         for tokens in batches:
             counts, keys = count_features(tokens)

@@ -44,12 +44,12 @@ class CommonSubsequence:
         self._context = context
 
     def _shorter_and_longer(self, pairs: CandidatePairs) -> tuple[Int64s, Int64s]:
-        """Return int64[n_pairs] twice: the lengths of the shorter and of the longer texts."""
+        """Return the length of the shorter and of the longer text of each pair, int64[n_pairs] each."""
         earlier, later = self._context.lengths[pairs.earlier], self._context.lengths[pairs.later]
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: LCS length of each pair; if below ``needed``, any number below it."""
+        """Return int64[n_pairs]: LCS length of each pair; a result below ``needed`` may be any number below it."""
 
         def measure_slice(first: int, last: int) -> Int64s:
             some, needed_of_some = pairs.take(slice(first, last)), needed[first:last]
@@ -85,7 +85,7 @@ class Edit(CommonSubsequence):
         self.options = options
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
+        """Return float64[n_pairs]: the scores; one below its threshold may be replaced with any number below it."""
         shorter, longer = self._shorter_and_longer(pairs)
         if self.options.distance == "levenshtein":
             return divide_or_one(self._unchanged(pairs, smallest_counts(thresholds, longer), longer), longer)
@@ -93,7 +93,7 @@ class Edit(CommonSubsequence):
         return divide_or_one(2 * self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2), totals)
 
     def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
-        """Return int64[n_pairs]: longer length minus edit distance; if below ``needed``, an upper bound below it.
+        """Return int64[n_pairs]: longer length minus edit distance; a result below ``needed`` need not be exact.
 
         Every character of the longer text outside the common subsequence costs at least one edit.
         """
@@ -104,7 +104,7 @@ class Edit(CommonSubsequence):
         return unchanged
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return the longest partner: all of the shorter text in common is the best that a pair can do."""
+        """Return int32[n]: the longest partner for each length, if all of the shorter text is in the longer one."""
         if self.options.distance == "levenshtein":
             return longest_partners(lengths, threshold)
         if threshold <= 0.0:
@@ -112,7 +112,7 @@ class Edit(CommonSubsequence):
         return longest_partners(2 * lengths.astype(np.int64), threshold) - lengths
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return the minimum common characters of a pair that reaches the threshold."""
+        """Return the minimum number of common characters in a pair that reaches the threshold."""
         if self.options.distance == "levenshtein":
             return LeastInCommon(of_longer=threshold)
         return LeastInCommon(of_shorter=threshold / 2, of_longer=threshold / 2)
@@ -138,7 +138,7 @@ class Lcs(CommonSubsequence):
         self.options = options
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the score, or a bound where that is below the threshold already."""
+        """Return float64[n_pairs]: the scores; one below its threshold may be replaced with any number below it."""
         shorter, longer = self._shorter_and_longer(pairs)
         totals = longer if self.options.relative_to == "longer" else shorter
         scores = divide_or_one(self._in_common(pairs, smallest_counts(thresholds, totals)), totals)
@@ -147,7 +147,7 @@ class Lcs(CommonSubsequence):
         return scores
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return the longest partner: all of the shorter text in common is the best that a pair can do."""
+        """Return int32[n]: the longest partner for each length, if all of the shorter text is in the longer one."""
         return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
@@ -158,7 +158,7 @@ class Lcs(CommonSubsequence):
 
 
 def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
-    """Return int64[n_pairs]: the edit distance of each ``a[i]`` and ``b[i]``, summed over sections if they are long."""
+    """Return int64[n_pairs]: the edit distance of each ``a[i]`` and ``b[i]``, summed over sections if both are long."""
     distances = np.zeros(len(a), np.int64)
     is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
     short = np.flatnonzero(~is_long)

@@ -21,7 +21,7 @@ SparseCounts = Any
 """scipy.sparse.csr_array[n_texts, n_features], indices sorted; scipy publishes no types."""
 
 CODE_POINTS_PER_BATCH = 2**18
-"""Code points of the texts of a batch of pairs; the work space of a batch is then about ten megabytes."""
+"""Number of code points in a batch of pairs; comparing the batch then takes about ten megabytes of memory."""
 
 
 class FeatureOptions(Options):
@@ -90,7 +90,7 @@ class FeatureVerifier(ABC):
 
 
 class Jaccard(FeatureVerifier):
-    """Scores a pair by shared / distinct features of both texts: 1.0 = same set, 0.0 = none in common; symmetric.
+    """Scores a pair by shared features divided by distinct features: 1.0 = same set, 0.0 = none shared; symmetric.
 
     The number and the order of the occurrences of a feature do not matter.
     """
@@ -106,7 +106,7 @@ class Jaccard(FeatureVerifier):
         self._context = context
 
     def score_features(self, pairs: TextPairs) -> Float64s:
-        """Return float64[n_pairs]: features in both texts over features in either, one division of integers."""
+        """Return float64[n_pairs]: number of features in both texts divided by the number in either."""
         in_both = pairs.counts[pairs.earlier].multiply(pairs.counts[pairs.later]).tocsr()
         sizes = np.diff(pairs.counts.indptr).astype(np.int64)
         n_shared = np.diff(in_both.indptr).astype(np.int64)
@@ -126,7 +126,7 @@ def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
 
 
 def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
-    """Count each distinct token in each text; return the counts, and the key of the token of each column, rising.
+    """Count each distinct token in each text; return the counts, and the token key of each column, ascending.
 
     Tokens are identified by their 64-bit hash alone: fewer than one batch in a hundred million has a collision.
     """
@@ -138,9 +138,9 @@ def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
 
 
 def settle_featureless(scores: Float64s, pairs: TextPairs, n_features: Int64s) -> Float64s:
-    """Set the scores of pairs without any features: 1.0 for equal texts, else 0.0; return the scores.
+    """Set, in place, the scores of pairs without any features: 1.0 for equal texts, else 0.0; return all scores.
 
-    ``n_features`` int64[n_pairs] counts the features of both texts. Texts do not match because both lack features.
+    ``n_features``, int64[n_pairs], counts the features of both texts. That both have none does not make texts match.
     """
     for pair in np.flatnonzero(n_features == 0).tolist():
         scores[pair] = float(pairs.are_equal(pair))

@@ -1,4 +1,4 @@
-"""Judges: they decide the pairs of a length band by one or several verifiers with thresholds."""
+"""Judges decide the pairs of a length band, using one or more verifiers with thresholds."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class PairJudgement(NamedTuple):
 
 
 class Judge(Protocol):
-    """Decides which pairs of a length band are verified."""
+    """Decides which pairs of a length band are accepted."""
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Score the pairs; return the scores with the thresholds and verifiers that decide."""
+        """Score the pairs; return each score with the threshold and the verifier that decided the pair."""
         ...
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
@@ -47,7 +47,7 @@ class Judge(Protocol):
         ...
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the minimum common characters of an accepted pair."""
+        """Return the minimum number of common characters in an accepted pair."""
         ...
 
 
@@ -80,7 +80,7 @@ class SingleJudge:
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the minimum common characters that the verifier computes for its threshold; 0 if it cannot."""
+        """Return the verifier's minimum number of common characters for its threshold; 0 if it has no such method."""
         method = getattr(self.verifier, "least_in_common", None)
         return LeastInCommon() if method is None else LeastInCommon(*method(self.threshold))
 
@@ -92,7 +92,7 @@ class _Combined:
     members: Sequence[Judge]
 
     def _judge(self, pairs: CandidatePairs, *, open_verdict: bool) -> PairJudgement:
-        """Return the judgement of the deciding member; pairs with verdict ``open_verdict`` go to the next member."""
+        """Return the judgement of each pair's deciding member; ``open_verdict`` passes a pair on to the next member."""
         judgement = self.members[0].judge(pairs)
         for member in self.members[1:]:
             open_pairs = np.flatnonzero(judgement.accepted == open_verdict).astype(np.int64)
@@ -111,7 +111,7 @@ class AllOf(_Combined):
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the judgement of the first member that refuses; for an accepted pair, the one closest to refusing."""
+        """Return the judgement of the first member that refuses a pair; if none does, of the one that comes closest."""
         return self._judge(pairs, open_verdict=True)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
@@ -131,7 +131,7 @@ class AnyOf(_Combined):
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the judgement of the first member that accepts; for a refused pair, the one closest to accepting."""
+        """Return the judgement of the first member that accepts a pair; if none does, of the one that comes closest."""
         return self._judge(pairs, open_verdict=False)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
@@ -144,7 +144,7 @@ class AnyOf(_Combined):
 
 
 def replace_some(judgement: PairJudgement, places: Int64s, other: PairJudgement, chosen: Bools) -> PairJudgement:
-    """Return a copy of the judgement whose pairs ``places`` are taken from the chosen rows of ``other``."""
+    """Return a copy of ``judgement`` with its rows ``places`` replaced by the ``chosen`` rows of ``other``."""
     replaced = PairJudgement(judgement.scores.copy(), judgement.thresholds.copy(), judgement.verifiers.copy())
     replaced.scores[places] = other.scores[chosen]
     replaced.thresholds[places] = other.thresholds[chosen]

@@ -94,6 +94,6 @@ def describe_contributions(names: Sequence[str], values: Float64s, added: Float6
 
 
 def first_of(differences: list[str]) -> list[str]:
-    """Shorten a list of differences to `MOST_DIFFERENCES`, with a line for the number left out."""
+    """Cut a list of differences to `MOST_DIFFERENCES` items, with a line added that counts the others."""
     more = len(differences) - MOST_DIFFERENCES
     return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

@@ -26,10 +26,10 @@ SECTION = 1024
 has any length."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
-"""Number of characters that identify a place to cut. With random edits of 100,000 Han characters or English letters
-that leave 0.83 in common, the cuts lose nothing; with edits that leave 0.74, they lose 0.004."""
+"""Number of characters that identify a position to cut at. If random edits of 100,000 Han characters or English letters
+leave a share of 0.83 in common, cutting loses nothing of it; if they leave 0.74, it loses 0.004."""
 ONE_IN = 8
-"""One in this many places is examined as a cut, chosen by hash: more than a hundred per section."""
+"""One in this many positions, chosen by hash, is examined as a cut: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 """Odd multipliers of the hash, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)
@@ -42,7 +42,7 @@ class Cut(NamedTuple):
     """
 
     of_a: Int64s
-    """int64[n_sections + 1], rising: bounds of the sections of the first text."""
+    """int64[n_sections + 1], ascending: bounds of the sections of the first text."""
     of_b: Int64s
 
 
@@ -103,9 +103,9 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Match places with the same characters in both texts, as many as possible in the same order.
+    """Find the longest sequence of examined positions whose `GRAM` characters are in both texts in the same order.
 
-    Returns their indices in each text, int64[n] and rising.
+    Return the indices of these positions in each text, int64[n], ascending.
     """
     (places_a, hashes_a), (places_b, hashes_b) = rare_places(a), rare_places(b)
     _, in_a, in_b = np.intersect1d(hashes_a, hashes_b, assume_unique=True, return_indices=True)
@@ -116,7 +116,7 @@ def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
 
 
 def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
-    """Find the examined places whose `GRAM` characters occur once in a text; return their indices and hashes."""
+    """Find the examined positions whose `GRAM` characters occur once in the text; return their indices and hashes."""
     hashes = points.astype(np.uint64)
     for step in STEPS:
         hashes = hashes[:-step] * MULTIPLIERS[0] + hashes[step:] * MULTIPLIERS[1]
@@ -128,7 +128,7 @@ def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
 
 
 def longest_rising(numbers: list[int]) -> list[int]:
-    """Return the indices of a longest rising subsequence of distinct numbers.
+    """Return the indices of a longest increasing subsequence of ``numbers``, which must be distinct.
 
     Examples
     --------

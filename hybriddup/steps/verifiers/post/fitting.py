@@ -18,7 +18,8 @@ QUANTILES = (0.02, 0.25, 0.5, 0.75, 0.98)
 """The curve of a feature may bend at these quantiles of its values."""
 RISING = ("shared", "contained", "covered", "letters_shared", "letters_contained", "goes_on")
 FREE = ("moved", "hashtags_of_one", "length", "source_of_one")
-"""Features without a monotone curve. The score never falls with a `RISING` feature, and never rises with the others."""
+"""Features whose curve need not be monotone. For all others, a higher value never lowers the score if the feature is in
+`RISING`, and else never raises it."""
 STRENGTH = 0.05
 """Inverse strength of the penalty on the steps of curves; F1 changes by less than 0.01 between 0.01 and 0.1."""
 FOLDS = 5
@@ -28,14 +29,15 @@ PLACES = 4  # decimals of values and contributions
 def fit_to(
     features: Float64s, labels: Bools, precision: float, seed: int, weights: Float64s | None = None
 ) -> PostModel:
-    """Fit the model that finds the most matching pairs at a precision; a score of 0.5 is its threshold.
+    """Fit a model to labelled pairs; it scores 0.5 at the threshold with the best F1 that reaches ``precision``.
 
     Parameters
     ----------
     features
         float64[n_pairs, n_features], from `hybriddup.steps.verifiers.post.features.pair_features`.
     labels
-        bool[n_pairs]: which pairs match; at least `FOLDS` of either kind. The threshold is chosen by cross-validation.
+        bool[n_pairs]: whether each pair matches; at least `FOLDS` do and at least `FOLDS` do not, because the threshold
+        is chosen by cross-validation.
     precision
         Smallest precision, 0.0 to 1.0. If no threshold reaches it, the threshold with the best F1 is chosen.
     weights
@@ -65,7 +67,7 @@ class Fit(NamedTuple):
         return np.asarray(pieces(features, self.knots)[0] @ self.steps + self.intercept)
 
     def model(self, threshold: float) -> PostModel:
-        """Convert to a model with curves that are 0 on average, and a score of 0.5 if the sum equals ``threshold``."""
+        """Convert to a model whose curves are 0 on average and that scores 0.5 if the sum equals ``threshold``."""
         curves, start, intercept = {}, 0, self.intercept - threshold
         for name, at in zip(FEATURES, self.knots, strict=True):
             steps, means = (array[start : start + len(at) - 1] for array in (self.steps, self.means))
@@ -79,7 +81,7 @@ class Fit(NamedTuple):
 
 
 def fit_curves(features: Float64s, labels: Bools, weights: Float64s) -> Fit:
-    """Fit the curves of a logistic model, with a penalty on their steps, and monotone unless the feature is in `FREE`.
+    """Fit the curves of a logistic model with penalized steps; a curve is monotone unless its feature is in `FREE`.
 
     scikit-learn has monotone boosting, which without interactions is additive and fits equally well (F1 of 0.82 against
     0.83 on held-out sources), but its curves are step functions. Steps with bounds need only L-BFGS-B (Byrd, Lu,
@@ -125,7 +127,7 @@ def knots_of(column: Float64s) -> Float64s:
 
 
 def pieces(features: Float64s, knots: list[Float64s]) -> tuple[Float64s, Int64s]:
-    """Return the heights of the pieces, float64[n_pairs, n] from 0.0 to 1.0, and their features' columns, int64[n]."""
+    """Return the height of each piece for each pair, float64[n_pairs, n], 0.0 to 1.0, and its feature, int64[n]."""
     found = [
         (np.clip((features[:, column] - low) / (high - low), 0.0, 1.0), column)
         for column, at in enumerate(knots)

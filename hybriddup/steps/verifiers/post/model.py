@@ -30,8 +30,8 @@ class PostModel:
     intercept
         The sum if all curves are 0.
     curves
-        Points (value, contribution) by rising value, for each feature in use, by name. A curve is linear between two
-        points, and constant before the first and after the last point.
+        Maps the name of each feature in use to points (value, contribution), in ascending order of value. A curve is
+        linear between two points, and constant before the first and after the last point.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class PostModel:
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Describe in lines which features of a pair, float64[n_features], raise and lower its score.
+        """Return lines that describe which features of a pair, float64[n_features], raise or lower its score.
 
         The curves of a shipped model are 0 on average over its training pairs, so a contribution is relative to an
         average pair.
@@ -97,7 +97,7 @@ class PostModel:
         return as_curves([(FEATURES.index(name), points) for name, points in self.curves.items()])
 
     def bound(self, thresholds: Float64s) -> Bound:
-        """Return the bound that excludes pairs below their thresholds, float64[n_pairs], before they are aligned."""
+        """Return the bound that excludes pairs that cannot reach ``thresholds``, float64[n_pairs], before alignment."""
         curves, start = self._bound
         least = thresholds.clip(1e-300, 1.0 - 1e-12)
         return Bound(curves, start, np.log(least / (1.0 - least)) - 1e-9)
