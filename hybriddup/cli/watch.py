@@ -44,6 +44,15 @@ Rewind = Annotated[
     typer.Option("--rewind", help="Set the window's time back to the clock, after a clock or posts that were ahead."),
 ]
 
+Authors = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Field with the author of a post, such as user.id. The window then has the authors of a kept post and its "
+        "copies, next to n_copies, first_seen and last_seen.",
+    ),
+]
+
 
 def watch(
     store: Annotated[
@@ -68,6 +77,7 @@ def watch(
     time_field: Annotated[
         str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")
     ] = "created_at",
+    authors: Authors = None,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of the input; the output is always UTF-8.")
     ] = "utf-8",
@@ -97,7 +107,9 @@ def watch(
 
     encoding = encoding_of_stream(encoding)
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
-    opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
+    names |= {} if authors is None else {"author": authors}
+    timing = {"horizon": horizon, "time": time, "max_step": max_step}
+    opening = {**timing, "authors": authors, "workers": workers, "plugins": plugins or ()}
     noting = nullcontext() if quiet else noting_compilation()
     with noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()

@@ -30,7 +30,7 @@ class Request(BaseModel):
 
 
 class NewPost(Request):
-    """A post to be decided. Other fields are allowed and ignored."""
+    """A post to be decided. Other fields are allowed and ignored, except for the one that --authors names."""
 
     text: str
     """Its text."""
@@ -83,6 +83,14 @@ class StoredPostFields(Decided):
     time: float
     """Arrival time, or created_at with event time; in seconds since 1970."""
     text: str
+    n_copies: int | None = None
+    """Number of posts that were removed as duplicates of this one; left out for duplicates."""
+    first_seen: float | None = None
+    """Earliest time of this post and its copies, in seconds since 1970; left out for duplicates."""
+    last_seen: float | None = None
+    """Latest time of this post and its copies, in seconds since 1970; left out for duplicates."""
+    authors: list[PostId] | None = None
+    """Distinct authors of this post and its copies; left out if the service was started without --authors."""
 
 
 DecisionAnswer = create_model(

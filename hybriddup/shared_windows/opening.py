@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from hybriddup.errors import StoreError, WindowError
+from hybriddup.errors import StoreError, UnsupportedError, WindowError
 from hybriddup.run.components import Components
 from hybriddup.shared_windows.state import SharedState
 from hybriddup.shared_windows.store import Needs, SharedStore
@@ -37,6 +37,11 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
 
 def open_shared_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
     """Return the state of a shared window; parameters are those of `open_shared`."""
+    if options.authors is not None:
+        raise UnsupportedError(
+            "a window that several processes share does not count copies and notes no authors. Leave authors "
+            "(--authors) out, or use a window in a directory."
+        )
     components = Components.create(options.settings, options.registry, options.workers)
     learns_weights = learns(components)
     words, index = options.settings.fingerprint.bits // 64, components.block_index

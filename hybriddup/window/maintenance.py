@@ -87,8 +87,9 @@ class MaintainedState:
             self.catch_up()
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
-        """Return the post with an id; None if there is none or it is forgotten."""
-        return self.store.find_ids([post_id])[0]
+        """Return the post with an id, its copies counted; None if there is none or it is forgotten."""
+        post = self.store.find_ids([post_id])[0]
+        return None if post is None else post.counted()
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions, in this order."""
@@ -100,7 +101,7 @@ class MaintainedState:
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
         posts = self.store.posts(np.arange(end - 1, start - 1, -1, dtype=np.int64))
-        return PostList([post for post in posts if not post.deleted], start if start > first else None)
+        return PostList([post.counted() for post in posts if not post.deleted], start if start > first else None)
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order of ``positions``."""

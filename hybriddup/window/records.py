@@ -11,7 +11,7 @@ from operator import attrgetter
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
-from hybriddup.data.fields import MISSING, is_missing
+from hybriddup.data.fields import MISSING, find_or, has_no_value, is_missing
 from hybriddup.data.times import TIMES, parse_time
 from hybriddup.errors import InputError
 from hybriddup.steps.options import quote
@@ -31,6 +31,8 @@ class Post(NamedTuple):
     """None = the window makes one from the position: ``#17``."""
     created_at: float | None = None
     """Seconds since 1970 (UTC); used with event time only."""
+    author: PostId | None = None
+    """Who posted it; see the parameter ``authors`` of `hybriddup.Window.open`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,16 @@ evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FI
 """Returns the values of the fields of `Evidence`, in their order; stores keep them."""
 
 
+class Copies(NamedTuple):
+    """How often, when and by whom a kept post was posted."""
+
+    n_copies: int
+    first_seen: float
+    last_seen: float
+    authors: Mapping[PostId, int]
+    """Number of posts by author, the kept post included."""
+
+
 class StoredPost(NamedTuple):
     """An acknowledged post, as it is stored."""
 
@@ -72,6 +84,30 @@ class StoredPost(NamedTuple):
     """As it was sent."""
     evidence: Evidence | None
     """None = the post was kept."""
+    author: PostId | None = None
+    """None = unknown."""
+    copies: Copies | None = None
+    """None = the post is a duplicate, or the window does not count copies."""
+
+    @property
+    def n_copies(self) -> int | None:
+        """Number of posts that were removed as duplicates of this one; None for a duplicate."""
+        return None if self.copies is None else self.copies.n_copies
+
+    @property
+    def first_seen(self) -> float | None:
+        """Earliest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        return None if self.copies is None else self.copies.first_seen
+
+    @property
+    def last_seen(self) -> float | None:
+        """Latest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        return None if self.copies is None else self.copies.last_seen
+
+    @property
+    def authors(self) -> list[PostId]:
+        """The distinct authors of this post and its copies; only the own author for a duplicate."""
+        return [one for one in (self.author,) if one is not None] if self.copies is None else list(self.copies.authors)
 
     @property
     def kept(self) -> bool:
@@ -86,8 +122,32 @@ class StoredPost(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the post as plain data that JSON can hold, with the fields of its evidence."""
         outcome = "kept" if self.evidence is None else "duplicate"
-        plain = {"id": self.id, "position": self.position, "decision": outcome, "time": self.time, "text": self.text}
+        plain: dict[str, Any] = {"id": self.id, "position": self.position, "decision": outcome}
+        plain |= {"time": self.time, "text": self.text}
+        if self.copies is not None:
+            plain |= {name: getattr(self, name) for name in ("n_copies", "first_seen", "last_seen")}
+        plain |= {"authors": self.authors} if self.authors else {}
         return plain if self.evidence is None else plain | self.evidence.to_dict()
+
+    def counted(self) -> StoredPost:
+        """Return the post with its copies: a kept post without any has none, and was seen once."""
+        if self.copies is not None or self.evidence is not None:
+            return self
+        authors = {} if self.author is None else {self.author: 1}
+        return self._replace(copies=Copies(0, self.time, self.time, authors))
+
+    def with_copies(self, copies: Sequence[StoredPost], sign: int = 1) -> StoredPost:
+        """Return the kept post with more copies, or with fewer if ``sign`` is -1."""
+        before = self.counted().copies
+        assert before is not None  # noqa: S101  as this post was kept
+        n, first, last, authors = before
+        for copy in copies:
+            first, last = min(first, copy.time), max(last, copy.time)
+        if by := [copy.author for copy in copies if copy.author is not None]:
+            counts = Counter(authors)
+            (counts.update if sign > 0 else counts.subtract)(by)
+            authors = +counts
+        return self._replace(copies=Copies(n + sign * len(copies), first, last, authors))
 
     @property
     def deleted(self) -> bool:
@@ -133,7 +193,7 @@ class Decision:
 
 def decision_of(post: StoredPost) -> Decision:
     """Return the decision on a stored post, not marked as ``repeated``."""
-    position, post_id, _, _, evidence = post
+    position, post_id, _, _, evidence, *_ = post
     return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
 
 
@@ -259,35 +319,40 @@ class Counts:
             self.seconds[step] += perf_counter() - began  # type: ignore[assignment]
 
 
-def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) -> list[Post]:
+def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool, authors: str | None = None) -> list[Post]:
     """Return validated posts; InputError, with the place in the list, if an item is not a post.
 
-    ``timed``: whether ``created_at`` is needed; otherwise it may hold anything and is dropped.
+    ``timed``: whether ``created_at`` is needed; otherwise it may hold anything and is dropped. ``authors`` is the field
+    with the author of a post; None = it is not read.
     """
     if isinstance(posts, (str, bytes, Mapping, Post)) or not isinstance(posts, Iterable):
         raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
-    return [as_post(place, post, timed=timed) for place, post in enumerate(posts)]
+    return [as_post(place, post, timed=timed, authors=authors) for place, post in enumerate(posts)]
 
 
-def as_post(place: int, post: object, *, timed: bool = True) -> Post:
+def as_post(place: int, post: object, *, timed: bool = True, authors: str | None = None) -> Post:
     """Validate the item at ``place`` of a list as a post; InputError, with the place, if it is not one."""
     if isinstance(post, str):
         return Post(post)
-    text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
+    text, post_id, created_at, author = post if isinstance(post, Post) else fields_of(place, post, authors)
     if not isinstance(text, str):
         given = "it has no 'text'" if text is MISSING else f"its 'text' is {quote(text)}"
         raise InputError(f"post {place}: {WANTED}; {given}.")
-    return Post(text, checked_id(place, post_id), checked_time(place, created_at) if timed else None)
+    time = checked_time(place, created_at) if timed else None
+    return Post(text, checked_id(place, post_id), time, None if author is None else checked_author(place, author))
 
 
-def fields_of(place: int, post: object) -> tuple[object, object, object]:
-    """Return text, id and time of a mapping; InputError for anything else. A null text counts as empty, as in a run."""
+def fields_of(place: int, post: object, authors: str | None) -> tuple[object, object, object, object]:
+    """Return text, id, time and author of a mapping; InputError for anything else.
+
+    A null text counts as empty, as in a run.
+    """
     if not isinstance(post, (dict, Mapping)):  # the check for dict is fast
         raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
     text = post.get("text", MISSING)
     if text is None or (not isinstance(text, str) and is_missing(text)):
         text = ""
-    return text, post.get("id"), post.get("created_at")
+    return text, post.get("id"), post.get("created_at"), None if authors is None else find_or(post, authors)
 
 
 def made_id(position: int) -> str:
@@ -313,6 +378,20 @@ def checked_id(place: int, post_id: object) -> str | int | None:
     if isinstance(post_id, int) and not isinstance(post_id, bool) and -(2**63) <= post_id < 2**63:
         return post_id
     raise InputError(f"post {place}: 'id' must be text or a whole number of 64 bits; got {quote(post_id)}.")
+
+
+def checked_author(place: int, author: object) -> PostId | None:
+    """Return an author, None if the value is missing or blank; InputError if it is not a valid id."""
+    if has_no_value(author):
+        return None
+    if isinstance(author, str) and len(author.encode("utf-8", "surrogatepass")) <= MOST_ID_BYTES:
+        return author
+    if isinstance(author, int) and not isinstance(author, bool) and -(2**63) <= author < 2**63:
+        return author
+    raise InputError(
+        f"post {place}: its author must be text of at most {MOST_ID_BYTES} bytes, or a whole number of 64 bits; got "
+        f"{quote(author)}. Name the field with the author's id or name, such as user.id."
+    )
 
 
 def checked_time(place: int, created_at: object) -> float | None:

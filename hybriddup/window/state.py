@@ -69,11 +69,12 @@ class WindowState(MaintainedState):
         times = self.timing.of_posts(posts, now, self.watermark)
         prepared = self.prepare([post.text for post in posts])
         verdicts = self.decide_batch(prepared, times)
-        stored = self.describe(posts, prepared, times, verdicts)
+        keepers = self.earlier_keepers(verdicts)
+        stored = self.describe(posts, prepared, times, verdicts, keepers)
         kept = np.array([post.kept for post in stored], np.bool_)
         columns = columns_of(prepared, times, kept)
         with self.counts.timed("store"):
-            self.store.append(stored, self.meta_after(times), self.pack(stored, prepared, columns))
+            self.store.append(stored, self.meta_after(times), self.pack(stored, prepared, columns), keepers)
         self.unsaved = {}
         self.audit(prepared, times, verdicts)
         # the memory changes only now, so that a batch that could not be written leaves no trace
@@ -130,29 +131,30 @@ class WindowState(MaintainedState):
         with self.counts.timed("verify"):
             return self.steps.verify(pairs, prepared, self.earlier)
 
+    def earlier_keepers(self, verdicts: Verdicts) -> list[StoredPost]:
+        """Return the posts of the store that posts of a batch repeat."""
+        positions = np.unique([*verdicts.exact.values(), *verdicts.near.values()]).astype(np.int64)
+        return self.store.posts(positions[positions < self.store.next_position])
+
     def describe(
-        self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
+        self,
+        posts: Sequence[Post],
+        prepared: PreparedTexts,
+        times: PostTimes,
+        verdicts: Verdicts,
+        keepers: Sequence[StoredPost],
     ) -> list[StoredPost]:
-        """Return the posts as they are stored, with their evidence."""
+        """Return the posts as they are stored, with their evidence; ``keepers`` are of the store."""
         positions = prepared.positions.tolist()
         ids = [
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
         ]
-        keepers = self.keepers(ids, prepared, verdicts)
-        evidence = verdicts.evidence(keepers, self.steps.components.bands, prepared.lengths)
+        names = {post.position: (post.id, post.position) for post in keepers}
+        names |= {position: (name, position) for position, name in zip(positions, ids, strict=True)}
+        evidence = verdicts.evidence(names, self.steps.components.bands, prepared.lengths)
         texts, reasons = (post.text for post in posts), map(evidence.get, range(len(posts)))
-        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons))
-
-    def keepers(
-        self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts
-    ) -> dict[int, tuple[PostId, int]]:
-        """Map the position of each kept post that has duplicates in the batch to its id and position."""
-        first = int(prepared.positions[0])
-        positions = sorted({*verdicts.exact.values(), *verdicts.near.values()})
-        of_window = self.store.posts(np.array([position for position in positions if position < first], np.int64))
-        keepers = [post.id for post in of_window]
-        keepers += [ids[position - first] for position in positions if position >= first]
-        return dict(zip(positions, zip(keepers, positions, strict=True), strict=True))
+        authors = (post.author for post in posts)
+        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons, authors))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""

@@ -51,6 +51,26 @@ def test_an_id_sent_again_gets_its_answer_again() -> None:
     assert again.headers["x-content-type-options"] == "nosniff"  # no browser takes a post for a page
 
 
+def test_a_kept_post_comes_with_its_copies_and_their_authors() -> None:
+    posts = [{"id": name, "text": REPEATED, "user": {"id": user}} for name, user in (("a", "ann"), ("b", 7))]
+    reads = [("GET", f"/v1/posts{address}", None) for address in ("/a", "/b", "")]
+    _, kept, copy, listed = answers_to(("POST", "/v1/posts", posts), *reads, of=make_service(authors="user.id"))
+    assert (kept.json()["n_copies"], kept.json()["authors"]) == (1, ["ann", 7])
+    assert kept.json()["first_seen"] <= kept.json()["last_seen"]
+    assert copy.json()["authors"] == [7]
+    assert "n_copies" not in copy.json()
+    assert listed.json()["posts"][1] == kept.json()
+    for name, answer in (("StoredPostAnswer", kept), ("StoredPostAnswer", copy), ("PostsAnswer", listed)):
+        check(name, answer.json())
+
+
+def test_an_author_that_is_none_is_refused() -> None:
+    sent = ("POST", "/v1/posts", {"text": REPEATED, "user": {"id": 1}})
+    (answer,) = answers_to(sent, of=make_service(authors="user"))
+    assert refused(answer) == (422, "invalid_post")
+    assert "its author must be text" in answer.json()["message"]
+
+
 @pytest.mark.parametrize(
     ("address", "text"),
     [("17", "text id"), ("17?type=str", "text id"), ("17?type=int", "number"), ("a%2Fb%3Fc", "odd"), ("%233", "made")],

@@ -24,7 +24,7 @@ import hybriddup
 from hybriddup.window import Decision, Window
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
-from tests.window.stores import posts
+from tests.window.stores import posts, stored
 
 KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
 POSTS_A_BATCH = 16
@@ -108,6 +108,7 @@ def check_answers(store: Path, answers: dict[object, dict[str, object]]) -> None
     assert answers.keys() <= {post.id for post in posts}
     run = hybriddup.dedupe([post.text for post in posts], config=CONFIG, workers=1)
     assert run.kept == [place for place, post in enumerate(posts) if post.kept]
+    assert run.n_copies.tolist() == [post.n_copies for post in posts if post.kept]
 
 
 def load_kernels() -> None:
@@ -143,7 +144,7 @@ def check_posts(folder: Path, n_acknowledged: int) -> None:
     assert n_acknowledged <= end <= n_acknowledged + 1000
     assert first <= max(0, n_acknowledged - 3000)
     assert store.meta("n") == (b"%d" % end if end else None)
-    expected = posts(first, end - first)
+    expected = stored(posts(first, end - first))
     assert store.posts(np.arange(first, end)) == expected
     assert store.find_ids(list(range(first, end + 1))) == [*expected, None]
     store.close()

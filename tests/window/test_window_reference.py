@@ -19,7 +19,7 @@ texts = st.text(alphabet="ab", max_size=8) | st.sampled_from(
     ["abcdefgh", "abcdefgx", "xbcdefgx", "妈妈喊你回家", "妈妈叫你回家"]
 )
 ids = st.none() | st.integers(0, 20) | st.integers(0, 20).map(str)
-posts = st.builds(Post, text=texts, id=ids, created_at=st.floats(-20, 150, width=16))
+posts = st.builds(Post, text=texts, id=ids, author=st.none(), created_at=st.floats(-20, 150, width=16))
 """With the seconds by which they are late as their times."""
 
 

@@ -78,7 +78,11 @@ class WindowStore:
             return self._next
 
     def append(
-        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+        self,
+        posts: Sequence[StoredPost],
+        meta: Mapping[str, bytes] | None = None,
+        derived: Derived | None = None,
+        keepers: Sequence[StoredPost] = (),
     ) -> None:
         """Store posts, values and derived data together: all are durable when it returns, or none is and it raises.
 
@@ -90,6 +94,8 @@ class WindowStore:
             Values that must agree with the posts, such as the watermark.
         derived
             Derived data of these posts; None = there is none.
+        keepers
+            Posts of the store that these repeat, as `posts` returned them; others are read. Their copies are counted.
         """
         with self._changing() as connection:
             assert not posts or posts[0].position == self._next, "posts follow one another"  # noqa: S101  our own logic
@@ -97,6 +103,7 @@ class WindowStore:
             cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
             self._agrees = False  # until the fields have followed
             self._insert(connection, posts, hashes, derived)
+            queries.count_copies(connection, posts, [*keepers, *posts])
             queries.insert_meta(connection, meta or {})
             queries.delete_posts(connection, cleared)
             queries.write_state(connection, self._first, end)
@@ -190,11 +197,13 @@ class WindowStore:
     def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
         """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
-        The post's text is gone from the store, and its id is free. Raises as `posts` does.
+        The post's text is gone from the store, and its id is free. A kept post that it repeats has a copy less. Raises
+        as `posts` does.
         """
         post = self.posts(np.array([position]))[0]
         with self._changing() as connection:
             queries.replace_post(connection, mark_of(post))
+            queries.count_copies(connection, [post], sign=-1)
             queries.insert_meta(connection, meta)
 
     def meta(self, key: str) -> bytes | None:

@@ -1,4 +1,5 @@
--- The tables of a store, one statement after another. Those from normalized on are new in version 6.
+-- The tables of a store, one statement after another. Those from normalized on are new in version 6, and the copies of
+-- posts in version 7.
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
 
@@ -9,6 +10,7 @@ CREATE TABLE posts (
     time REAL NOT NULL,
     text TEXT NOT NULL,
     evidence TEXT,
+    copies TEXT,
     checksum INTEGER NOT NULL
 );
 
