@@ -22,7 +22,12 @@ Exit codes: 0 the input ended, or SIGTERM: every line read was answered; 1 the s
 error; 130 interrupted (Ctrl-C), every line read was answered; 141 the reader of standard output closed it."""
 
 Horizon = Annotated[
-    str, typer.Option(metavar="TIME", help="How long a kept post matches later ones: a number with s, m, h or d.")
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="How long a kept post matches later ones: a number with s, m, h or d. With window: {renew: true} in the "
+        "configuration, each copy renews it.",
+    ),
 ]
 TimeOf = Annotated[
     Literal["arrival", "event"],

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
@@ -135,6 +135,10 @@ class StoredPost(NamedTuple):
             return self
         authors = {} if self.author is None else {self.author: 1}
         return self._replace(copies=Copies(0, self.time, self.time, authors))
+
+    def repeating(self, position: int) -> StoredPost:
+        """Return the duplicate with another position of the post that it repeats; a kept post is returned as it is."""
+        return self if self.evidence is None else self._replace(evidence=replace(self.evidence, of_position=position))
 
     def with_copies(self, copies: Sequence[StoredPost], sign: int = 1) -> StoredPost:
         """Return the kept post with more copies, or with fewer if ``sign`` is -1."""

@@ -128,8 +128,9 @@ class Window(ReadableWindow):
     def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:
         """Decide posts in order, and return the decisions after they are on disk.
 
-        An id that was decided before gets the same answer again, whatever the text. Posts that several threads send
-        at the same time are decided and written together, each sender's in order.
+        An id that was decided before gets the same answer again, whatever the text. With ``window: {on_same_id:
+        replace}`` in the configuration, a post with another text replaces the earlier post instead. Posts that several
+        threads send at the same time are decided and written together, each sender's in order.
 
         Parameters
         ----------

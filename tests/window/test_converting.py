@@ -22,6 +22,7 @@ from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings
 
 TO_6 = """
     ALTER TABLE posts DROP COLUMN copies;
+    DROP TABLE renewals;
     PRAGMA user_version = 6;
 """
 TO_5 = """

@@ -136,7 +136,7 @@ def test_an_author_that_is_neither_text_nor_a_number_is_an_error(author: Any) ->
 
 
 def test_a_shared_window_refuses_authors() -> None:
-    with pytest.raises(UnsupportedError, match=r"does not count copies .* Leave authors \(--authors\) out"):
+    with pytest.raises(UnsupportedError, match=r"has no authors .--authors.: it counts no copies"):
         Opener()("shared", authors="user.id")
 
 

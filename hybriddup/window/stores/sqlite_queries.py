@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from hybriddup.data.records import UInt64s
-from hybriddup.window.records import StoredPost
+from hybriddup.window.records import StoredPost, mark_of
 from hybriddup.window.stores import READ_TOGETHER, Derived, Span
 from hybriddup.window.stores.rows import (
     as_bytes,
@@ -83,6 +83,20 @@ def count_copies(
     )
 
 
+def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, int]]) -> None:
+    """Store pairs of the new position of a kept post and the one before."""
+    rows = [(position, before, seal_of(position, b"%d" % before)) for position, before in pairs]
+    connection.executemany("INSERT INTO renewals VALUES (?, ?, ?)", rows)
+
+
+def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int, int]]:
+    """Return the pairs of `insert_renewals` whose new position is at least ``first``, in their order."""
+    rows = connection.execute("SELECT * FROM renewals WHERE position >= ? ORDER BY position", (first,)).fetchall()
+    for position, before, seal in rows:
+        check_seal(position, b"%d" % before, seal)
+    return [row[:2] for row in rows]
+
+
 def count_old_copies(connection: sqlite3.Connection) -> None:
     """Count the copies among all posts of a store whose version did not count them."""
     duplicates = connection.execute(SELECT_DUPLICATES)
@@ -102,10 +116,11 @@ def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequenc
     )
 
 
-def replace_post(connection: sqlite3.Connection, post: StoredPost) -> None:
-    """Overwrite the post at a position; nothing of it is left in the database."""
-    connection.execute(INSERT_POST, row_of(post))
+def delete_post(connection: sqlite3.Connection, post: StoredPost, of: int | None) -> None:
+    """Replace a post by its tombstone, so that no text of it is left; ``of``: see `WindowStore.delete`."""
+    connection.execute(INSERT_POST, row_of(mark_of(post)))
     connection.execute("DELETE FROM normalized WHERE position = ?", (post.position,))
+    count_copies(connection, [post if of is None else post.repeating(of)], sign=-1)
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
@@ -157,6 +172,7 @@ def delete_posts(connection: sqlite3.Connection, end: int) -> None:
     """Delete the posts before ``end``, and the batches that have no others."""
     connection.execute("DELETE FROM posts WHERE position < ?", (end,))
     connection.execute("DELETE FROM normalized WHERE position < ?", (end,))
+    connection.execute("DELETE FROM renewals WHERE position < ?", (end,))
     connection.execute(DELETE_BATCHES, (end,))
 
 
