@@ -19,7 +19,7 @@ from hybriddup.files.tables import batched, json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
-from hybriddup.window.records import as_post
+from hybriddup.window.sent_posts import as_post
 
 LARGEST_BATCH = 256
 REMEDY = "each was answered in its place by an object with an error"

@@ -18,7 +18,7 @@ from hybriddup.service.problems import MEDIA_TYPE, RequestError
 from hybriddup.steps.options import quote
 from hybriddup.window import Post
 from hybriddup.window.event_time import TimeOf, event_time
-from hybriddup.window.records import as_post
+from hybriddup.window.sent_posts import as_post
 
 T = TypeVar("T")
 KEY = "hybriddup.body_bytes"

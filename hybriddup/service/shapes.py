@@ -1,6 +1,6 @@
 """Pydantic models of requests and answers, the source of the OpenAPI schema. Only requests are validated by them.
 
-Posts are validated by `hybriddup.window.records`, as everywhere. Answers are built from the window's own types.
+Posts are validated by `hybriddup.window.sent_posts`, as everywhere. Answers are built from the window's own types.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.window.arguments import checked_post_id
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.readable import ReadableWindow
-from hybriddup.window.records import Decision, Post, PostId, as_posts
+from hybriddup.window.records import Decision, Post, PostId
+from hybriddup.window.sent_posts import as_posts
 from hybriddup.window.states import OpenState, WindowOptions
 from hybriddup.window.urls import secrets_hidden, url_of
 
