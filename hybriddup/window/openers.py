@@ -93,6 +93,7 @@ def follow(state: WindowState) -> None:
     if first < end:
         derive(state.derived, first, state.steps, state.store, writes=False)
         state.renewals.add(state.store.renewals(first))
+        state.renewals.forget_before(state.store.first_position)
     state.n_remembered = end
     state.watermark = state.last_time = state.store.watermark()
     state.derived.kept.delete(state.store.deleted_positions())

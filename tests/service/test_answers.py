@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from time import time
 from typing import Any
 
@@ -62,6 +63,18 @@ def test_a_kept_post_comes_with_its_copies_and_their_authors() -> None:
     assert listed.json()["posts"][1] == kept.json()
     for name, answer in (("StoredPostAnswer", kept), ("StoredPostAnswer", copy), ("PostsAnswer", listed)):
         check(name, answer.json())
+
+
+def test_a_duplicate_comes_with_the_text_of_a_post_that_it_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter(range(0, 10**9, 12_000))
+    settings = {"window": {"renew": True, "on_same_id": "replace"}}
+    opened = partial(Window.open, None, settings, max_step="9d", clock=lambda: float(next(moments)), workers=1)
+    sent = [("POST", "/v1/posts", {"id": name, "text": text}) for name, text in (("a", REPEATED), ("b", NEARLY))]
+    edited = ("POST", "/v1/posts", {"id": "a", "text": OTHER})
+    listed = ("GET", "/v1/posts", None)
+    *_, before, _, after = answers_to(*sent, listed, edited, listed, of=make_service(open_window=opened))
+    texts = [{post["id"]: post.get("of_text") for post in answer.json()["posts"]} for answer in (before, after)]
+    assert texts == [{"a": None, "b": REPEATED}, {"a": None, "b": None}]
 
 
 def test_an_author_that_is_none_is_refused() -> None:
