@@ -37,7 +37,7 @@ class NewPost(Request):
     id: NewId | Number | None = None
     """Text of at most 512 bytes, or a whole number of 64 bits; 17 and "17" are two ids. Without an id, the post gets
     one from its position, such as #17; clients may not send ids of this form. A post sent again with the same id gets
-    the same answer again."""
+    the same answer again, unless the configuration has on_same_id: replace."""
     created_at: float | str | None = None
     """Seconds or milliseconds since 1970, ISO 8601, or a date such as "Wed Jan 07 13:00:00 +0800 2026"; for event time.
     A number above 253402300799 is milliseconds. Ignored with arrival time."""
