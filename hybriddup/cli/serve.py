@@ -14,7 +14,7 @@ import typer
 
 from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG
-from hybriddup.cli.watch import Horizon, MaxStep, Rewind, TimeOf
+from hybriddup.cli.watch import Authors, Horizon, MaxStep, Rewind, TimeOf
 from hybriddup.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def serve(
     time: TimeOf = "arrival",
     max_step: MaxStep = None,
     rewind: Rewind = False,
+    authors: Authors = None,
     workers: options.Workers = None,
     host: Annotated[
         str,
@@ -123,7 +124,8 @@ def serve(
 
     def open_ready() -> AnyWindow:
         """Open the window, and load all kernels."""
-        opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
+        timing = {"horizon": horizon, "time": time, "max_step": max_step}
+        opening = {**timing, "authors": authors, "workers": workers, "plugins": plugins or ()}
         window = open_window(store, config, rewind=rewind, **opening)
         try:
             load_kernels(config, workers, plugins or ())
@@ -141,7 +143,7 @@ def serve(
         request_timeout=request_timeout,
         keep_alive=keep_alive,
     )
-    service = Service(open_ready, limits, time, partial(try_disk, store))
+    service = Service(open_ready, limits, time, partial(try_disk, store), authors)
     app = create_app(
         service,
         token=token,

@@ -22,7 +22,12 @@ Exit codes: 0 the input ended, or SIGTERM: every line read was answered; 1 the s
 error; 130 interrupted (Ctrl-C), every line read was answered; 141 the reader of standard output closed it."""
 
 Horizon = Annotated[
-    str, typer.Option(metavar="TIME", help="How long a kept post matches later ones: a number with s, m, h or d.")
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="How long a kept post matches later ones: a number with s, m, h or d. With window: {renew: true} in the "
+        "configuration, each copy renews it.",
+    ),
 ]
 TimeOf = Annotated[
     Literal["arrival", "event"],
@@ -42,6 +47,15 @@ MaxStep = Annotated[
 Rewind = Annotated[
     bool,
     typer.Option("--rewind", help="Set the window's time back to the clock, after a clock or posts that were ahead."),
+]
+
+Authors = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Field with the author of a post, such as user.id. The window then has the authors of a kept post and its "
+        "copies, next to n_copies, first_seen and last_seen.",
+    ),
 ]
 
 
@@ -68,6 +82,7 @@ def watch(
     time_field: Annotated[
         str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")
     ] = "created_at",
+    authors: Authors = None,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of the input; the output is always UTF-8.")
     ] = "utf-8",
@@ -97,7 +112,9 @@ def watch(
 
     encoding = encoding_of_stream(encoding)
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
-    opening = {"horizon": horizon, "time": time, "max_step": max_step, "workers": workers, "plugins": plugins or ()}
+    names |= {} if authors is None else {"author": authors}
+    timing = {"horizon": horizon, "time": time, "max_step": max_step}
+    opening = {**timing, "authors": authors, "workers": workers, "plugins": plugins or ()}
     noting = nullcontext() if quiet else noting_compilation()
     with noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()

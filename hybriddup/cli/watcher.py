@@ -19,7 +19,7 @@ from hybriddup.files.tables import batched, json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
-from hybriddup.window.records import as_post
+from hybriddup.window.sent_posts import as_post
 
 LARGEST_BATCH = 256
 REMEDY = "each was answered in its place by an object with an error"
@@ -45,7 +45,7 @@ class Watcher:
     window: AnyWindow
     output: BinaryIO
     fields: Mapping[str, str]
-    """Input fields by name in a post: ``text``, ``id``, and with event time ``created_at``."""
+    """Input fields by name in a post: ``text``, ``id``, with event time ``created_at``, and perhaps ``author``."""
     encoding: str
     max_line: int
     strict: bool
@@ -87,9 +87,8 @@ class Watcher:
             names = ", ".join(map(repr, list(record)[:10])) or "none"
             return BadLine(number, f"field {self.fields['text']!r} is missing (fields: {names}); see --text-field")
         try:
-            post = as_post(
-                number, {name: find_or(record, field) for name, field in self.fields.items()} | {"text": text}
-            )
+            fields = {name: find_or(record, field) for name, field in self.fields.items()} | {"text": text}
+            post = as_post(number, fields, authors="author" if "author" in fields else None)
             if "created_at" in self.fields:
                 event_time(number, post)
         except InputError as error:

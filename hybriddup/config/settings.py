@@ -199,6 +199,17 @@ DEFAULT_LENGTHS = (
 DEFAULT_GUARDS = tuple(GuardSettings(use=name) for name in ("numbers", "negation", "opposites", "names"))
 
 
+class WindowSettings(_Section):
+    """What a live window does with posts that come again. Runs do not use it."""
+
+    renew: bool = False
+    """Whether a copy renews the kept post, which then matches for another horizon: a text that is repeated daily is
+    kept once, not anew whenever the horizon is past. A post is renewed at most once in a sixteenth of the horizon."""
+    on_same_id: Literal["answer", "replace"] = "answer"
+    """What a post does whose id was sent before: answer gives the same answer again, whatever the text; replace takes
+    the earlier post out and decides the new one if its text is another, as after an edit."""
+
+
 class Settings(_Section):
     """The settings of a run, every key resolved; the keys follow the order of the steps."""
 
@@ -243,6 +254,8 @@ class Settings(_Section):
     within: str | None = Field(None, pattern=r"^\s*\d+(\.\d+)?\s*[smhd]\s*$")
     """Time within which two posts repeat each other, exclusive: a number with s, m, h or d, such as 7d; null = any. The
     time of a post is in the field of --time-field. A window has a horizon instead."""
+    window: WindowSettings = WindowSettings()
+    """What a live window does with posts that come again."""
     audit: AuditSettings = AuditSettings()
     """The estimate of the recall of stage 1 in the summary."""
     lengths: tuple[LengthBand, ...] = Field(DEFAULT_LENGTHS, min_length=1)

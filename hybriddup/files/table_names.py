@@ -12,6 +12,8 @@ from hybriddup.errors import InputError
 FORMAT = "sqlite"
 """Name of the reader and writer of tables."""
 EXAMPLE = "'sqlite:///posts.db?table=posts'"
+OTHER_DATABASE = re.compile(r"([a-z][a-z0-9+]+):///?.*[?&]table=.*", re.DOTALL)
+"""Name of a table of another database; its first group is the kind of database."""
 TABLE_NAME = re.compile(rf"{FORMAT}:///([^?]+)(?:\?table=(.+))?", re.DOTALL)
 
 
@@ -30,8 +32,15 @@ class TableName(NamedTuple):
 
 
 def is_table(name: str) -> bool:
-    """Return whether a name of an input or output is the URL of a table and not a file name."""
-    return name.startswith(f"{FORMAT}:")
+    """Return whether a name of an input or output is the URL of a table; InputError for other databases' tables."""
+    if name.startswith(f"{FORMAT}:"):
+        return True
+    if other := OTHER_DATABASE.fullmatch(name):  # the name may hold a password
+        raise InputError(
+            f"tables of {other[1]} are not read or written; tables of SQLite are, as in {EXAMPLE}. Exchange Parquet "
+            "files with others. In DuckDB: COPY posts TO 'posts.parquet', CREATE TABLE kept AS FROM 'kept.parquet'."
+        )
+    return False
 
 
 def parse_name(name: str) -> TableName:

@@ -22,7 +22,7 @@ from hybriddup.run import file_outputs
 from hybriddup.run.file_inputs import check_against, files_of, read_against, read_posts
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
-from hybriddup.run.result import TIME_FIELD, Result
+from hybriddup.run.result import AUTHORS, TIME_FIELD, Result
 from hybriddup.run.summary import StepTiming
 
 
@@ -69,13 +69,14 @@ class FileRun:
         return (*times, *(() if self.authors is None else (self.authors,)))
 
     def checked(self, corpus: Corpus) -> Corpus:
-        """Add the times under `TIME_FIELD`, which reports read, to the corpus; InputError if no post has an author."""
+        """Add times and authors under `TIME_FIELD` and `AUTHORS`, for reports; InputError if no post has an author."""
         values = corpus.order_values
         if self.authors is not None and corpus.texts and all(map(has_no_value, values[self.authors])):
             raise InputError(f"--authors {self.authors}: not one post has this field. Name the right one.")
-        return (
-            replace(corpus, order_values={**values, TIME_FIELD: values[self.time_field]}) if self.optional else corpus
-        )
+        if not self.optional:
+            return corpus
+        authors = {} if self.authors is None else {AUTHORS: values[self.authors]}
+        return replace(corpus, order_values={**values, TIME_FIELD: values[self.time_field], **authors})
 
     def tallies(self, result: Result, corpus: Corpus) -> Tallies:
         """Return the number, times and authors of the copies of each kept post."""

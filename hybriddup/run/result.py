@@ -25,8 +25,9 @@ from hybriddup.run.summary import Summary
 
 Posts = TypeVar("Posts")
 
-TIME_FIELD = "created_at"
-"""Default field of the times by which reports count posts per day."""
+TIME_FIELD, AUTHORS = "created_at", "--authors"
+"""Names under which a corpus has the times and the authors of its posts, for reports. The first one is also the default
+field of times."""
 NO_ORIGIN = (
     "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
 )
@@ -316,7 +317,8 @@ class Result:
         else:
             raise InputError(f"times must have one entry per row, {self.n_rows:,}; got {len(times):,}.")
         removed = cast("RemovedPosts", self.removed)  # as every run makes them
-        contents = Contents(self.summary, settings, corpus, removed, self.dropped, self._all_near_misses, times, name)
+        misses, authors = self._all_near_misses, corpus.order_values.get(AUTHORS)
+        contents = Contents(self.summary, settings, corpus, removed, self.dropped, misses, times, name, authors)
         page = render(contents)
         if isinstance(target, (str, Path)):
             save_whole(target, lambda file: file.write(page))

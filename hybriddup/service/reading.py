@@ -18,7 +18,7 @@ from hybriddup.service.problems import MEDIA_TYPE, RequestError
 from hybriddup.steps.options import quote
 from hybriddup.window import Post
 from hybriddup.window.event_time import TimeOf, event_time
-from hybriddup.window.records import as_post
+from hybriddup.window.sent_posts import as_post
 
 T = TypeVar("T")
 KEY = "hybriddup.body_bytes"
@@ -143,27 +143,27 @@ def parse(body: bytes) -> Any:
     return parsed
 
 
-def posts_of(body: Any, limits: Limits, time_of: TimeOf) -> list[Post]:
+def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = None) -> list[Post]:
     """Return the posts of a body, which is one post or an array; RequestError if something is invalid.
 
-    With arrival time, ``created_at`` is ignored, valid or not.
+    With arrival time, ``created_at`` is ignored, valid or not. ``authors`` is the field with the author; None = none.
     """
     given = body if isinstance(body, list) else [body]
     if not 1 <= len(given) <= limits.max_posts:
         status = 413 if given else 422
         message = f"the request has {len(given):,} posts."
         raise RequestError(status, "wrong_number_of_posts", message, f"1 to {limits.max_posts:,} posts a request")
-    return [post_of(place, one, limits, time_of) for place, one in enumerate(given)]
+    return [post_of(place, one, limits, time_of, authors) for place, one in enumerate(given)]
 
 
-def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf) -> Post:
+def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf, authors: str | None) -> Post:
     """Validate a post; RequestError, which names its index ``place``, if it is invalid or too long."""
     if not isinstance(given, dict):
         raise RequestError(422, "invalid_post", f"post {place}: not an object.", POST_SHAPE)
     if given.get("text", "") is None:  # a window would take null for an empty text, as runs over files have to
         raise RequestError(422, "invalid_post", f"post {place}: its 'text' is null.", POST_SHAPE)
     try:
-        post = as_post(place, given, timed=time_of == "event")
+        post = as_post(place, given, timed=time_of == "event", authors=authors)
         if time_of == "event":
             event_time(place, post)  # fail before any post of the request is decided
     except InputError as error:

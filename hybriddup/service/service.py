@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, fields
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -41,10 +42,11 @@ class Service:
         limits: Limits,
         time_of: TimeOf = "arrival",
         try_disk: Callable[[], None] = lambda: None,
+        authors: str | None = None,
     ) -> None:
         self.open_window = open_window
         self.limits = limits
-        self.time_of = time_of
+        self.time_of, self.authors = time_of, authors
         self.try_disk = try_disk
         """Raises OSError if the disk cannot be written to."""
         self.window: Window | None = None
@@ -134,9 +136,8 @@ class Service:
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
         self.queue.check_room_for_body(n_bytes, self.limits.max_posts)
-        posts, is_array = await self.reader.read(
-            request, lambda body: (posts_of(body, self.limits, self.time_of), isinstance(body, list))
-        )
+        read = partial(posts_of, limits=self.limits, time_of=self.time_of, authors=self.authors)
+        posts, is_array = await self.reader.read(request, lambda body: (read(body), isinstance(body, list)))
         if n_bytes:
             self.queue.have_read(len(posts), n_bytes)
         try:

@@ -1,6 +1,6 @@
 """Pydantic models of requests and answers, the source of the OpenAPI schema. Only requests are validated by them.
 
-Posts are validated by `hybriddup.window.records`, as everywhere. Answers are built from the window's own types.
+Posts are validated by `hybriddup.window.sent_posts`, as everywhere. Answers are built from the window's own types.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Request(BaseModel):
 
 
 class NewPost(Request):
-    """A post to be decided. Other fields are allowed and ignored."""
+    """A post to be decided. Other fields are allowed and ignored, except for the one that --authors names."""
 
     text: str
     """Its text."""
     id: NewId | Number | None = None
     """Text of at most 512 bytes, or a whole number of 64 bits; 17 and "17" are two ids. Without an id, the post gets
     one from its position, such as #17; clients may not send ids of this form. A post sent again with the same id gets
-    the same answer again."""
+    the same answer again, unless the configuration has on_same_id: replace."""
     created_at: float | str | None = None
     """Seconds or milliseconds since 1970, ISO 8601, or a date such as "Wed Jan 07 13:00:00 +0800 2026"; for event time.
     A number above 253402300799 is milliseconds. Ignored with arrival time."""
@@ -83,6 +83,14 @@ class StoredPostFields(Decided):
     time: float
     """Arrival time, or created_at with event time; in seconds since 1970."""
     text: str
+    n_copies: int | None = None
+    """Number of posts that were removed as duplicates of this one; left out for duplicates."""
+    first_seen: float | None = None
+    """Earliest time of this post and its copies, in seconds since 1970; left out for duplicates."""
+    last_seen: float | None = None
+    """Latest time of this post and its copies, in seconds since 1970; left out for duplicates."""
+    authors: list[PostId] | None = None
+    """Distinct authors of this post and its copies; left out if the service was started without --authors."""
 
 
 DecisionAnswer = create_model(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from hybriddup.errors import StoreError, WindowError
+from hybriddup.errors import StoreError, UnsupportedError, WindowError
 from hybriddup.run.components import Components
 from hybriddup.shared_windows.state import SharedState
 from hybriddup.shared_windows.store import Needs, SharedStore
@@ -37,6 +37,7 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
 
 def open_shared_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
     """Return the state of a shared window; parameters are those of `open_shared`."""
+    refuse_options(options)
     components = Components.create(options.settings, options.registry, options.workers)
     learns_weights = learns(components)
     words, index = options.settings.fingerprint.bits // 64, components.block_index
@@ -55,6 +56,21 @@ def open_shared_state(open_store: Callable[[Needs], SharedStore], options: Windo
     except BaseException:
         store.close()
         raise
+
+
+def refuse_options(options: WindowOptions) -> None:
+    """Raise UnsupportedError if options are given that only a window of one process has."""
+    window = options.settings.window
+    given = {
+        "authors (--authors)": options.authors is not None,
+        "window.renew": window.renew,
+        "window.on_same_id: replace": window.on_same_id == "replace",
+    }
+    if names := ", ".join(name for name, is_given in given.items() if is_given):
+        raise UnsupportedError(
+            f"a window that several processes share has no {names}: it counts no copies, and no answer or kept post "
+            "changes. Leave these out, or use a window in a directory."
+        )
 
 
 def keep_learned(store: SharedStore, packed: bytes) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from hybriddup.window.learning import FIT_AT, fitted_weights, learn_parts, pack_
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Counts, PostId, PostList, StoredPost
+from hybriddup.window.renewals import Renewals
 from hybriddup.window.states import WindowSizes
 from hybriddup.window.stores import DELETED, EDGES, LEARNED, RECIPE, WATERMARK, packed
 from hybriddup.window.stores.store import WindowStore
@@ -61,6 +63,9 @@ class MaintainedState:
     """Whether the watermark was last seen to be ahead of the clock by more than `MOST_AHEAD`."""
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
+    renewals: Renewals = field(default_factory=Renewals)
+    replaced: list[StoredPost] = field(default_factory=list)
+    """A post, at all its positions, that the next decided post replaces."""
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
@@ -74,6 +79,7 @@ class MaintainedState:
         # keep the counts of the index that is dropped
         self.counts.limits_hit.update(self.derived.index.report.limits_hit)
         self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, writes=not self.read_only)
+        self.renewals = Renewals(self.store.renewals(0))
         self.n_remembered = self.store.next_position
         self.watermark = self.last_time = self.store.watermark()
 
@@ -87,8 +93,9 @@ class MaintainedState:
             self.catch_up()
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
-        """Return the post with an id; None if there is none or it is forgotten."""
-        return self.store.find_ids([post_id])[0]
+        """Return the post with an id, its copies counted; None if there is none or it is forgotten."""
+        post = self.store.find_ids([post_id])[0]
+        return None if post is None else post.counted()
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions, in this order."""
@@ -100,7 +107,8 @@ class MaintainedState:
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
         posts = self.store.posts(np.arange(end - 1, start - 1, -1, dtype=np.int64))
-        return PostList([post for post in posts if not post.deleted], start if start > first else None)
+        shown = [post.counted() for post in posts if not post.deleted and not self.renewals.is_old(post.position)]
+        return PostList(shown, start if start > first else None)
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order of ``positions``."""
@@ -166,6 +174,7 @@ class MaintainedState:
         if edge := self.edges.first_after(self.watermark - self.timing.horizon):
             # a post may be ahead of the watermark, and matches for longer then
             self.store.forget_before(min(edge, self.derived.kept.first_position))
+            self.renewals.forget_before(self.store.first_position)
 
     def rewind(self, to: float | None) -> float:
         """Set the watermark back, in the store as well; see `hybriddup.Window.rewind`."""
@@ -184,13 +193,31 @@ class MaintainedState:
         post = self.post_with(post_id)
         if post is None:
             return False
-        gone = np.union1d(self.store.deleted_positions(), [post.position] if post.kept else [])
-        self.earlier.forget(post.position)
-        self.store.delete(post.position, {DELETED: gone.astype("<i8").tobytes()})
-        if post.kept:
-            self.change_or_derive(lambda: self.derived.delete(prepare_stored(self.steps, [post])))
+        for one in self.all_positions(post):  # the latest position last: until all are deleted, the post is there
+            self.store.delete(one.position, self.meta_without([one]), self.repeated_by(one))
+            self.change_or_derive(partial(self.forget_post, one))
         self.counts.posts["deleted"] += 1
         return True
+
+    def all_positions(self, post: StoredPost) -> list[StoredPost]:
+        """Return a post as it is stored at each of its positions, with the latest one last."""
+        held = [one for one in self.renewals.all_of(post.position) if one >= self.store.first_position]
+        return self.store.posts(np.array(held, np.int64))
+
+    def repeated_by(self, post: StoredPost) -> int | None:
+        """Return the position of the kept post that a post repeats; None = it is kept."""
+        return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
+
+    def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
+        """Return the values to store when posts are deleted: the positions of the kept ones among all deleted."""
+        gone = np.union1d(self.store.deleted_positions(), [post.position for post in posts if post.kept])
+        return {DELETED: gone.astype("<i8").tobytes()}
+
+    def forget_post(self, post: StoredPost) -> None:
+        """Stop finding a post that was deleted in the store."""
+        self.earlier.forget(post.position)
+        if post.kept:
+            self.derived.delete(prepare_stored(self.steps, [post]))
 
     def warn_if_ahead(self, now: float) -> None:
         """Log once that the watermark is far ahead of the clock."""
@@ -210,12 +237,14 @@ class MaintainedState:
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
         """Return the pairs of one text and the kept posts within the horizon, without ruling out any by characters."""
         near = self.derived.index.look_up(text, counts_characters=False)
-        return near.take(self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now))
+        still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)
+        return near.take(still & ~np.isin(near.earlier, self.renewals.old()))
 
     def sizes(self, now: float) -> WindowSizes:
         """Return counts and sizes of the window at this time."""
         derived = self.derived
-        n_kept = derived.kept.n_after(now - self.timing.horizon)
+        edge = now - self.timing.horizon
+        n_kept = derived.kept.n_after(edge) - int((derived.kept.times_of(self.renewals.old()) > edge).sum())
         return WindowSizes(
             n_kept, derived.n_bytes, self.store.n_bytes(), derived.index.report, self.live_audit.counts()
         )

@@ -92,6 +92,8 @@ def follow(state: WindowState) -> None:
     end = state.store.next_position
     if first < end:
         derive(state.derived, first, state.steps, state.store, writes=False)
+        state.renewals.add(state.store.renewals(first))
+        state.renewals.forget_before(state.store.first_position)
     state.n_remembered = end
     state.watermark = state.last_time = state.store.watermark()
     state.derived.kept.delete(state.store.deleted_positions())

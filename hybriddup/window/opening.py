@@ -9,6 +9,7 @@ from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.event_time import Edges
 from hybriddup.window.learning import learns, prepare_components, sample_texts
 from hybriddup.window.preparing import Steps
+from hybriddup.window.renewals import Renewals
 from hybriddup.window.state import WindowState
 from hybriddup.window.states import WindowOptions
 from hybriddup.window.stores import EDGES, LEARNED
@@ -50,6 +51,7 @@ def fill_state(steps: Steps, options: WindowOptions, store: WindowStore, *, lear
         n_remembered=store.next_position,
         watermark=watermark,
         last_time=watermark,
+        renewals=Renewals(store.renewals(0)),
     )
     state.forget()
     if writes:

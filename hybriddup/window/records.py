@@ -1,4 +1,4 @@
-"""Input and output of a window: posts as sent and as stored, decisions, matches, counts."""
+"""Types of a window: posts as sent and as stored, decisions, matches, counts."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
-
-from hybriddup.data.fields import MISSING, is_missing
-from hybriddup.data.times import TIMES, parse_time
-from hybriddup.errors import InputError
-from hybriddup.steps.options import quote
 
 PostId = str | int
 MADE_ID = re.compile(r"#[0-9]+")
 MOST_ID_BYTES = 512
 """Longest id in bytes of UTF-8: answers repeat the id of the post and of its keeper."""
-WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and 'created_at'"
 
 
 class Post(NamedTuple):
@@ -31,6 +25,8 @@ class Post(NamedTuple):
     """None = the window makes one from the position: ``#17``."""
     created_at: float | None = None
     """Seconds since 1970 (UTC); used with event time only."""
+    author: PostId | None = None
+    """Who posted it; see the parameter ``authors`` of `hybriddup.Window.open`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +56,16 @@ evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FI
 """Returns the values of the fields of `Evidence`, in their order; stores keep them."""
 
 
+class Copies(NamedTuple):
+    """How often, when and by whom a kept post was posted."""
+
+    n_copies: int
+    first_seen: float
+    last_seen: float
+    authors: Mapping[PostId, int]
+    """Number of posts by author, the kept post included."""
+
+
 class StoredPost(NamedTuple):
     """An acknowledged post, as it is stored."""
 
@@ -72,6 +78,30 @@ class StoredPost(NamedTuple):
     """As it was sent."""
     evidence: Evidence | None
     """None = the post was kept."""
+    author: PostId | None = None
+    """None = unknown."""
+    copies: Copies | None = None
+    """None = the post is a duplicate, or the window does not count copies."""
+
+    @property
+    def n_copies(self) -> int | None:
+        """Number of posts that were removed as duplicates of this one; None for a duplicate."""
+        return None if self.copies is None else self.copies.n_copies
+
+    @property
+    def first_seen(self) -> float | None:
+        """Earliest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        return None if self.copies is None else self.copies.first_seen
+
+    @property
+    def last_seen(self) -> float | None:
+        """Latest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        return None if self.copies is None else self.copies.last_seen
+
+    @property
+    def authors(self) -> list[PostId]:
+        """The distinct authors of this post and its copies; only the own author for a duplicate."""
+        return [one for one in (self.author,) if one is not None] if self.copies is None else list(self.copies.authors)
 
     @property
     def kept(self) -> bool:
@@ -86,8 +116,36 @@ class StoredPost(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the post as plain data that JSON can hold, with the fields of its evidence."""
         outcome = "kept" if self.evidence is None else "duplicate"
-        plain = {"id": self.id, "position": self.position, "decision": outcome, "time": self.time, "text": self.text}
+        plain: dict[str, Any] = {"id": self.id, "position": self.position, "decision": outcome}
+        plain |= {"time": self.time, "text": self.text}
+        if self.copies is not None:
+            plain |= {name: getattr(self, name) for name in ("n_copies", "first_seen", "last_seen")}
+        plain |= {"authors": self.authors} if self.authors else {}
         return plain if self.evidence is None else plain | self.evidence.to_dict()
+
+    def counted(self) -> StoredPost:
+        """Return the post with its copies: a kept post without any has none, and was seen once."""
+        if self.copies is not None or self.evidence is not None:
+            return self
+        authors = {} if self.author is None else {self.author: 1}
+        return self._replace(copies=Copies(0, self.time, self.time, authors))
+
+    def repeating(self, position: int) -> StoredPost:
+        """Return the duplicate with another position of the post that it repeats; a kept post is returned as it is."""
+        return self if self.evidence is None else self._replace(evidence=replace(self.evidence, of_position=position))
+
+    def with_copies(self, copies: Sequence[StoredPost], sign: int = 1) -> StoredPost:
+        """Return the kept post with more copies, or with fewer if ``sign`` is -1."""
+        before = self.counted().copies
+        assert before is not None  # noqa: S101  as this post was kept
+        n, first, last, authors = before
+        for copy in copies:
+            first, last = min(first, copy.time), max(last, copy.time)
+        if by := [copy.author for copy in copies if copy.author is not None]:
+            counts = Counter(authors)
+            (counts.update if sign > 0 else counts.subtract)(by)
+            authors = +counts
+        return self._replace(copies=Copies(n + sign * len(copies), first, last, authors))
 
     @property
     def deleted(self) -> bool:
@@ -133,7 +191,7 @@ class Decision:
 
 def decision_of(post: StoredPost) -> Decision:
     """Return the decision on a stored post, not marked as ``repeated``."""
-    position, post_id, _, _, evidence = post
+    position, post_id, _, _, evidence, *_ = post
     return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
 
 
@@ -259,66 +317,6 @@ class Counts:
             self.seconds[step] += perf_counter() - began  # type: ignore[assignment]
 
 
-def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool) -> list[Post]:
-    """Return validated posts; InputError, with the place in the list, if an item is not a post.
-
-    ``timed``: whether ``created_at`` is needed; otherwise it may hold anything and is dropped.
-    """
-    if isinstance(posts, (str, bytes, Mapping, Post)) or not isinstance(posts, Iterable):
-        raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
-    return [as_post(place, post, timed=timed) for place, post in enumerate(posts)]
-
-
-def as_post(place: int, post: object, *, timed: bool = True) -> Post:
-    """Validate the item at ``place`` of a list as a post; InputError, with the place, if it is not one."""
-    if isinstance(post, str):
-        return Post(post)
-    text, post_id, created_at = post if isinstance(post, Post) else fields_of(place, post)
-    if not isinstance(text, str):
-        given = "it has no 'text'" if text is MISSING else f"its 'text' is {quote(text)}"
-        raise InputError(f"post {place}: {WANTED}; {given}.")
-    return Post(text, checked_id(place, post_id), checked_time(place, created_at) if timed else None)
-
-
-def fields_of(place: int, post: object) -> tuple[object, object, object]:
-    """Return text, id and time of a mapping; InputError for anything else. A null text counts as empty, as in a run."""
-    if not isinstance(post, (dict, Mapping)):  # the check for dict is fast
-        raise InputError(f"post {place}: {WANTED}; got {type(post).__name__}.")
-    text = post.get("text", MISSING)
-    if text is None or (not isinstance(text, str) and is_missing(text)):
-        text = ""
-    return text, post.get("id"), post.get("created_at")
-
-
 def made_id(position: int) -> str:
     """Return the id of a post that was sent without one."""
     return f"#{position}"
-
-
-def checked_id(place: int, post_id: object) -> str | int | None:
-    """Return an id; InputError if it is neither text nor a whole number of 64 bits, or looks like a generated id."""
-    if post_id is None:
-        return None
-    if isinstance(post_id, str):
-        if post_id.startswith("#") and MADE_ID.fullmatch(post_id):
-            raise InputError(
-                f"post {place}: ids such as {post_id!r} are reserved for posts without an id. Put something before it."
-            )
-        n_bytes = len(post_id.encode("utf-8", "surrogatepass"))
-        if n_bytes > MOST_ID_BYTES:
-            raise InputError(
-                f"post {place}: 'id' has {n_bytes:,} bytes, and {MOST_ID_BYTES} are allowed; got {quote(post_id)}."
-            )
-        return post_id
-    if isinstance(post_id, int) and not isinstance(post_id, bool) and -(2**63) <= post_id < 2**63:
-        return post_id
-    raise InputError(f"post {place}: 'id' must be text or a whole number of 64 bits; got {quote(post_id)}.")
-
-
-def checked_time(place: int, created_at: object) -> float | None:
-    """Convert a ``created_at`` to seconds since 1970, None if it is None; InputError if `parse_time` cannot read it."""
-    if created_at is None:
-        return None
-    if (seconds := parse_time(created_at)) is not None:
-        return seconds
-    raise InputError(f"post {place}: 'created_at' must be {TIMES}; got {quote(created_at)}.")

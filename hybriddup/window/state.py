@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, compress
+from itertools import chain, compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.derived.deriving import prepare_stored
 from hybriddup.window.derived.kept_posts import KeptColumns, columns_of
 from hybriddup.window.event_time import NEVER, PostTimes
-from hybriddup.window.maintenance import MaintainedState
+from hybriddup.window.maintenance import STALE, MaintainedState
 from hybriddup.window.preparing import PreparedTexts
 from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of, made_id
+from hybriddup.window.renewals import renewed_posts, renewing_copies
 from hybriddup.window.stores import EDGES, WATERMARK, Derived, packed
+
+
+class Part(NamedTuple):
+    """Posts that are stored one after another, and what memory and store derive from them."""
+
+    posts: Sequence[StoredPost]
+    prepared: PreparedTexts
+    columns: KeptColumns
+    """Those of the kept posts."""
 
 
 class WindowState(MaintainedState):
@@ -26,6 +38,42 @@ class WindowState(MaintainedState):
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
         """Return the decisions on posts, after they are stored."""
         self.catch_up()
+        if self.steps.components.settings.window.on_same_id == "answer":
+            return self.decide_part(posts)
+        edits, answers = self.find_edits(posts), list[Decision]()
+        try:
+            for begin, end in pairwise(sorted({0, *edits, len(posts)})):
+                if begin in edits:
+                    self.take_out(posts[begin])
+                answers += self.decide_part(posts[begin:end])
+        finally:
+            self.replaced = []
+        return answers
+
+    def find_edits(self, posts: Sequence[Post]) -> set[int]:
+        """Return the places of posts whose id came before with another text, in the store or in this batch."""
+        given = {place: post.id for place, post in enumerate(posts) if post.id is not None}
+        texts = {(type(one.id), one.id): one.text for one in self.store.find_ids(list(given.values())) if one}
+        edits = set()
+        for place, post_id in given.items():
+            key, text = (type(post_id), post_id), posts[place].text
+            if texts.get(key, text) != text:
+                edits.add(place)
+            texts[key] = text
+        return edits
+
+    def take_out(self, post: Post) -> None:
+        """Stop finding the stored post with the id of a post that replaces it, which is then decided and stored."""
+        stored = None if post.id is None else self.post_with(post.id)
+        if stored is None:  # forgotten since
+            return
+        self.replaced = self.all_positions(stored)
+        self.n_remembered = STALE  # until the post is replaced in the store, too
+        for one in self.replaced:
+            self.forget_post(one)
+
+    def decide_part(self, posts: Sequence[Post]) -> list[Decision]:
+        """Return the decisions on posts. A post with a known id gets the earlier answer."""
         known = self.known_ids(posts)
         new = [post for place, post in enumerate(posts) if place not in known]
         decided = chain.from_iterable(map(self.decide_new, self.cut(new)))
@@ -46,6 +94,8 @@ class WindowState(MaintainedState):
         ids: list[PostId] = [posts[place].id for place in places]  # type: ignore[misc]  # None was left out
         with self.counts.timed("store"):
             stored = self.store.find_ids(ids) if ids else []
+        if self.replaced:
+            stored = [None if one in self.replaced else one for one in stored]
         first_with: dict[tuple[type, PostId], int] = {}
         known: dict[int, StoredPost | int] = {}
         for place, post_id, found in zip(places, ids, stored, strict=True):
@@ -69,16 +119,27 @@ class WindowState(MaintainedState):
         times = self.timing.of_posts(posts, now, self.watermark)
         prepared = self.prepare([post.text for post in posts])
         verdicts = self.decide_batch(prepared, times)
-        stored = self.describe(posts, prepared, times, verdicts)
+        repeated = verdicts.exact | verdicts.near
+        renewing, end = self.renewing(repeated, times)
+        if end < len(posts):  # by event time, a batch may be longer than a horizon
+            return [*self.decide_new(posts[:end]), *self.decide_new(posts[end:])]
+        keepers = self.earlier_keepers(repeated)
+        stored = self.describe(posts, prepared, times, verdicts, keepers)
         kept = np.array([post.kept for post in stored], np.bool_)
         columns = columns_of(prepared, times, kept)
+        again = renewed_posts(renewing, stored, keepers, repeated)
+        parts = [Part(stored, prepared, columns), *self.renew(again, times)]
+        pairs = [(post.position, of) for post, of in zip(again, sorted(renewing), strict=True)]
         with self.counts.timed("store"):
-            self.store.append(stored, self.meta_after(times), self.pack(stored, prepared, columns))
-        self.unsaved = {}
+            meta = self.meta_after(times) | (self.meta_without(self.replaced) if self.replaced else {})
+            moved: dict[int | None, int] = {before: position for position, before in pairs}
+            gone = [(one, moved.get(of := self.repeated_by(one), of)) for one in self.replaced]
+            self.store.append([*stored, *again], meta, self.pack(parts), keepers, pairs, gone)
+        self.unsaved, self.replaced = {}, []
         self.audit(prepared, times, verdicts)
         # the memory changes only now, so that a batch that could not be written leaves no trace
         with self.counts.timed("index"):
-            self.change_or_derive(partial(self.remember, prepared, times, verdicts, columns))
+            self.change_or_derive(partial(self.remember, parts, times, verdicts, pairs))
         self.count(stored, prepared, times)
         self.warn_if_ahead(now)
         self.learn_if_due()
@@ -97,13 +158,37 @@ class WindowState(MaintainedState):
             meta[EDGES] = self.edges.pack()
         return meta
 
-    def pack(self, stored: Sequence[StoredPost], prepared: PreparedTexts, columns: KeptColumns) -> Derived | None:
-        """Return the derived data of a batch, with ``columns`` of its kept posts; None if the store keeps none."""
+    def renewing(self, repeated: Mapping[int, int], times: PostTimes) -> tuple[dict[int, int], int]:
+        """Return the copies of a batch that renew posts, and how many posts to decide before; see `renewing_copies`."""
+        if not (repeated and self.steps.components.settings.window.renew):
+            return {}, len(times.times)
+        first, horizon = self.store.next_position, self.timing.horizon
+        positions = np.unique(list(repeated.values())).astype(np.int64)
+        of_batch = np.maximum(positions - first, 0)
+        kept_at = np.where(positions < first, self.derived.kept.times_of(positions), times.times[of_batch])
+        by_position = dict(zip(positions.tolist(), kept_at.tolist(), strict=True))
+        return renewing_copies(repeated, by_position, times.times, times.edges(horizon), horizon)
+
+    def renew(self, again: Sequence[StoredPost], times: PostTimes) -> list[Part]:
+        """Return the posts that are stored again after a batch; ``times`` are the times of the batch."""
+        if not again:
+            return []
+        own = np.array([post.time for post in again])
+        own_times = PostTimes(own, np.full(len(own), times.watermarks[-1]))
+        prepared = prepare_stored(self.steps, again)
+        return [Part(again, prepared, columns_of(prepared, own_times, np.ones(len(own), np.bool_)))]
+
+    def pack(self, parts: Sequence[Part]) -> Derived | None:
+        """Return the derived data of posts that follow one another; None if the store keeps none."""
         form = self.derived.form
         if form is None:
             return None
-        normalized = [text if post.kept else None for post, text in zip(stored, prepared.normalized, strict=True)]
-        return form.derived(columns, stored[0].position, stored[-1].position + 1, normalized)
+        packed = []
+        for posts, prepared, columns in parts:
+            normalized = [text if post.kept else None for post, text in zip(posts, prepared.normalized, strict=True)]
+            packed.append(form.derived(columns, posts[0].position, posts[-1].position + 1, normalized))
+        records, texts = ([one.parts for one in packed], [one.normalized for one in packed])
+        return Derived(form.made_with, list(chain(*records)), list(chain(*texts)))
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Prepare texts for a look-up, at the next positions."""
@@ -123,47 +208,56 @@ class WindowState(MaintainedState):
             verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, verify, report)
         self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
         self.counts.limits_hit.update(report.limits_hit)
-        return verdicts
+        newest = self.renewals.newest
+        exact, near = ({place: newest(of) for place, of in found.items()} for found in (verdicts.exact, verdicts.near))
+        return replace(verdicts, exact=exact, near=near)
 
     def verify(self, prepared: PreparedTexts, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs], which pairs the verifiers accept, and the accepted pairs."""
         with self.counts.timed("verify"):
             return self.steps.verify(pairs, prepared, self.earlier)
 
+    def earlier_keepers(self, repeated: Mapping[int, int]) -> list[StoredPost]:
+        """Return the posts of the store that posts of a batch repeat, given by place."""
+        positions = np.unique(list(repeated.values())).astype(np.int64)
+        return self.store.posts(positions[positions < self.store.next_position])
+
     def describe(
-        self, posts: Sequence[Post], prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts
+        self,
+        posts: Sequence[Post],
+        prepared: PreparedTexts,
+        times: PostTimes,
+        verdicts: Verdicts,
+        keepers: Sequence[StoredPost],
     ) -> list[StoredPost]:
-        """Return the posts as they are stored, with their evidence."""
+        """Return the posts as they are stored, with their evidence; ``keepers`` are of the store."""
         positions = prepared.positions.tolist()
         ids = [
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
         ]
-        keepers = self.keepers(ids, prepared, verdicts)
-        evidence = verdicts.evidence(keepers, self.steps.components.bands, prepared.lengths)
+        names = {post.position: (post.id, post.position) for post in keepers}
+        names |= {position: (name, position) for position, name in zip(positions, ids, strict=True)}
+        evidence = verdicts.evidence(names, self.steps.components.bands, prepared.lengths)
         texts, reasons = (post.text for post in posts), map(evidence.get, range(len(posts)))
-        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons))
-
-    def keepers(
-        self, ids: Sequence[PostId], prepared: PreparedTexts, verdicts: Verdicts
-    ) -> dict[int, tuple[PostId, int]]:
-        """Map the position of each kept post that has duplicates in the batch to its id and position."""
-        first = int(prepared.positions[0])
-        positions = sorted({*verdicts.exact.values(), *verdicts.near.values()})
-        of_window = self.store.posts(np.array([position for position in positions if position < first], np.int64))
-        keepers = [post.id for post in of_window]
-        keepers += [ids[position - first] for position in positions if position >= first]
-        return dict(zip(positions, zip(keepers, positions, strict=True), strict=True))
+        authors = (post.author for post in posts)
+        return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons, authors))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
         return self.derived.equal_posts(prepared, times, self.texts, self.store)
 
-    def remember(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, columns: KeptColumns) -> None:
+    def remember(
+        self, parts: Sequence[Part], times: PostTimes, verdicts: Verdicts, renewals: Sequence[tuple[int, int]]
+    ) -> None:
         """Make the kept posts of a written batch findable, and forget posts that are too old."""
+        (_, prepared, columns), *again = parts
         chosen = np.isin(prepared.positions, columns.positions).tolist()
         normalized, compared = (list(compress(texts, chosen)) for texts in (prepared.normalized, prepared.compared))
         self.earlier.hold(columns.positions.tolist(), normalized, compared)
         self.derived.add(columns, verdicts.looked_up, verdicts.is_kept)
+        for part in again:
+            self.derived.add(part.columns)
+        self.renewals.add(renewals)
         self.watermark, self.last_time = float(times.watermarks[-1]), float(times.times[-1])
         self.n_remembered = self.store.next_position
         self.forget()

@@ -30,6 +30,8 @@ class WindowOptions:
     workers: int
     """Threads, at least one."""
     read_only: bool
+    authors: str | None = None
+    """Field with the author of a post; None = authors are not noted."""
 
 
 class KeptIndex(Protocol):

@@ -18,7 +18,8 @@ from hybriddup.steps.parallel import available_workers, check_workers, undisturb
 from hybriddup.window.arguments import checked_post_id
 from hybriddup.window.event_time import Length, TimeOf, parse_timing
 from hybriddup.window.readable import ReadableWindow
-from hybriddup.window.records import Decision, Post, PostId, as_posts
+from hybriddup.window.records import Decision, Post, PostId
+from hybriddup.window.sent_posts import as_posts
 from hybriddup.window.states import OpenState, WindowOptions
 from hybriddup.window.urls import secrets_hidden, url_of
 
@@ -46,7 +47,7 @@ class Window(ReadableWindow):
     def __init__(self, open_state: Callable[[], OpenState], options: WindowOptions) -> None:
         super().__init__(open_state)
         self._timed = options.timing.time_of == "event"
-        self._read_only = options.read_only
+        self._read_only, self._authors = options.read_only, options.authors
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
         self._turn = Condition()
         self._is_deciding = False
@@ -61,6 +62,7 @@ class Window(ReadableWindow):
         time: TimeOf = "arrival",
         max_step: Length | None = None,
         read_only: bool = False,
+        authors: str | None = None,
         workers: int | None = None,
         plugins: Iterable[str | ModuleType] = (),
         clock: Callable[[], float] = system_time.time,
@@ -85,6 +87,9 @@ class Window(ReadableWindow):
         read_only
             Whether to only read the store while another process adds posts. Each query sees all posts that were
             added before it. Nothing is written.
+        authors
+            Name or path of the field with the author of a post, such as ``user.id``; then `get` and `posts` also give
+            the authors of a kept post and its copies. None = authors are not stored.
         workers
             Number of threads; None = one per core. Never changes a decision.
         clock
@@ -109,7 +114,8 @@ class Window(ReadableWindow):
                 f"a window cannot keep {', '.join(settings.of_runs_only)}, which are for runs over files or lists; a "
                 "window keeps the first of several posts within its horizon. Leave these keys out."
             )
-        options = WindowOptions(settings, manager.registry, timing, workers or available_workers(), read_only)
+        n_workers = workers or available_workers()
+        options = WindowOptions(settings, manager.registry, timing, n_workers, read_only, authors)
         scheme, url = url_of(path)
         log_compiling()
         with secrets_hidden(url):
@@ -123,15 +129,17 @@ class Window(ReadableWindow):
     def add_many(self, posts: Sequence[str | Mapping[str, Any] | Post]) -> list[Decision]:
         """Decide posts in order, and return the decisions after they are on disk.
 
-        An id that was decided before gets the same answer again, whatever the text. Posts that several threads send
-        at the same time are decided and written together, each sender's in order.
+        An id that was decided before gets the same answer again, whatever the text. With ``window: {on_same_id:
+        replace}`` in the configuration, a post with another text replaces the earlier post instead. Posts that several
+        threads send at the same time are decided and written together, each sender's in order.
 
         Parameters
         ----------
         posts
             Each is a text, or a mapping with ``text`` (None counts as an empty text, as in a run) and perhaps ``id``
             (text or a whole number of 64 bits) and ``created_at``, a time as `hybriddup.data.times.parse_time` reads
-            it: seconds or milliseconds since 1970, ISO 8601, or a date as the APIs of Weibo and Twitter write it.
+            it: seconds or milliseconds since 1970, ISO 8601, or a date as the APIs of Weibo and Twitter write it. With
+            ``authors``, the field of that name has the author: text or a whole number of 64 bits.
 
         Raises
         ------
@@ -143,7 +151,7 @@ class Window(ReadableWindow):
             The window is closed, read-only, or was opened by another process; or its clock returns no valid time.
         """
         self._check_writes("takes no posts")  # a lock that another thread held when the process was forked stays locked
-        checked = as_posts(posts, timed=self._timed)
+        checked = as_posts(posts, timed=self._timed, authors=self._authors)
         return undisturbed(lambda: self._decide(checked))
 
     def _decide(self, posts: list[Post]) -> list[Decision]:

@@ -32,6 +32,17 @@ def test_report_counts_by_the_days_that_posts_name(run: Run, tmp_path: Path) -> 
     assert "created_at" not in ran.err
 
 
+@pytest.mark.parametrize("others", [[], [OTHER]])
+def test_report_shows_when_and_by_whom_a_post_was_repeated(run: Run, tmp_path: Path, others: list[str]) -> None:
+    posts = [{"text": f"{REPEATED}{'！' * n}", "created_at": f"2026-11-{20 + n}", "by": f"user {n}"} for n in range(7)]
+    name = write_posts(tmp_path / "posts.jsonl", *posts)
+    against = [option for text in others for option in ("--against", write_posts(tmp_path / "old.jsonl", text))]
+    run("dedupe", name, "--authors", "by", "--report", "report.html", *against)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    seen = "first seen 2026-11-20 · last seen 2026-11-26 · by user 0, user 1, user 2, user 3, user 4 and 2 more"
+    assert seen in page
+
+
 def test_report_is_the_same_as_that_of_python(run: Run, tmp_path: Path) -> None:
     import hybriddup
 

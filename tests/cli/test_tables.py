@@ -56,6 +56,12 @@ def test_errors_show_the_way(run: Run, database: Path) -> None:
     assert "the tables are 'posts'" in failed(run, "dedupe", "sqlite:///posts.db?table=post")
     assert "the tables are 'posts'" in failed(run, "dedupe", "sqlite:///posts.db")
     assert "as in 'sqlite:///posts.db?table=posts'" in failed(run, "dedupe", "posts.db")
+    other = "duckdb:///posts.duckdb?table=posts"
+    for given in ((other,), ("sqlite:///posts.db?table=posts", "-o", other)):
+        assert "tables of duckdb are not read or written" in failed(run, "dedupe", *given)
+    with_password = failed(run, "dedupe", "postgresql://me:secret@host/posts?table=posts")
+    assert "COPY posts TO 'posts.parquet'" in with_password
+    assert "secret" not in with_password
 
 
 @pytest.mark.parametrize("target", ["posts.db", "new.db"])

@@ -54,6 +54,18 @@ def test_each_line_is_answered_in_order(start: Start) -> None:
     assert (said, code) == ("1,000 lines: 300 exact, 700 kept\n", 0)
 
 
+def test_authors_are_noted_with_the_posts(start: Start, tmp_path: Path) -> None:
+    posts = [{"id": name, "text": REPEATED, "user": {"id": by}} for name, by in ("ax", "by")]
+    watching = start("watch", "--store", str(tmp_path / "window"), "--authors", "user.id", stdin=subprocess.PIPE)
+    got, _, code = finish(watching, jsonl(*posts, {"id": "c", "text": OTHER, "user": {"id": {}}}))
+    assert (code, [answer.get("decision") for answer in got]) == (1, ["kept", "duplicate", None])
+    assert got[2]["error"].startswith("its author must be text")
+    with Window.open(tmp_path / "window") as window:
+        kept = window.get("a")
+    assert kept is not None
+    assert (kept.n_copies, kept.authors) == (1, ["x", "y"])
+
+
 def post(name: object, text: str = REPEATED, encoding: str = "utf-8") -> bytes:
     """A line with a post; a lone surrogate comes as an escape."""
     record = json.dumps({"id": name, "text": text, "created_at": 5}, ensure_ascii=False)

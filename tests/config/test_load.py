@@ -110,7 +110,7 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
         (
             "posts.yaml:7: lenghts is not a key here. Did you mean 'lengths'? (allowed: plugins, recipe, normalizer, "
             "compare, without_text, tokenizer, weighter, hasher, fingerprint, blocks, must_agree, keep, max_copies, "
-            "within, audit, lengths)."
+            "within, window, audit, lengths)."
         ),
         "posts.yaml:9: lengths[0].max_hamming_distance must be left out where exact_only is true; got 3.",
         "posts.yaml:10: lengths[1].verifier.threshold must be a number in [0, 1]; got 1.5.",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -22,17 +23,19 @@ import httpx
 import pytest
 
 import hybriddup
-from tests.docs.markdown import block_with
+from tests.docs.markdown import ROOT, block_with
 from tests.service.support import serving
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
+EXAMPLES = ROOT / "tests" / "docs" / "examples"
+KAFKA = (EXAMPLES / "kafka_stream.py").read_text("utf-8")
 POSTS = [{"id": "a", "text": FIRST}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}]
 
 
 def names_of(example: str) -> dict[str, Any]:
     """What the code of a document defines."""
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__name__": "example"}
     exec(compile(example, "example", "exec"), names)  # noqa: S102  the document's own code
     return names
 
@@ -45,7 +48,7 @@ import scrapy
 class Posts(scrapy.Spider):
     name = "posts"
     custom_settings = {
-        "ITEM_PIPELINES": {"pipeline.DropRepeats": 300},
+        "ITEM_PIPELINES": {"scrapy_pipeline.DropRepeats": 300},
         "FEEDS": {"kept.jsonl": {"format": "jsonlines", "overwrite": False}},
         "TELNETCONSOLE_ENABLED": False,
     }
@@ -81,7 +84,7 @@ def site(tmp_path: Path) -> Iterator[str]:
 
 def test_pipeline_of_scrapy_drops_what_an_earlier_crawl_kept(site: str, tmp_path: Path) -> None:
     pytest.importorskip("scrapy")
-    (tmp_path / "pipeline.py").write_text(block_with("python", "class DropRepeats"), "utf-8")
+    shutil.copy(EXAMPLES / "scrapy_pipeline.py", tmp_path)
     for page in ("1.html", "2.html"):
         (tmp_path / "spider.py").write_text(f"{SPIDER}\n    start_urls = [{f'{site}/{page}'!r}]\n", "utf-8")
         command = [sys.executable, "-m", "scrapy", "runspider", "spider.py"]
@@ -127,7 +130,7 @@ def batches() -> list[list[Any]]:
 
 
 def test_consumer_of_kafka_passes_on_what_stays_and_commits_after_it(batches: list[list[Any]]) -> None:
-    pass_on, broker = names_of(block_with("python", "def pass_on"))["pass_on"], Broker()
+    pass_on, broker = names_of(KAFKA)["pass_on"], Broker()
     with hybriddup.Window.open() as window:
         pass_on(batches, window, broker, broker)
     assert (broker.sent, broker.committed) == (SENT, [2, 2])
@@ -135,7 +138,7 @@ def test_consumer_of_kafka_passes_on_what_stays_and_commits_after_it(batches: li
 
 def test_consumer_of_kafka_passes_on_again_what_was_not_committed(batches: list[list[Any]]) -> None:
     """What comes again after a failure gets the answers of the first time, so that nothing that stays is lost."""
-    pass_on, failing, broker = names_of(block_with("python", "def pass_on"))["pass_on"], Broker("no leader"), Broker()
+    pass_on, failing, broker = names_of(KAFKA)["pass_on"], Broker("no leader"), Broker()
     with hybriddup.Window.open() as window:
         with pytest.raises(RuntimeError, match="did not take a post: no leader"):
             pass_on(batches, window, failing, failing)
@@ -154,7 +157,7 @@ def test_batches_of_kafka_leave_out_errors_and_empty_polls() -> None:
         def consume(self, *_: Any, **__: Any) -> list[Any]:
             return next(self.polls)
 
-    assert next(names_of(block_with("python", "def batches_of"))["batches_of"](Consumer())) == [post]
+    assert next(names_of(KAFKA)["batches_of"](Consumer())) == [post]
 
 
 # ---------------------------------------------------------------- datasette

@@ -32,11 +32,14 @@ T = TypeVar("T")
 
 
 def make_service(
-    limits: Limits | None = None, open_window: Callable[[], Window] | None = None, time_of: TimeOf = "arrival"
+    limits: Limits | None = None,
+    open_window: Callable[[], Window] | None = None,
+    time_of: TimeOf = "arrival",
+    authors: str | None = None,
 ) -> Service:
     """Return a service over a window in memory."""
     opener = open_window or (lambda: Window.open(None, workers=1))
-    return Service(opener, limits or Limits(), time_of)
+    return Service(opener, limits or Limits(), time_of, authors=authors)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from time import time
 from typing import Any
 
@@ -49,6 +50,38 @@ def test_an_id_sent_again_gets_its_answer_again() -> None:
     first, again = answers_to(*(("POST", "/v1/posts", {"id": "a", "text": text}) for text in (REPEATED, OTHER)))
     assert again.json() == first.json() | {"repeated": True}
     assert again.headers["x-content-type-options"] == "nosniff"  # no browser takes a post for a page
+
+
+def test_a_kept_post_comes_with_its_copies_and_their_authors() -> None:
+    posts = [{"id": name, "text": REPEATED, "user": {"id": user}} for name, user in (("a", "ann"), ("b", 7))]
+    reads = [("GET", f"/v1/posts{address}", None) for address in ("/a", "/b", "")]
+    _, kept, copy, listed = answers_to(("POST", "/v1/posts", posts), *reads, of=make_service(authors="user.id"))
+    assert (kept.json()["n_copies"], kept.json()["authors"]) == (1, ["ann", 7])
+    assert kept.json()["first_seen"] <= kept.json()["last_seen"]
+    assert copy.json()["authors"] == [7]
+    assert "n_copies" not in copy.json()
+    assert listed.json()["posts"][1] == kept.json()
+    for name, answer in (("StoredPostAnswer", kept), ("StoredPostAnswer", copy), ("PostsAnswer", listed)):
+        check(name, answer.json())
+
+
+def test_a_duplicate_comes_with_the_text_of_a_post_that_it_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter(range(0, 10**9, 12_000))
+    settings = {"window": {"renew": True, "on_same_id": "replace"}}
+    opened = partial(Window.open, None, settings, max_step="9d", clock=lambda: float(next(moments)), workers=1)
+    sent = [("POST", "/v1/posts", {"id": name, "text": text}) for name, text in (("a", REPEATED), ("b", NEARLY))]
+    edited = ("POST", "/v1/posts", {"id": "a", "text": OTHER})
+    listed = ("GET", "/v1/posts", None)
+    *_, before, _, after = answers_to(*sent, listed, edited, listed, of=make_service(open_window=opened))
+    texts = [{post["id"]: post.get("of_text") for post in answer.json()["posts"]} for answer in (before, after)]
+    assert texts == [{"a": None, "b": REPEATED}, {"a": None, "b": None}]
+
+
+def test_an_author_that_is_none_is_refused() -> None:
+    sent = ("POST", "/v1/posts", {"text": REPEATED, "user": {"id": 1}})
+    (answer,) = answers_to(sent, of=make_service(authors="user"))
+    assert refused(answer) == (422, "invalid_post")
+    assert "its author must be text" in answer.json()["message"]
 
 
 @pytest.mark.parametrize(

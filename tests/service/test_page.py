@@ -139,6 +139,7 @@ def test_posts_are_searched_and_deleted(page: Any, served: Served) -> None:
     page.get_by_label("Words in the text").fill("BY MISTAKE")
     page.get_by_role("button", name="Search", exact=True).click()
     playwright.expect(page.locator("#search-status")).to_have_text("2 posts.")
+    playwright.expect(page.locator("#found .facts").last).to_contain_text("1 copy, first seen")
     page.get_by_role("button", name="What repeats it: post “x&y”").click()
     playwright.expect(page.locator("#search-status")).to_have_text("1 post that repeats x&y.")
     assert page.locator("#found .post").all_inner_texts() == [f"{text}!", text]

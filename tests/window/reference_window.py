@@ -33,6 +33,8 @@ class Kept:
     id: str | int
     text: str
     time: float
+    number: int
+    """That of the kept post, which it has again when it is renewed."""
 
 
 @dataclass
@@ -42,6 +44,7 @@ class Answer:
     post_id: str | int
     keeper: str | int | None
     watermark: float
+    text: str = ""
 
 
 @dataclass
@@ -50,6 +53,10 @@ class ReferenceWindow:
 
     horizon: float
     by_event: bool = False
+    replace: bool = False
+    """Whether a post that comes with another text replaces the earlier post with its id."""
+    renew: bool = False
+    """Renewals come after the batch whose copies renew posts."""
     now: float = 0.0
     watermark: float = float("-inf")
     last_time: float = float("-inf")
@@ -57,26 +64,47 @@ class ReferenceWindow:
     """The watermark when the batch came, whose posts all come at one moment."""
     n: int = 0
     kept: list[Kept] = field(default_factory=list)
+    copied: set[int] = field(default_factory=set)
+    """The numbers of the kept posts that posts of this batch repeat."""
     answers: dict[tuple[type, str | int], Answer] = field(default_factory=dict)
 
-    def add(self, post: Post, *, repeated: bool) -> tuple[str | int, str | int | None]:
+    def add(
+        self, post: Post, made_id: str | int | None = None, *, repeated: bool
+    ) -> tuple[str | int, str | int | None]:
         """Return the post's id and that of its keeper, None where it is kept.
 
-        ``repeated`` is whether the window knows the id, which it may forget when the horizon is past.
+        ``repeated`` is whether the window knows the id, which it may forget when the horizon is past. ``made_id`` is
+        the id that the window makes for a post without one, None = the next number.
         """
         before = self.answers.get((type(post.id), post.id))
         if repeated:
             assert before is not None
+            assert before.text == post.text or not self.replace
             return before.post_id, before.keeper
+        if self.replace and before is not None and post.id is not None and before.text != post.text:
+            self.delete(post.id, was_there=True)
+            before = None
         assert before is None or before.watermark <= self.watermark - self.horizon
-        post_id = f"#{self.n}" if post.id is None else post.id
+        post_id = post.id if post.id is not None else f"#{self.n}" if made_id is None else made_id
         self.n += 1
         self.let_come(post)
         keeper = self.keeper_of(post.text)
         if keeper is None:
-            self.kept.append(Kept(post_id, post.text, self.last_time))
-        self.answers[(type(post_id), post_id)] = Answer(post_id, keeper, self.watermark)
+            self.kept.append(Kept(post_id, post.text, self.last_time, self.n))
+        elif self.renew:
+            kept = self.found_for(post.text)
+            assert kept is not None
+            self.copied.add(kept.number)
+        self.answers[(type(post_id), post_id)] = Answer(post_id, keeper, self.watermark, post.text)
         return post_id, keeper
+
+    def end_batch(self) -> None:
+        """Keep the posts anew that copies of the batch renew."""
+        for number in sorted(self.copied):
+            newest = [kept for kept in self.kept if kept.number == number][-1]
+            if self.last_time >= newest.time + self.horizon / 16:
+                self.kept.append(Kept(newest.id, newest.text, self.last_time, number))
+        self.copied.clear()
 
     def delete(self, post_id: str | int, *, was_there: bool) -> None:
         """Take a post out, which the window knows or may have forgotten."""
@@ -88,8 +116,9 @@ class ReferenceWindow:
         assert answer is not None
         del self.answers[key]
         if answer.keeper is None:
-            places = [place for place, kept in enumerate(self.kept) if (type(kept.id), kept.id) == key]
-            del self.kept[places[-1]]
+            last = [kept.number for kept in self.kept if (type(kept.id), kept.id) == key][-1]
+            self.kept = [kept for kept in self.kept if kept.number != last]
+            self.copied.discard(last)
 
     def let_come(self, post: Post) -> None:
         """Move the time on, by half a horizon at most."""
@@ -105,14 +134,16 @@ class ReferenceWindow:
         return [post for post in self.kept if post.time > max(self.watermark, self.last_time) - self.horizon]
 
     def keeper_of(self, text: str) -> str | int | None:
+        """Return the id of the kept post that a text repeats."""
+        kept = self.found_for(text)
+        return None if kept is None else kept.id
+
+    def found_for(self, text: str) -> Kept | None:
         """The last kept post with the same text, or else the earliest that matches."""
         for post in reversed(self.in_window()):
             if post.text == text:
-                return post.id
-        for post in self.in_window():
-            if matches(post.text, text):
-                return post.id
-        return None
+                return post
+        return next((post for post in self.in_window() if matches(post.text, text)), None)
 
 
 def matches(a: str, b: str) -> bool:

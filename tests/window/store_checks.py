@@ -15,6 +15,7 @@ from hybriddup.testing.texts import ALL_TEXTS, NASTY_IDS
 from hybriddup.window.records import Evidence, PostId, StoredPost, mark_of
 from hybriddup.window.stores import Derived
 from hybriddup.window.stores.store import WindowStore
+from tests.window.stores import stored
 
 Maker = Callable[[], WindowStore]
 
@@ -86,8 +87,12 @@ class Course:
         else:
             parts = [(end, _records(first, end))]
         derived = Derived("another" if n % 5 == 0 else MADE_WITH, parts, list(map(_normalized, batch)))
-        self.store.append(batch, {"n": b"%d" % end}, derived)
+        of = {post.evidence.of_position for post in batch if post.evidence is not None}
+        keepers = self.store.posts(_positions(*(position for position in of if position >= self.first and n % 2)))
+        self.store.append(batch, {"n": b"%d" % end}, derived, keepers)
         self.posts += batch
+        for post in batch:
+            self.count(post, 1)
         for span in list(self.store.spans(0, MADE_WITH)):
             if span.records is None:
                 made_again = Derived(MADE_WITH, [(span.end, _records(span.first, span.end))])
@@ -101,12 +106,20 @@ class Course:
         is_duplicate = self.posts and self.rng.random() < 0.4
         of = self.posts[int(self.rng.integers(0, len(self.posts)))] if is_duplicate else None
         text = ALL_TEXTS[position % len(ALL_TEXTS)]
-        return StoredPost(position, post_id, position * 0.25, text, None if of is None else _evidence(of))
+        author = (None, "ann", 7, "\ud83d")[position % 4]
+        return StoredPost(position, post_id, position * 0.25, text, None if of is None else _evidence(of), author)
+
+    def count(self, post: StoredPost, sign: int) -> None:
+        """Count a duplicate, or no longer, with the post that it repeats."""
+        of = self.posts[-1 if post.evidence is None else post.evidence.of_position]
+        if post.evidence is not None and not post.deleted and of.kept:
+            self.posts[of.position] = of.with_copies([post], sign)
 
     def delete(self, position: int) -> None:
         """Delete a post."""
         self.store.delete(position, {"deleted": b"%d" % position})
-        self.posts[position] = mark_of(self.posts[position])
+        gone, self.posts[position] = self.posts[position], mark_of(self.posts[position])
+        self.count(gone, -1)
         require(self.store.meta("deleted") == b"%d" % position, "values are stored with a deletion", position)
 
     def forget(self) -> None:
@@ -204,6 +217,7 @@ def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
         store.close()
         store = reopen()
     ids: list[PostId] = [post.id for post in posts]
+    posts = stored(posts)
     for post, found in zip(posts, store.find_ids(ids), strict=True):
         require(found == post and type(found.id) is type(post.id), clause, (post, found))
     others: list[PostId] = [2, "0", "2", " ", "A", "e", f"{2**63}", "\ud83d", 2**62, -(2**71)]

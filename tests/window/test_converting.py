@@ -1,4 +1,4 @@
-"""A store that the version before wrote is converted when it is opened for adding posts."""
+"""A store that an earlier version wrote is converted when it is opened for adding posts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ from hybriddup.errors import StoreError
 from hybriddup.run.recipe import pack_arrays
 from hybriddup.window import Window
 from hybriddup.window.derived import deriving
-from hybriddup.window.stores.sqlite_queries import insert_meta
+from hybriddup.window.stores.rows import text_from
+from hybriddup.window.stores.sqlite_queries import insert_meta, insert_posts, posts_at
 from tests.window.plugins import state_of
 from tests.window.stores import FILE
 from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings, scores, texts
 
-DOWNGRADE = """
+TO_6 = """
+    ALTER TABLE posts DROP COLUMN copies;
+    DROP TABLE renewals;
+    PRAGMA user_version = 6;
+"""
+TO_5 = """
     CREATE TABLE id_hashes (first_position INTEGER PRIMARY KEY, hashes BLOB NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO id_hashes SELECT first_position, hashes, hashes_checksum FROM batches;
     DROP TABLE batches;
@@ -42,21 +48,26 @@ def answers(folder: Path) -> list[Any]:
     with Window.open(folder, "weibo") as window:
         decisions = window.add_many([*POSTS, *({"id": f"again {post['id']}", "text": post["text"]} for post in POSTS)])
         found = [[(match.id, match.score) for match in window.match(str(post["text"])[:30])] for post in POSTS[::9]]
-        return [decisions, found, window.stats().recipe_id, window.stats().n_kept_in_window]
+        copies = [post and post.n_copies for post in (window.get(post["id"]) for post in POSTS)]
+        return [decisions, found, copies, window.stats().recipe_id, window.stats().n_kept_in_window]
 
 
-@pytest.fixture
-def converted(tmp_path: Path) -> tuple[Path, list[Any]]:
-    """A store as the version before wrote it, and what a window over it has to answer."""
+@pytest.fixture(params=[5, 6])
+def converted(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[Any]]:
+    """A store as an earlier version wrote it, and what a window over it has to answer."""
     for name in ("store", "other"):
         with Window.open(tmp_path / name, "weibo") as window:
-            window.add_many(POSTS)
+            window.add_many([*POSTS, *({"text": POSTS[0]["text"]} for _ in range(3))])
             assert window.delete(5)
             learned = {part: pack_arrays(arrays) for part, arrays in state_of(window).learned.items()}
     assert learned
     with closing(sqlite3.connect(tmp_path / "store" / FILE, isolation_level=None)) as connection:
-        connection.executescript(DOWNGRADE)
-        insert_meta(connection, learned | {"memory log": os.urandom(16)})
+        connection.text_factory = text_from
+        counted = posts_at(connection, list(range(len(POSTS))))
+        insert_posts(connection, [post._replace(copies=None) for post in counted.values()])
+        connection.executescript(TO_6 + (TO_5 if request.param == 5 else ""))
+        if request.param == 5:
+            insert_meta(connection, learned | {"memory log": os.urandom(16)})
     (tmp_path / "store" / "derived").mkdir()
     for name in ("000001.kept", "000001.texts", "about.json"):
         (tmp_path / "store" / "derived" / name).write_text("texts of posts")
@@ -92,8 +103,8 @@ def test_a_conversion_that_is_broken_off_is_made_again(
 
     for name in (
         "hybriddup.window.stores.sqlite_file.transaction",
+        "hybriddup.window.stores.sqlite_queries.count_old_copies",
         "hybriddup.window.stores.sqlite.remove_old_files",
-        "hybriddup.window.derived.deriving.put_derived",
     ):
         with monkeypatch.context() as patched:
             patched.setattr(name, interrupted)

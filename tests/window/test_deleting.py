@@ -241,7 +241,7 @@ def test_a_text_that_cannot_be_overwritten_is_not_deleted(tmp_path: Path, monkey
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(5, 3)])
         with monkeypatch.context() as patched:
-            patched.setattr(sqlite_queries, "replace_post", full)
+            patched.setattr(sqlite_queries, "delete_post", full)
             with pytest.raises(StoreError, match="reading or writing failed"):
                 window.delete("gone")
         assert window.get("gone") is not None

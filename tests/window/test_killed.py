@@ -24,12 +24,13 @@ import hybriddup
 from hybriddup.window import Decision, Window
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
-from tests.window.stores import posts
+from tests.window.stores import posts, stored
 
 KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
 POSTS_A_BATCH = 16
 MOST_BYTES = 40_000
 """Answers, some 200 bytes each, that are written before a kill, at most."""
+DAILY = "good morning, everybody in this town"
 WORDS = ["rain", "paper", "winter", "concert", "bridge", "summer", "price", "closed", "number", "open"]
 
 
@@ -108,6 +109,7 @@ def check_answers(store: Path, answers: dict[object, dict[str, object]]) -> None
     assert answers.keys() <= {post.id for post in posts}
     run = hybriddup.dedupe([post.text for post in posts], config=CONFIG, workers=1)
     assert run.kept == [place for place, post in enumerate(posts) if post.kept]
+    assert run.n_copies.tolist() == [post.n_copies for post in posts if post.kept]
 
 
 def load_kernels() -> None:
@@ -122,6 +124,48 @@ def load_kernels() -> None:
 def test_nothing_a_window_acknowledged_is_lost_in_kills(tmp_path: Path, rounds: int) -> None:
     load_kernels()
     assert crash(tmp_path, rounds) > 20 * rounds
+
+
+def add_again(acknowledged: Path, folder: Path, first: int) -> None:
+    """Send one text every day, and edit one post, without end."""
+    with acknowledged.open("a") as file, open_again(folder) as window:
+        for number in range(first, 10_000):
+            day = {"created_at": number * 86_400}
+            posts = [{"id": number, "text": DAILY} | day, {"id": "edited", "text": edited(number)} | day]
+            window.add_many(posts)
+            file.write(f"{number}\n")
+            file.flush()
+
+
+def open_again(folder: Path) -> Window:
+    """Open a window whose copies renew posts, and whose posts can be edited."""
+    config = CONFIG | {"window": {"renew": True, "on_same_id": "replace"}}
+    return Window.open(folder, config, time="event", horizon="2d", max_step="9d", workers=1, clock=lambda: 1e9)
+
+
+def edited(number: int) -> str:
+    """The text of a post on a day."""
+    return f"{number} is the number of this text"
+
+
+def test_renewals_and_edits_are_whole_after_kills(tmp_path: Path) -> None:
+    """The text is kept once, with all its copies, and of the edited post only the last text is there."""
+    load_kernels()
+    store, acknowledged, random, n = tmp_path / "store", tmp_path / "acknowledged", Random(3), 0  # noqa: S311
+    for _ in range(5):
+        kill_while(add_again, acknowledged, store, n, n_bytes=random.randrange(300), seconds=random.random() * 0.02)
+        n = len(acknowledged.read_text().splitlines())
+        with open_again(store) as window:
+            kept, edit, copy = (window.get(name) for name in (0, "edited", n - 1))
+            assert kept is not None
+            assert edit is not None
+            assert copy is not None
+            n_days = n + (window.get(n) is not None)
+            assert (kept.n_copies, kept.first_seen, copy.duplicate_of) == (n_days - 1, 0, 0)
+            assert edit.text in (edited(n - 1), edited(n))
+            assert [match.id for match in window.match(edit.text) if match.is_match] == ["edited"]
+            assert len(window) == 2
+    assert n > 10
 
 
 def append_posts(acknowledged: Path, folder: Path, seed: int) -> None:
@@ -143,7 +187,7 @@ def check_posts(folder: Path, n_acknowledged: int) -> None:
     assert n_acknowledged <= end <= n_acknowledged + 1000
     assert first <= max(0, n_acknowledged - 3000)
     assert store.meta("n") == (b"%d" % end if end else None)
-    expected = posts(first, end - first)
+    expected = stored(posts(first, end - first))
     assert store.posts(np.arange(first, end)) == expected
     assert store.find_ids(list(range(first, end + 1))) == [*expected, None]
     store.close()

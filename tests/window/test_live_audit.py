@@ -26,7 +26,7 @@ HORIZON = 100.0
 EVERYTHING = {"texts_per_post": 2**20, "pairs_per_part": 2**40}
 """So much at a time that a comparison is done with the batch that it begins with."""
 texts = st.text(alphabet="ab", max_size=8) | st.sampled_from(["abcdefgh", "abcdefgx", "xbcdefgx", "妈妈喊你回家"])
-posts = st.builds(Post, text=texts, id=st.none(), created_at=st.floats(0, 250, width=16))
+posts = st.builds(Post, text=texts, id=st.none(), author=st.none(), created_at=st.floats(0, 250, width=16))
 
 
 @pytest.fixture(autouse=True)

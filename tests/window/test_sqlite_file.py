@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.errors import StoreError
-from hybriddup.window.records import Evidence, StoredPost
+from hybriddup.window.records import Copies, Evidence, StoredPost
 from hybriddup.window.stores import sqlite_file
 from hybriddup.window.stores.checkpoints import MOST_BEHIND, PAGE, SMALLEST_LARGE, STEP, Checkpoints
 from hybriddup.window.stores.rows import RowError, post_of, row_of, text_from
@@ -26,14 +26,14 @@ from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
 from tests.processes import python
 from tests.window.plugins import connections_made
-from tests.window.stores import post, posts
+from tests.window.stores import post, posts, stored
 
 LIMIT = 1_500_000
 CHILD = """
 import resource, sys
 from hybriddup.errors import StoreError
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.stores import posts
+from tests.window.stores import posts, stored
 
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -102,7 +102,7 @@ def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
     store = SqliteStore.open(tmp_path)
     assert store.next_position == acknowledged[-1]
     assert store.meta("n") == b"%d" % acknowledged[-1]
-    assert store.posts(np.arange(acknowledged[-1])) == posts(0, acknowledged[-1])
+    assert store.posts(np.arange(acknowledged[-1])) == stored(posts(0, acknowledged[-1]))
     store.close()
     with closing(sqlite3.connect(tmp_path / "posts.sqlite3")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -154,7 +154,7 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
         (tmp_path / "copy").mkdir()
         shutil.copy(file, tmp_path / "copy")
     with closing(SqliteStore.open(tmp_path / "copy", read_only=True)) as copy:
-        assert copy.posts(np.arange(500)) == posts(0, 500)
+        assert copy.posts(np.arange(500)) == stored(posts(0, 500))
 
 
 def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
@@ -179,7 +179,10 @@ IDS = TEXTS | st.integers(-(2**63), 2**63 - 1)
 TIMES = st.floats(allow_nan=False, allow_infinity=False)
 REASONS, DISTANCES = st.sampled_from(["exact", "near"]), st.integers(0, 128)
 EVIDENCE = st.builds(Evidence, IDS, st.integers(0, 2**60), REASONS, DISTANCES, TEXTS, TIMES, TIMES, TEXTS)
-POST = st.builds(StoredPost, st.just(0), IDS, TIMES, TEXTS, st.none() | EVIDENCE)
+COUNTS = st.integers(0, 2**60)
+COPIES = st.builds(Copies, COUNTS, TIMES, TIMES, st.dictionaries(IDS, COUNTS, max_size=3))
+LATER = st.none() | IDS, st.none() | COPIES
+POST = st.builds(StoredPost, st.just(0), IDS, TIMES, TEXTS, st.none() | EVIDENCE, *LATER)
 
 
 def read_back(post: StoredPost, normalized: str | None = None) -> dict[int, StoredPost]:
@@ -220,7 +223,7 @@ def test_other_posts_have_other_checksums(post: StoredPost, other: StoredPost) -
             post_of((*row_of(post)[:-1], row_of(other)[-1]))
 
 
-@given(st.tuples(*[st.none() | st.integers() | st.binary(max_size=4) | st.text(max_size=4)] * 6))
+@given(st.tuples(*[st.none() | st.integers() | st.binary(max_size=4) | st.text(max_size=4)] * 7))
 def test_what_is_no_row_is_an_error(row: tuple[object, ...]) -> None:
     """Whatever is read, the error is the one that says so."""
     with pytest.raises(RowError):

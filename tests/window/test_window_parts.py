@@ -17,7 +17,7 @@ from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import STEPS, Edges
 from hybriddup.window.hash_table import HashTable
 from hybriddup.window.preparing import EarlierTexts, exact_keys, hash_keys
-from hybriddup.window.records import as_post
+from hybriddup.window.sent_posts import as_post
 from hybriddup.window.stores.ids import hash_ids, id_bytes
 from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG

@@ -19,26 +19,31 @@ texts = st.text(alphabet="ab", max_size=8) | st.sampled_from(
     ["abcdefgh", "abcdefgx", "xbcdefgx", "妈妈喊你回家", "妈妈叫你回家"]
 )
 ids = st.none() | st.integers(0, 20) | st.integers(0, 20).map(str)
-posts = st.builds(Post, text=texts, id=ids, created_at=st.floats(-20, 150, width=16))
+posts = st.builds(Post, text=texts, id=ids, author=st.none(), created_at=st.floats(-20, 150, width=16))
 """With the seconds by which they are late as their times."""
 
 
 class WindowMachine(RuleBasedStateMachine):
     """The window and the reference are told the same."""
 
-    @initialize(by_event=st.booleans(), on_disk=st.booleans())
-    def begin(self, *, by_event: bool, on_disk: bool) -> None:
+    @initialize(
+        time_of=st.sampled_from(["event", "arrival", "arrival, renewed"]), on_disk=st.booleans(), replace=st.booleans()
+    )
+    def begin(self, *, time_of: str, on_disk: bool, replace: bool) -> None:
         """Open both."""
+        by_event = time_of == "event"
         self.folder = Path(mkdtemp())
         self.path = self.folder / "store" if on_disk else None
         self.by_event = by_event
-        self.reference = ReferenceWindow(HORIZON, by_event)
+        self.reference = ReferenceWindow(HORIZON, by_event, replace, time_of == "arrival, renewed")
         self.window = self.open()
 
     def open(self) -> Window:
         """Open the window, with the reference's clock."""
         time = "event" if self.by_event else "arrival"
-        return Window.open(self.path, CONFIG, horizon=HORIZON, time=time, workers=1, clock=lambda: self.reference.now)  # type: ignore[arg-type]
+        on_same_id = "replace" if self.reference.replace else "answer"
+        config = CONFIG | {"window": {"renew": self.reference.renew, "on_same_id": on_same_id}}
+        return Window.open(self.path, config, horizon=HORIZON, time=time, workers=1, clock=lambda: self.reference.now)  # type: ignore[arg-type]
 
     @rule(batch=st.lists(posts, min_size=1, max_size=6))
     def add(self, batch: list[Post]) -> None:
@@ -48,9 +53,10 @@ class WindowMachine(RuleBasedStateMachine):
         self.reference.at_batch = self.reference.watermark
         answers = [(decision.id, decision.evidence and decision.evidence.duplicate_of) for decision in decisions]
         assert answers == [
-            self.reference.add(post, repeated=decision.repeated)
+            self.reference.add(post, decision.id, repeated=decision.repeated)
             for post, decision in zip(batch, decisions, strict=True)
         ]
+        self.reference.end_batch()
 
     @rule(seconds=st.floats(-50, 90, width=16) | st.just(700))
     def let_time_pass(self, seconds: float) -> None:
@@ -75,7 +81,7 @@ class WindowMachine(RuleBasedStateMachine):
     @rule()
     def count(self) -> None:
         """The kept posts that still match are counted."""
-        assert self.window.stats().n_kept_in_window == len(self.reference.in_window())
+        assert self.window.stats().n_kept_in_window == len({kept.number for kept in self.reference.in_window()})
 
     @rule()
     def open_again(self) -> None:

@@ -18,9 +18,12 @@ X_TICKS, Y_TICKS = 6, 5
 """Largest number of ticks on each axis, in addition to the one at zero."""
 MOST_BINS = 50
 WIDEST_BAR = 70
+NUMBER_GAP = 3
 LEAST_HEIGHT = 1.5
 """Minimum height of a bar, so that it can be seen."""
 LINE_WIDTH = 1.5
+MOST_LINEAR = 50
+"""The axis of a histogram is logarithmic if its highest bar has more than this many times the count of its lowest."""
 
 
 class Mark(NamedTuple):
@@ -51,6 +54,14 @@ class Tick(NamedTuple):
     label: str
 
 
+class Number(NamedTuple):
+    """A number above a bar."""
+
+    x: float
+    y: float
+    label: str
+
+
 class Chart(NamedTuple):
     """A chart whose y axis counts from zero."""
 
@@ -61,6 +72,9 @@ class Chart(NamedTuple):
     """x coordinate at which the bars begin; the labels of the y axis are left of it."""
     unit: float
     """Height of a bar for 1."""
+    numbers: list[Number]
+    is_log: bool = False
+    """Whether a bar for ten times as many is one unit higher."""
     width: int = WIDTH
     height: int = HEIGHT
     right: float = WIDTH - RIGHT
@@ -79,6 +93,10 @@ def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> 
         marks = [_bar(chart, x, width, start, n, f"{label}: {n:,} {name}") for label, x, start, n in bars if n]
         chart.series.append(Series(name, f"{sum(numbers):,}", marks))
         below += numbers
+    short = [shortened_number(n) for n in below.tolist()]
+    if max(map(len, short)) * (CHARACTER - 1) <= room:
+        tops = (chart.bottom - chart.unit * below - NUMBER_GAP).tolist()
+        chart.numbers.extend(Number(*one) for one in zip(centers.tolist(), tops, short, strict=True) if one[2] != "0")
     every = ceil((max(map(len, labels)) + 2) * CHARACTER / room)
     chart.x_ticks.extend(map(Tick, centers[::every].tolist(), labels[::every]))
     return chart
@@ -93,7 +111,8 @@ def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[
     shift = 0.5 if bin_width == 1 else 0.0
     edges = _edges(np.concatenate([*series.values(), *map(np.asarray, limits.values())]), bin_width, shift)
     counts = {name: np.histogram(np.round(values, 9), edges)[0].tolist() for name, values in series.items()}
-    chart = _chart(max(map(max, counts.values())))
+    every = [n for numbers in counts.values() for n in numbers if n]
+    chart = _log_chart(max(every)) if max(every) > MOST_LINEAR * min(every) else _chart(max(every))
     scale = (chart.right - chart.left) / (edges[-1] - edges[0])
     xs = (chart.left + scale * (edges - edges[0])).tolist()
     for name, numbers in counts.items():
@@ -133,12 +152,35 @@ def _chart(most: int) -> Chart:
     numbers = range(0, step * max(1, ceil(most / step)) + 1, step)
     unit = (HEIGHT - BOTTOM - TOP) / numbers[-1]
     ticks = [Tick(HEIGHT - BOTTOM - unit * number, f"{number:,}") for number in numbers]
-    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit)
+    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit, [])
+
+
+def _log_chart(most: int) -> Chart:
+    """Return a chart without marks, whose y axis is logarithmic from 1 on; a bar of 1 is one unit high."""
+    powers = range(ceil(log10(most)) + 1)
+    unit = (HEIGHT - BOTTOM - TOP) / len(powers)
+    ticks = [Tick(HEIGHT - BOTTOM - unit * (power + 1), f"{10**power:,}") for power in powers]
+    ticks = [Tick(HEIGHT - BOTTOM, "0"), *ticks]
+    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit, [], is_log=True)
+
+
+def shortened_number(n: int) -> str:
+    """Return a number in up to four characters, if it is less than a million.
+
+    Examples
+    --------
+    >>> [shortened_number(n) for n in (999, 4899, 25_301, 1_500_000)]
+    ['999', '4.9k', '25k', '1.5M']
+    """
+    for unit, name in ((10**6, "M"), (10**3, "k")):
+        if n >= unit:
+            return f"{n / unit:.1f}{name}" if n < 10 * unit else f"{n // unit}{name}"
+    return str(n)
 
 
 def _bar(chart: Chart, x: float, width: float, start: int, n: int, label: str) -> Mark:
     """Return the bar of ``n``, on top of one that ends at ``start``."""
-    height = max(chart.unit * n, LEAST_HEIGHT)
+    height = max(chart.unit * (1 + log10(n) if chart.is_log else n), LEAST_HEIGHT)
     return Mark(x, chart.bottom - chart.unit * start - height, width, height, label)
 
 

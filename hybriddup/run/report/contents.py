@@ -18,7 +18,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.spread import spread_rows
-from hybriddup.data.tallies import iso_time, seconds_of
+from hybriddup.data.tallies import Tallies, iso_time, seconds_of
 from hybriddup.data.times import parse_time, read_time
 from hybriddup.run.near_misses import NearMiss, NearMisses
 from hybriddup.run.report.differences import MarkedText, marked_texts
@@ -27,7 +27,7 @@ from hybriddup.run.summary import Summary
 NEAR_SHOWN, EXACT_SHOWN, MISSES_SHOWN = 200, 20, 30
 SCORE_BINS = 20
 """Number of ranges of scores from which samples of about equal size are shown."""
-CLUSTERS_SHOWN, MEMBERS_SHOWN = 10, 6
+CLUSTERS_SHOWN, MEMBERS_SHOWN, AUTHORS_SHOWN = 10, 6, 5
 MOST_MEMBERS = 2000
 """Largest number of members of a cluster that are read to find its most frequent texts."""
 MOST_BARS = 62
@@ -63,6 +63,8 @@ class ShownCluster(NamedTuple):
     members: list[ShownMember]
     n_more: int
     """Number of posts whose texts are not shown, including posts with the text of the keeper."""
+    seen: list[str]
+    """When and by whom they were posted, as far as that is known."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,15 @@ class Contents:
     """Time of each post of the corpus; None = unknown."""
     name: str = ""
     """Name of the posts, such as their files; empty = posts in memory."""
+    authors: Sequence[Any] | None = None
+    """Author of each post of the corpus; None = unknown."""
+
+    @cached_property
+    def tallies(self) -> Tallies:
+        """When and by whom kept posts and their copies were posted."""
+        of_others = [None] * self.removed.corpus.n_against
+        times, authors = (None if own is None else [*of_others, *own] for own in (self.times, self.authors))
+        return Tallies(self.removed, times, authors)
 
     @cached_property
     def near(self) -> Int64s:
@@ -201,7 +212,22 @@ class Contents:
             for text, n in counts.most_common(MEMBERS_SHOWN)
         ]
         n_more = len(places) - sum(member.n for member in members)
-        return ShownCluster(one.keeper_row, one.duplicate_of, one.keeper_text, len(places), members, n_more)
+        seen = self._seen(int(self.removed.columns.keepers[places[0]]))
+        return ShownCluster(one.keeper_row, one.duplicate_of, one.keeper_text, len(places), members, n_more, seen)
+
+    def _seen(self, keeper: int) -> list[str]:
+        known = dict(zip(self.tallies.types, self.tallies.at(keeper), strict=True))
+        authors = list(map(str, known.get("authors") or []))
+        n_more = len(authors) - AUTHORS_SHOWN
+        by = ", ".join(authors[:AUTHORS_SHOWN]) + (f" and {n_more:,} more" if n_more > 0 else "")
+        return [
+            *(
+                f"{name.replace('_', ' ')} {known[name][:10]}"
+                for name in ("first_seen", "last_seen")
+                if known.get(name)
+            ),
+            *([f"by {by}"] if by else []),
+        ]
 
 
 def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair:

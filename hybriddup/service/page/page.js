@@ -2,6 +2,7 @@
 
 const REFRESH_MS = 2000;
 const MOST_REASONS = 12;
+const MOST_AUTHORS = 5;
 const TOKEN_KEY = "hybriddup-token";
 
 function drawn(name, attributes, ...children) {
@@ -204,14 +205,26 @@ function decisionFacts(one) {
     : ` of ${shownId(one.duplicate_of)} · ${one.verifier} score ${one.score.toFixed(3)}, threshold ${one.threshold}`;
   return element(
     "p", { class: "facts" }, element("span", { class: `outcome-${outcome}` }, OUTCOMES[outcome]),
-    `${why} · id ${shownId(one.id)} · ${new Date(one.time * 1000).toLocaleString()}`,
+    `${why} · id ${shownId(one.id)} · ${new Date(one.time * 1000).toLocaleString()}${copiesOf(one)}`,
   );
 }
+
+function copiesOf(one) {
+  const authors = one.authors ?? [];
+  const by = authors.length === 0 ? ""
+    : ` · by ${authors.slice(0, MOST_AUTHORS).map((author) => (typeof author === "string" ? author : spelledId(author))).join(", ")}`
+      + (authors.length > MOST_AUTHORS ? ` and ${whole(authors.length - MOST_AUTHORS)} more` : "");
+  if (!one.n_copies) return by;
+  const seen = [one.first_seen, one.last_seen].map((time) => new Date(time * 1000).toLocaleString());
+  return ` · ${whole(one.n_copies)} ${one.n_copies === 1 ? "copy" : "copies"}, first seen ${seen[0]}, last seen ${seen[1]}${by}`;
+}
+
+const versionOf = (one) => `${one.position}, ${one.n_copies} copies`;
 
 function decisionItem(one) {
   const [text, ofText] = [shortened(one.text), shortened(one.of_text ?? "")];
   const post = (...nodes) => element("p", { class: "post", dir: "auto" }, ...nodes);
-  const item = element("li", { "data-position": one.position });
+  const item = element("li", { "data-position": one.position, "data-shown": versionOf(one) });
   if (one.reason === "near" && one.of_text) {
     const [ofNodes, nodes] = differences(ofText, text);
     item.append(decisionFacts(one), post(...nodes), post(...ofNodes));
@@ -223,8 +236,8 @@ async function showLatest() {
   const outcome = byId("outcome").value;
   const { decisions } = await ask(`/v1/decisions?limit=20${outcome && `&decision=${outcome}`}`);
   if (outcome !== byId("outcome").value) return;
-  const shown = new Map([...byId("latest").children].map((item) => [item.dataset.position, item]));
-  const items = decisions.map((one) => shown.get(String(one.position)) ?? decisionItem(one));
+  const shown = new Map([...byId("latest").children].map((item) => [item.dataset.shown, item]));
+  const items = decisions.map((one) => shown.get(versionOf(one)) ?? decisionItem(one));
   const isSame = items.length === shown.size && items.every((item, place) => item === byId("latest").children[place]);
   if (!isSame) byId("latest").replaceChildren(...items);
   say("latest-status", decisions.length ? "" : "None since the service was started.");

@@ -1,7 +1,8 @@
 """Posts as rows of SQLite, with checksums.
 
-Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. So people can read the table, with
-SQLite's own functions too, except for surrogates and what follows a NUL. A checksum shows whether a row is as it was
+Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. Copies are one of the author and the
+fields of `hybriddup.window.records.Copies`, or of the author alone. So people can read the table, with SQLite's own
+functions too, except for surrogates and what follows a NUL. A checksum shows whether a row is as it was
 written: SQLite itself notices flipped bits only if they break the structure of its file.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 import orjson
 import xxhash
 
-from hybriddup.window.records import Evidence, StoredPost, evidence_values
+from hybriddup.window.records import Copies, Evidence, StoredPost, evidence_values
 
 POSITIVE = 2**63 - 1
 """Mask that reduces a hash to 63 bits, because SQLite's integers have a sign."""
@@ -27,7 +28,13 @@ class RowError(ValueError):
 def row_of(post: StoredPost) -> Row:
     """Return the row of a post."""
     evidence = None if post.evidence is None else text_from(dump(evidence_values(post.evidence)))
-    fields = (*post[:-1], evidence)
+    copies = None
+    if post.copies is not None:
+        *counts, authors = post.copies
+        copies = text_from(dump((post.author, *counts, list(authors.items()))))
+    elif post.author is not None:
+        copies = text_from(dump((post.author,)))
+    fields = (*post[:4], evidence, copies)
     return (*fields, checksum_of(*fields))
 
 
@@ -45,15 +52,24 @@ def post_of(row: Row) -> StoredPost:
         is_sound = False
     if not is_sound:
         raise RowError(f"checksum mismatch for the post at position {row[0]!r}")
-    position, post_id, time, text, evidence = fields
+    position, post_id, time, text, evidence, copies = fields
     found = None if evidence is None else Evidence(*load(evidence))
-    return StoredPost(position, post_id, time, text, found)
+    if copies is None:
+        return StoredPost(position, post_id, time, text, found)
+    author, *counts = load(copies)
+    if not counts:
+        return StoredPost(position, post_id, time, text, found, author)
+    n_copies, first, last, authors = counts
+    return StoredPost(position, post_id, time, text, found, author, Copies(n_copies, first, last, dict(authors)))
 
 
-def checksum_of(position: int, post_id: object, time: float, text: str, evidence: str | None) -> int:
+def checksum_of(
+    position: int, post_id: object, time: float, text: str, evidence: str | None, copies: str | None
+) -> int:
     """Return a checksum of 63 bits for the fields of a post and the type of its id."""
     exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
-    fields = (position, post_id, exact_time, text, evidence)
+    # posts of earlier versions have no copies, and keep their checksums
+    fields = (position, post_id, exact_time, text, evidence, *(() if copies is None else (copies,)))
     return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 
@@ -81,13 +97,13 @@ def dump(fields: tuple[Any, ...]) -> bytes:
         return json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def load(evidence: str) -> list[Any]:
-    """Parse the JSON of evidence into the list of its fields."""
+def load(packed: str) -> list[Any]:
+    """Parse the JSON of evidence or copies into the list of its fields."""
     fields: list[Any]
     try:
-        fields = orjson.loads(evidence)
+        fields = orjson.loads(packed)
     except ValueError:  # surrogates
-        fields = json.loads(evidence)
+        fields = json.loads(packed)
     return fields
 
 

@@ -79,9 +79,9 @@ class SqliteStore(WindowStore):
         self._checkpoints.empty(connection)
         remove_old_files(self._path.parent)
 
-    def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
+    def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
         """Replace a post by its tombstone, and empty the log, which may have its text; see `WindowStore.delete`."""
-        super().delete(position, meta)
+        super().delete(position, meta, of)
         self._checkpoints.empty(self._usable())
 
     def n_bytes(self) -> int:

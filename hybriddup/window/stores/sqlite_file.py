@@ -21,8 +21,8 @@ BUSY_TIMEOUT = 5.0
 """Time to wait for other programs that lock the file, in seconds; for a writing hybriddup there is no waiting."""
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
-SCHEMA = 6
-"""Version of the tables. A file of the version before is converted; with any other version it is refused."""
+SCHEMA = 7
+"""Version of the tables. Files of the two versions before are converted; with any other version they are refused."""
 
 SETTINGS = (
     "journal_mode = WAL",
@@ -41,10 +41,11 @@ def _statements(name: str) -> list[str]:
 
 
 TABLES = _statements("tables.sql")
-CONVERSION = [*TABLES[2:], *_statements("convert_5.sql")]
-"""Statements that convert the tables of the version before."""
+FROM_6 = _statements("convert_6.sql")
+CONVERSIONS = {5: [*TABLES[2:4], *_statements("convert_5.sql"), *FROM_6], 6: FROM_6}
+"""Statements that convert the tables of an earlier version."""
 OLD_FOLDER, OLD_ENDINGS = "derived", (".kept", ".texts", ".json", ".unfinished")
-"""Directory of the version before for texts and records, and the endings of its files."""
+"""Directory of version 5 for texts and records, and the endings of its files."""
 
 CAUSES = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
@@ -182,9 +183,9 @@ def connect_again(path: Path) -> sqlite3.Connection:
 def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
     version = _version(connection, path)
     if read_only:
-        if version == SCHEMA - 1:
+        if version in CONVERSIONS:
             raise StoreError(
-                f"{path}: it was written by the version of hybriddup before this one. Open the window once for adding "
+                f"{path}: it was written by an earlier version of hybriddup. Open the window once for adding "
                 "posts, which converts the file; then it can be opened with read_only=True."
             )
         return
@@ -194,8 +195,9 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
         return
     with transaction(connection):
         if version:
-            for statement in CONVERSION:
+            for statement in CONVERSIONS[version]:
                 connection.execute(statement)
+            queries.count_old_copies(connection)
         else:
             _begin(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -219,7 +221,7 @@ def connect_to_memory() -> sqlite3.Connection:
 
 
 def remove_old_files(folder: Path) -> None:
-    """Delete the files of the version before: they have texts, also of posts that are deleted later."""
+    """Delete the files of version 5: they have texts, also of posts that are deleted later."""
     old = folder / OLD_FOLDER
     if not old.is_dir():
         return
@@ -244,7 +246,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     if _number(connection, "application_id") != APPLICATION:
         raise StoreError(f"{path}: this SQLite file is not a window of hybriddup; choose another directory")
     version = _number(connection, "user_version")
-    if version not in (SCHEMA, SCHEMA - 1):
+    if version != SCHEMA and version not in CONVERSIONS:
         is_later = version > SCHEMA
         when = "a later" if is_later else "an earlier"
         remedy = "upgrade hybriddup to open it" if is_later else "begin a new store, or open it with that version"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from hybriddup.data.records import UInt64s
-from hybriddup.window.records import StoredPost
+from hybriddup.window.records import StoredPost, mark_of
 from hybriddup.window.stores import READ_TOGETHER, Derived, Span
 from hybriddup.window.stores.rows import (
     as_bytes,
@@ -27,13 +27,17 @@ BATCHES_TOGETHER = 1 << 16
 """Minimum number of posts whose hashes or records are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096
 """The latest 64 batches are merged if together they have fewer than 4,096 posts."""
-INSERT_POST = "INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)"
-INSERT_BYTES = """
-    INSERT OR REPLACE INTO posts VALUES (
-        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6
-    )"""
+COLUMNS = "position, id, time, text, evidence, copies, checksum"
+"""Columns of a post; in a file of an earlier version, copies are the last one."""
+INSERT_POST = f"INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+INSERT_BYTES = f"""
+    INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (
+        ?1, iif(typeof(?2) = 'blob', CAST(?2 AS TEXT), ?2), ?3, CAST(?4 AS TEXT), CAST(?5 AS TEXT), CAST(?6 AS TEXT), ?7
+    )"""  # noqa: S608
 INSERT_NORMALIZED = "INSERT OR REPLACE INTO normalized VALUES (?, CAST(? AS TEXT), ?)"
-SELECT_POSTS = "SELECT * FROM posts WHERE position IN (SELECT value FROM json_each(?))"
+SELECT_POSTS = f"SELECT {COLUMNS} FROM posts WHERE position IN (SELECT value FROM json_each(?))"  # noqa: S608
+SELECT_DUPLICATES = f"SELECT {COLUMNS} FROM posts WHERE evidence IS NOT NULL ORDER BY position"  # noqa: S608
+UPDATE_COPIES = "UPDATE posts SET copies = CAST(? AS TEXT), checksum = ? WHERE position = ?"
 SELECT_NORMALIZED = """
     SELECT position, CAST(text AS BLOB), checksum FROM normalized
     WHERE position IN (SELECT value FROM json_each(?))"""
@@ -59,6 +63,47 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost]) ->
         connection.executemany(INSERT_BYTES, map(as_bytes, rows))
 
 
+def count_copies(
+    connection: sqlite3.Connection, copies: Iterable[StoredPost], known: Iterable[StoredPost] = (), sign: int = 1
+) -> None:
+    """Add duplicates to the counts of the kept posts that they repeat, or take them off if ``sign`` is -1.
+
+    ``known`` are posts as they are stored. Posts that are repeated and not among them are read.
+    """
+    copies_of: dict[int, list[StoredPost]] = {}
+    for post in copies:
+        if post.evidence is not None:
+            copies_of.setdefault(post.evidence.of_position, []).append(post)
+    repeated = {post.position: post for post in known if post.position in copies_of}
+    if others := list(copies_of.keys() - repeated.keys()):
+        repeated |= posts_at(connection, others)
+    counted = [row_of(post.with_copies(copies_of[at], sign)) for at, post in repeated.items() if post.kept]
+    connection.executemany(
+        UPDATE_COPIES, [(copies.encode("utf-8", "surrogatepass"), seal, place) for place, *_, copies, seal in counted]
+    )
+
+
+def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, int]]) -> None:
+    """Store pairs of the new position of a kept post and the one before."""
+    rows = [(position, before, seal_of(position, b"%d" % before)) for position, before in pairs]
+    connection.executemany("INSERT INTO renewals VALUES (?, ?, ?)", rows)
+
+
+def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int, int]]:
+    """Return the pairs of `insert_renewals` whose new position is at least ``first``, in their order."""
+    rows = connection.execute("SELECT * FROM renewals WHERE position >= ? ORDER BY position", (first,)).fetchall()
+    for position, before, seal in rows:
+        check_seal(position, b"%d" % before, seal)
+    return [row[:2] for row in rows]
+
+
+def count_old_copies(connection: sqlite3.Connection) -> None:
+    """Count the copies among all posts of a store whose version did not count them."""
+    duplicates = connection.execute(SELECT_DUPLICATES)
+    while rows := duplicates.fetchmany(READ_TOGETHER):
+        count_copies(connection, map(post_of, rows))
+
+
 def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequence[str | None]) -> None:
     """Insert normalized texts of posts from ``first`` on; None = there is none."""
     encoded = [
@@ -71,10 +116,11 @@ def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequenc
     )
 
 
-def replace_post(connection: sqlite3.Connection, post: StoredPost) -> None:
-    """Overwrite the post at a position; nothing of it is left in the database."""
-    connection.execute(INSERT_POST, row_of(post))
+def delete_post(connection: sqlite3.Connection, post: StoredPost, of: int | None) -> None:
+    """Replace a post by its tombstone, so that no text of it is left; ``of``: see `WindowStore.delete`."""
+    connection.execute(INSERT_POST, row_of(mark_of(post)))
     connection.execute("DELETE FROM normalized WHERE position = ?", (post.position,))
+    count_copies(connection, [post if of is None else post.repeating(of)], sign=-1)
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
@@ -126,6 +172,7 @@ def delete_posts(connection: sqlite3.Connection, end: int) -> None:
     """Delete the posts before ``end``, and the batches that have no others."""
     connection.execute("DELETE FROM posts WHERE position < ?", (end,))
     connection.execute("DELETE FROM normalized WHERE position < ?", (end,))
+    connection.execute("DELETE FROM renewals WHERE position < ?", (end,))
     connection.execute(DELETE_BATCHES, (end,))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.event_time import NEVER
-from hybriddup.window.records import PostId, StoredPost, mark_of
+from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores import (
     DELETED,
     FEWEST_CLEARED,
@@ -78,7 +78,13 @@ class WindowStore:
             return self._next
 
     def append(
-        self, posts: Sequence[StoredPost], meta: Mapping[str, bytes] | None = None, derived: Derived | None = None
+        self,
+        posts: Sequence[StoredPost],
+        meta: Mapping[str, bytes] | None = None,
+        derived: Derived | None = None,
+        keepers: Sequence[StoredPost] = (),
+        renewals: Sequence[tuple[int, int]] = (),
+        replaced: Sequence[tuple[StoredPost, int | None]] = (),
     ) -> None:
         """Store posts, values and derived data together: all are durable when it returns, or none is and it raises.
 
@@ -90,6 +96,12 @@ class WindowStore:
             Values that must agree with the posts, such as the watermark.
         derived
             Derived data of these posts; None = there is none.
+        keepers
+            Posts of the store that these repeat, as `posts` returned them; others are read. Their copies are counted.
+        renewals
+            Pairs of the position of a kept post that is stored again and the position before.
+        replaced
+            Posts of the store to delete, as `delete` does, each with the position of the kept post that it repeats.
         """
         with self._changing() as connection:
             assert not posts or posts[0].position == self._next, "posts follow one another"  # noqa: S101  our own logic
@@ -97,6 +109,10 @@ class WindowStore:
             cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
             self._agrees = False  # until the fields have followed
             self._insert(connection, posts, hashes, derived)
+            queries.count_copies(connection, posts, [*keepers, *posts])
+            queries.insert_renewals(connection, renewals)
+            for post, of in replaced:
+                queries.delete_post(connection, post, of)
             queries.insert_meta(connection, meta or {})
             queries.delete_posts(connection, cleared)
             queries.write_state(connection, self._first, end)
@@ -187,14 +203,20 @@ class WindowStore:
                 )
             self._first = max(self._first, position)
 
-    def delete(self, position: int, meta: Mapping[str, bytes]) -> None:
+    def renewals(self, first: int) -> list[tuple[int, int]]:
+        """Return pairs of a position from ``first`` on of a kept post that is stored again, and the position before."""
+        with self.reading() as connection:
+            return queries.read_renewals(connection, max(first, self._first))
+
+    def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
         """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
-        The post's text is gone from the store, and its id is free. Raises as `posts` does.
+        The post's text is gone from the store, and its id is free. If it is a duplicate, the kept post that it repeats
+        has a copy less; ``of`` is its position, None = the one in its evidence. Raises as `posts` does.
         """
         post = self.posts(np.array([position]))[0]
         with self._changing() as connection:
-            queries.replace_post(connection, mark_of(post))
+            queries.delete_post(connection, post, of)
             queries.insert_meta(connection, meta)
 
     def meta(self, key: str) -> bytes | None:

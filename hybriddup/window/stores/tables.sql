@@ -1,4 +1,5 @@
--- The tables of a store, one statement after another. Those from normalized on are new in version 6.
+-- The tables of a store, one statement after another. Those from normalized on are new in version 6, and renewals and
+-- the copies of posts in version 7.
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
 
@@ -9,6 +10,7 @@ CREATE TABLE posts (
     time REAL NOT NULL,
     text TEXT NOT NULL,
     evidence TEXT,
+    copies TEXT,
     checksum INTEGER NOT NULL
 );
 
@@ -27,3 +29,6 @@ CREATE TABLE batches (
     records BLOB,
     records_checksum INTEGER
 );
+
+-- Kept posts that were stored again: the new position and the one before
+CREATE TABLE renewals (position INTEGER PRIMARY KEY, renewed INTEGER NOT NULL, checksum INTEGER NOT NULL);

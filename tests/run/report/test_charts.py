@@ -82,6 +82,23 @@ def test_stacked_bars_have_the_numbers_of_their_series() -> None:
     assert totals(chart) == {"exact": "3", "near": "3,000"}
 
 
+def test_bars_have_their_numbers_if_there_is_room() -> None:
+    chart = stacked_bars(["0-4", "5-", "9-"], {"exact": [1, 2, 0], "near": [0, 4897, 0]})
+    assert [number.label for number in chart.numbers] == ["1", "4.9k"]
+    assert all(number.y < mark.y for number, mark in zip(chart.numbers, chart.series[0].marks, strict=True))
+    assert stacked_bars(["day"] * 62, {"kept": [1000] * 62}).numbers == []
+
+
+def test_few_pairs_can_be_seen_next_to_many() -> None:
+    scores = np.repeat([0.5, 0.9], [1, 100_000])
+    chart = histogram({"near": scores}, {}, 0.02)
+    few, many = chart.series[0].marks
+    assert chart.is_log
+    assert [tick.label for tick in chart.y_ticks] == ["0", "1", "10", "100", "1,000", "10,000", "100,000"]
+    assert (few.y, many.y) == pytest.approx((chart.y_ticks[1].at, chart.y_ticks[-1].at))
+    assert not histogram({"near": scores[:40]}, {}, 0.02).is_log
+
+
 def test_labels_have_room_beside_each_other() -> None:
     days = [f"2026-11-{day:02}" for day in range(1, 31)]
     shown = [tick.label for tick in stacked_bars(days, {"kept": [1] * 30}).x_ticks]

@@ -1,0 +1,114 @@
+"""Renewals: with ``renew``, a copy makes the kept post match for another horizon.
+
+The memory of a window and the ids of its store are forgotten from the oldest position on. So a kept post that is
+renewed is stored again at a new position, with the copy's time and in the copy's transaction, and both positions name
+one post. The earlier one matches until it is too old, as if the post had not been renewed. A copy renews a post if it
+comes at least a sixteenth of a horizon after the last renewal, so that a text that comes all the time is stored again
+only now and then.
+
+Posts are stored again after the batch of the copies that renew them. A batch is split if that could change whether a
+later post of it is kept. If a text matches two kept posts, the batches can determine which of them is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from hybriddup.data.records import Float64s, Int64s
+from hybriddup.window.records import StoredPost
+
+STEPS = 16
+"""A post is renewed at most this many times per horizon."""
+
+
+class Renewals:
+    """Maps each position of a renewed post to the position before, and back."""
+
+    def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
+        self._newer: dict[int, int] = {}
+        self._older: dict[int, int] = {}
+        """By new position, in rising order."""
+        self.add(pairs)
+
+    def add(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Note pairs of a new position and the one before, by rising new position."""
+        for position, before in pairs:
+            self._newer[before], self._older[position] = position, before
+
+    def newest(self, position: int) -> int:
+        """Return the latest position of the post that is, or was, stored at a position."""
+        while (newer := self._newer.get(position)) is not None:
+            position = newer
+        return position
+
+    def all_of(self, position: int) -> list[int]:
+        """Return the positions of the post with this latest position, the oldest first."""
+        positions = [position]
+        while (before := self._older.get(positions[-1])) is not None:
+            positions.append(before)
+        return positions[::-1]
+
+    def is_old(self, position: int) -> bool:
+        """Return whether the post at a position was stored again later."""
+        return position in self._newer
+
+    def old(self) -> Int64s:
+        """Return int64[n]: the positions of posts that were stored again later."""
+        return np.fromiter(self._newer, np.int64, len(self._newer))
+
+    def forget_before(self, first: int) -> None:
+        """Forget the renewals whose new position is before ``first``."""
+        while self._older and (position := next(iter(self._older))) < first:
+            del self._newer[self._older.pop(position)]
+
+
+def renewing_copies(
+    repeated: Mapping[int, int], kept_at: Mapping[int, float], times: Float64s, edges: Float64s, horizon: float
+) -> tuple[dict[int, int], int]:
+    """Return the copies of a batch that renew posts, and how many posts can be decided before that matters.
+
+    Parameters
+    ----------
+    repeated
+        By place of each copy, the latest position of the post that it repeats.
+    kept_at
+        The times of these posts, by position.
+    times, edges
+        float64[n]: the time of each post of the batch, and the time after which kept posts match it.
+
+    Returns
+    -------
+    tuple
+        For each renewed post, by position, the place of the last copy that renews it; and a number of posts, from the
+        first one on, whose decisions do not depend on these renewals.
+    """
+    renewing, reached, end = dict[int, int](), dict(kept_at), len(times)
+    for place in sorted(repeated):
+        of, time = repeated[place], float(times[place])
+        if time < reached[of] + horizon / STEPS:
+            continue
+        too_late = np.flatnonzero(edges[place + 1 :] >= reached[of])
+        end = min(end, place + 1 + int(too_late[0])) if len(too_late) else end
+        renewing[of], reached[of] = place, time
+    return renewing, end
+
+
+def renewed_posts(
+    renewing: Mapping[int, int], posts: Sequence[StoredPost], keepers: Iterable[StoredPost], repeated: Mapping[int, int]
+) -> list[StoredPost]:
+    """Return posts to be stored again after a batch, each counted with the copies of the batch.
+
+    ``keepers`` are the posts of the store that are repeated; ``posts`` is the batch; the others are as in
+    `renewing_copies`.
+    """
+    first = posts[0].position
+    by_position = {post.position: post for post in (*keepers, *posts)}
+    copies_of: dict[int, list[StoredPost]] = {}
+    for place, of in repeated.items():
+        copies_of.setdefault(of, []).append(posts[place])
+    return [
+        by_position[of].with_copies(copies_of[of])._replace(position=first + len(posts) + n, time=posts[place].time)
+        for n, (of, place) in enumerate(sorted(renewing.items()))
+    ]

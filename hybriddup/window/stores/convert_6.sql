@@ -1,0 +1,6 @@
+-- Turns the tables of version 6 into those of version 7. Copies are counted afterwards.
+
+ALTER TABLE posts ADD COLUMN copies TEXT;
+
+-- Kept posts that were stored again: the new position and the one before
+CREATE TABLE renewals (position INTEGER PRIMARY KEY, renewed INTEGER NOT NULL, checksum INTEGER NOT NULL);

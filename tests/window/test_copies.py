@@ -1,0 +1,147 @@
+"""How often, when and by whom a kept post was posted, in a live window."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hybriddup.errors import InputError, UnsupportedError
+from hybriddup.window import StoredPost, Window
+from tests.shared_windows.plain_store import Opener
+from tests.window.plugins import state_of
+
+FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
+OTHER = "明天下雨吗，要不要带伞出门"
+
+
+class Moments:
+    """A clock that goes on by a minute each time it is looked at."""
+
+    now = 1e9
+
+    def __call__(self) -> float:
+        """Return the next minute."""
+        self.now += 60
+        return self.now
+
+
+@pytest.fixture(params=["memory", "file"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
+    """Where the window is."""
+    return tmp_path / "window" if request.param == "file" else None
+
+
+def post(name: str, text: str, author: object = None) -> dict[str, object]:
+    """A post with an author, as an API gives it."""
+    return {"id": name, "text": text, "user": {"id": author}}
+
+
+def found(window: Window, name: str) -> StoredPost:
+    """The post with an id."""
+    stored = window.get(name)
+    assert stored is not None
+    return stored
+
+
+def test_a_kept_post_says_how_often_when_and_by_whom_it_was_posted(path: Path | None) -> None:
+    with Window.open(path, clock=Moments(), authors="user.id") as window:
+        window.add(post("a", FIRST, "ann"))
+        window.add_many([post("b", NEARLY, 7), post("c", OTHER, "bo"), post("d", FIRST, "ann")])
+        window.add(post("e", FIRST, "7"))
+        kept, other, copy = (found(window, name) for name in "acb")
+    assert (kept.n_copies, kept.authors) == (3, ["ann", 7, "7"])
+    assert kept.first_seen == kept.time < copy.time < (kept.last_seen or 0)
+    assert (other.n_copies, other.first_seen, other.last_seen, other.authors) == (0, other.time, other.time, ["bo"])
+    assert (copy.n_copies, copy.first_seen, copy.last_seen, copy.authors) == (None, None, None, [7])
+
+
+def test_the_words_are_those_of_files(path: Path | None) -> None:
+    with Window.open(path, authors="user.id") as window:
+        window.add_many([post("a", FIRST, "ann"), post("b", NEARLY, "bo")])
+        kept, copy = (found(window, name).to_dict() for name in "ab")
+        listed = [one.to_dict() for one in window.posts().posts]
+    assert listed == [copy, kept]
+    assert kept.keys() >= {"n_copies", "first_seen", "last_seen", "authors"}
+    assert not copy.keys() & {"n_copies", "first_seen", "last_seen"}
+
+
+def test_without_authors_none_are_stored(path: Path | None) -> None:
+    with Window.open(path) as window:
+        window.add_many([post("a", FIRST, "ann"), post("b", NEARLY, "bo")])
+        assert found(window, "a").n_copies == 1
+        assert "authors" not in found(window, "a").to_dict()
+
+
+def test_counts_are_there_after_reopening(tmp_path: Path) -> None:
+    for number in range(3):
+        with Window.open(tmp_path, authors="user.id") as window:
+            window.add(post(f"a{number}", FIRST, number))
+    with Window.open(tmp_path, read_only=True) as window:
+        assert (found(window, "a0").n_copies, found(window, "a0").authors) == (2, [0, 1, 2])
+
+
+@pytest.mark.parametrize("batch", [1, 7, 100])
+def test_counts_are_those_of_a_run_whatever_the_batches(path: Path | None, batch: int) -> None:
+    texts = [f"{FIRST if number % 3 else NEARLY}{'！' * (number % 5)} {OTHER * (number % 4)}" for number in range(60)]
+    posts = [{"id": str(number), "text": text, "by": number % 7} for number, text in enumerate(texts)]
+    with Window.open(path, authors="by") as window:
+        for start in range(0, len(posts), batch):
+            window.add_many(posts[start : start + batch])
+        stored = [found(window, str(number)) for number in range(len(posts))]
+    by = Counter(one.id if one.kept else one.duplicate_of for one in stored)
+    assert sum(by.values()) == len(posts) > len(by)
+    for one in stored:
+        if one.kept:
+            group = [number for number, other in enumerate(stored) if one.id in (other.id, other.duplicate_of)]
+            assert one.n_copies == by[one.id] - 1
+            assert sorted(map(str, one.authors)) == sorted({str(number % 7) for number in group})
+
+
+def test_a_copy_that_is_deleted_is_counted_no_longer(path: Path | None) -> None:
+    with Window.open(path, authors="user.id") as window:
+        window.add_many(
+            [post(name, FIRST, author) for name, author in zip("abcd", ["ann", "bo", "cy", "bo"], strict=True)]
+        )
+        window.delete("c")
+        window.delete("b")
+        assert (found(window, "a").n_copies, found(window, "a").authors) == (1, ["ann", "bo"])
+
+
+def test_a_batch_that_cannot_be_written_counts_nothing(path: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Window.open(path) as window:
+        window.add(post("a", FIRST))
+        with monkeypatch.context() as patched:
+            patched.setattr(state_of(window).store, "_check_place", lambda: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                window.add(post("b", FIRST))
+        window.add(post("b", FIRST))
+        assert found(window, "a").n_copies == 1
+
+
+def test_a_copy_with_an_earlier_time_is_the_first_seen() -> None:
+    with Window.open(None, time="event") as window:
+        window.add_many([{"id": "a", "text": FIRST, "created_at": 1000}, {"id": "b", "text": FIRST, "created_at": 400}])
+        assert (found(window, "a").first_seen, found(window, "a").last_seen) == (400, 1000)
+
+
+@pytest.mark.parametrize("author", [{"name": "ann"}, 1.5, True, 2**63, "x" * 513])
+def test_an_author_that_is_neither_text_nor_a_number_is_an_error(author: Any) -> None:
+    with Window.open(None, authors="user") as window:
+        with pytest.raises(InputError, match=r"post 0: its author must be text .* such as user\.id"):
+            window.add({"text": FIRST, "user": author})
+        assert window.add({"text": FIRST, "user": None}).kept
+
+
+def test_a_shared_window_refuses_authors() -> None:
+    with pytest.raises(UnsupportedError, match=r"has no authors .--authors.: it counts no copies"):
+        Opener()("shared", authors="user.id")
+
+
+def test_a_post_of_a_shared_window_has_no_counts() -> None:
+    with Opener()("shared") as window:
+        window.add_many([post("a", FIRST), post("b", NEARLY)])
+        assert found(window, "a").n_copies is None
+        assert "n_copies" not in found(window, "a").to_dict()
