@@ -1,4 +1,4 @@
-"""hybriddup finds repeated short texts: simhash narrows millions of posts to a few pairs, the text confirms them.
+"""hybriddup finds repeated short texts: simhash narrows millions of posts to a few pairs, which are then verified.
 
 >>> import hybriddup
 >>> result = hybriddup.dedupe(["good morning, everybody", "good morning everybody!", "nothing like it"])

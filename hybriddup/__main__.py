@@ -1,4 +1,4 @@
-"""The command line: `hybriddup` and `python -m hybriddup`."""
+"""Entry point of the command line: `hybriddup` and `python -m hybriddup`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from hybriddup.cli.stopping import ignore_signals, install_handlers
 
 COLLECT_EVERY = 200_000
-"""New objects between two garbage collections. Unreachable cycles of at most a few megabytes wait for the next one."""
+"""Number of new objects that starts a garbage collection; few enough that unreachable cycles take little memory."""
 SWITCH_AFTER = 0.0005
 """Seconds after which a running thread hands the interpreter to a waiting one. With Python's default of 0.005, a thread
 between two kernels of half a millisecond would wait ten times as long as it works, and the event loop of the service
@@ -39,10 +39,10 @@ def main() -> None:
 
 
 def open_closed_streams() -> None:
-    """Reopen the standard streams that the caller has closed, as `>&-` does in a shell.
+    """Reopen the standard streams that the caller closed, as with `>&-` in a shell.
 
-    Otherwise the next file to be opened would take the number of a closed stream, and receive what is meant for the
-    terminal. Reading from or writing to a reopened stream fails; text for standard error is discarded.
+    Otherwise the next file that is opened would get the number of a closed stream, and receive text for the terminal.
+    Reading from or writing to a reopened stream fails, except that text for standard error is discarded.
     """
     for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:

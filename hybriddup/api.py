@@ -73,16 +73,16 @@ def dedupe(
         Lowest score that makes two posts duplicates, 0.0 to 1.0 = same, inclusive. It replaces the threshold of the
         verifier of each length band; None = as configured.
     against
-        Other posts to compare with, in any of these forms, such as the posts kept by an earlier run. They are always
-        kept, and counted only in ``n_against``. A post that repeats one of them has ``keeper_source`` "against", and
-        its ``keeper_row`` is a row among them.
+        Other posts to compare with, in any of these forms, such as the posts that an earlier run kept. They are never
+        removed, and counted only in ``n_against``. If a post repeats one of them, its ``keeper_source`` is "against",
+        and its ``keeper_row`` is the row of that one in ``against``.
     text_field, id_field
-        Fields or columns with the text and the id; a post without an id has its row as id. A path such as ``user.id``
-        reaches into nested fields; ``title + body`` joins two texts with a newline; of ``full_text | text``, the first
-        that is not empty counts.
+        Fields or columns with the text and the id; the id of a post without one is its row. A path such as ``user.id``
+        is for nested fields; ``title + body`` joins two texts with a newline; ``full_text | text`` is the first of the
+        two that is not empty.
     per
-        A field or path, or several (``user.id + city``): posts are compared only if they have the same values in them.
-        None = compare all posts.
+        A field or path, or several (``user.id + city``): only posts with the same values are compared. None = compare
+        all posts.
     time_field
         Field with the time of a post, which a configuration with ``within`` needs.
     workers
@@ -168,7 +168,7 @@ def dedupe_files(
     progress: bool = False,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Result:
-    r"""Do what ``hybriddup dedupe`` does: read posts from files, write the kept ones, and return the result.
+    r"""Read posts from files, write the kept ones, and return the result; the same as ``hybriddup dedupe``.
 
     Parameters
     ----------
@@ -176,14 +176,14 @@ def dedupe_files(
         A file or directory of posts, or several: one corpus in this order. ``-`` = standard input;
         ``sqlite:///posts.db?table=posts`` = a table or view of an SQLite database.
     output
-        File for the kept posts, in the input's format, or table if the input is one; None = ``INPUT.kept.EXT`` or
+        File for the kept posts in the input's format, or a table if the input is a table; None = ``INPUT.kept.EXT`` or
         ``TABLE_kept`` next to a single input.
     mark, counts, authors, time_field, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
-        As the options of the command; None = no such file.
+        As the options of ``hybriddup dedupe``; None = no such file.
     against, against_text_field
-        Files of posts that were kept earlier, and their text field if it is another one.
+        Files of posts that were kept earlier, and the name of their text field if it differs from ``text_field``.
     format, encoding, delimiter
-        How the inputs are written; None = determined by their names, or their first lines.
+        File format, encoding, and field separator of the inputs; None = determined by their names, or first lines.
     config, threshold, text_field, id_field, per, workers, progress, plugins
         As for `dedupe`.
 
@@ -344,18 +344,18 @@ def learn(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> LearnedRecipe:
-    """Learn a recipe from posts and save it to a file: token weights, common shingles, and what verifiers learn.
+    """Learn a recipe from posts and save it to a file: token weights, common shingles, and data of verifiers.
 
     Runs and windows whose configuration names the file (``recipe: FILE``) use it instead of learning from their own
-    posts. They then make the same fingerprints and keys, and for posts in the same order, remove the same posts with
-    the same keepers.
+    posts. They then make the same fingerprints and keys. Given the same posts in the same order, they remove the same
+    posts with the same keepers.
 
     Parameters
     ----------
     posts
         As for `dedupe`; a few thousand typical posts are enough.
     path
-        The file, which is written atomically; None = no file.
+        File for the recipe, which is written atomically; None = no file.
 
     Raises
     ------
@@ -412,13 +412,13 @@ def explain(
         The earlier and the later text; or, with ``run``, two rows of the run.
     run
         A result of `dedupe`. Its settings, plugins and recipe are used, so the other options must be left out. The
-        verdict includes what the run did with the two rows. If it kept one of them, that row becomes A.
+        verdict includes the run's decision about the two rows. If the run kept one of them, this row becomes A.
     corpus
-        The texts of a run, in the order of deciding.
+        The texts of a run, in the order in which the run decided them.
     recipe
-        What a run learned, as an object or a file: `Result.recipe`, or the result of `learn`. Without run, corpus and
-        recipe, distances and keys can differ from those in a run, which might not compare the pair. If that matters,
-        the verdict includes a caution, and `Explanation.is_certain` is False.
+        The recipe that a run used or learned, as an object or a file: `Result.recipe`, or the result of `learn`.
+        Without run, corpus and recipe, distances and keys can differ from those in a run, which might not compare the
+        pair. If the verdict depends on this, it includes a caution, and `Explanation.is_certain` is False.
     config, plugins
         As for `dedupe`.
 
@@ -461,12 +461,12 @@ def evaluate(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Evaluation:
-    """Evaluate a configuration on labeled pairs: precision, recall, F1, and the pairs it misjudges.
+    """Evaluate a configuration on labeled pairs: return precision, recall, F1, and the wrongly judged pairs.
 
     Parameters
     ----------
     pairs
-        Tuples of two texts and a label, or mappings with ``a``, ``b`` and ``label``; True or 1 = the two should be
+        Tuples of two texts and a label, or mappings with ``a``, ``b`` and ``label``; True or 1 = the two are
         duplicates.
     config, workers, plugins
         As for `dedupe`.
@@ -502,12 +502,12 @@ def tune(
     workers: int | None = None,
     plugins: Iterable[str | ModuleType] = (),
 ) -> Tuned:
-    """Fit a configuration to labeled pairs; the result has the ``settings`` and their measures.
+    """Fit a configuration to labeled pairs; return the new settings and their precision, recall and F1.
 
     Parameters
     ----------
     pairs
-        As for `evaluate`; at least ten of either label, and a hundred are enough to start with.
+        As for `evaluate`; at least ten pairs with each label. A hundred pairs are enough to start with.
     precision
         Required precision, 0.0 to 1.0; None = maximize F1 only.
     config, workers, plugins

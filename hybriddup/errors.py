@@ -10,7 +10,7 @@ class ConfigError(HybriddupError):
 
 
 class PluginError(HybriddupError):
-    """A plugin or component is missing, clashes with another, or breaks its contract."""
+    """A plugin or component is missing, has the same name as another, fails, or violates its contract."""
 
 
 class InputError(HybriddupError):
@@ -18,7 +18,7 @@ class InputError(HybriddupError):
 
 
 class OutputError(HybriddupError):
-    """A result could not be written; the target is unchanged."""
+    """An output cannot be written; the target is unchanged."""
 
 
 class StoreError(HybriddupError):

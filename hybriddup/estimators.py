@@ -29,14 +29,14 @@ class TextInputError(InputError, ValueError):
 
 
 class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turns texts into simhash fingerprints; `fit` learns the weights of tokens if the weighter learns any.
+    """Converts texts to simhash fingerprints; `fit` learns the weights of tokens, if the weighter is one that learns.
 
     Parameters
     ----------
     config
         Name of a shipped configuration, path of a YAML file, dict, or `Settings`.
     output
-        ``words``: uint64[n_texts, words], compact, for `hybriddup` itself and other code that counts bits.
+        ``words``: uint64[n_texts, words], compact, for `hybriddup` and other code that compares bits.
         ``bits``: uint8[n_texts, bits] of 0 and 1, for scikit-learn metrics such as ``hamming``.
     workers
         Number of threads or processes; None = one per core. The fingerprints do not depend on it.
@@ -135,8 +135,8 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     labels_
-        int64[n_texts]: cluster of each text. Clusters are numbered in the order of their keepers, so with
-        ``keep: first`` the first text of each is its keeper. A text without duplicates is a cluster of its own. Texts
+        int64[n_texts]: cluster of each text. Clusters are numbered in the order of their keepers; with ``keep: first``,
+        the keeper is the first text of its cluster. A text without duplicates is the only one in its cluster. Texts
         that ``without_text: drop`` leaves out are labeled -1, like noise in scikit-learn.
     keeper_indices_
         int64[n_clusters]: index of the kept text of each cluster, ascending.
@@ -159,7 +159,7 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            List, array or single column of strings, at least one, in the order of deciding.
+            List, array or single column of strings, at least one, in the order in which they are decided.
         y
             Ignored.
 
@@ -215,7 +215,9 @@ def read_texts(X: Any) -> list[str]:  # noqa: N803 - scikit-learn's name
 
 
 def unpack_bits(words: UInt64s) -> UInt8s:
-    """Return uint8[n, 64 * words] of 0 and 1 from uint64[n, words]: column ``b`` is bit ``b % 64`` of word ``b // 64``.
+    """Unpack uint64[n, words] into bits: uint8[n, 64 * words] of 0 and 1.
+
+    Column ``b`` is bit ``b % 64`` of word ``b // 64``.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The command line: one module per subcommand, with imports inside the functions, so that ``--help`` is fast."""
+"""The command line, with a module for each subcommand. Functions import what they need, so that ``--help`` is fast."""

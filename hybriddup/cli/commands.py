@@ -1,4 +1,4 @@
-"""The group of subcommands. Plugins may add subcommands; errors become one message and an exit code here.
+"""The group of subcommands, to which plugins may add; it turns errors into one message and an exit code.
 
 Long-running subcommands are `LongCommand`s: signals stop them without raising an exception in their code.
 """
@@ -35,7 +35,7 @@ MANY_OPTIONS = 12
 
 
 class GroupedCommand(TyperCommand):
-    """A subcommand whose ``--help`` lists many options under headings, and names arguments without Python's types."""
+    """A subcommand whose ``--help`` groups options under headings if there are many, and omits types of arguments."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, and then the options of each group."""
@@ -69,7 +69,7 @@ class LongCommand(GroupedCommand):
 
 
 class Own(NamedTuple):
-    """A subcommand of hybriddup: the function of its name in the module of its name, which also has its epilog."""
+    """Class and short help of a built-in subcommand, whose function and epilog are in the module of the same name."""
 
     cls: type[TyperCommand]
     short_help: str
@@ -90,14 +90,14 @@ OWN = {
     "plugins": Own(TyperCommand, "List plugins and their components."),
     "config": Own(TyperCommand, "Print and check configurations."),
 }
-"""The subcommands by name, in the order of ``--help``. ``config`` is a group of its own."""
+"""The built-in subcommands by name, in the order of ``--help``; ``config`` has subcommands itself."""
 
 
 class Commands(TyperGroup):
-    """The subcommands of hybriddup and its plugins. Only those that are used are built, which takes most of a start."""
+    """The subcommands of hybriddup and its plugins; each is built only when used, because building is slow."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the subcommands: first hybriddup's own, then the plugins'."""
+        """Return the names of the subcommands: first the built-in ones, then those that plugins add."""
         try:
             return [*OWN, *self._plugin_commands(ctx)]
         except HybriddupError as error:
@@ -105,7 +105,7 @@ class Commands(TyperGroup):
             return list(OWN)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a subcommand by name; plugins are loaded only if it is not hybriddup's own."""
+        """Return a subcommand by name; plugins are loaded only if it is not built in."""
         return _own_command(cmd_name) if cmd_name in OWN else self._plugin_commands(ctx).get(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -123,7 +123,7 @@ class Commands(TyperGroup):
         return found
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the chosen subcommand."""
+        """Run the chosen subcommand; print an error as a message, and exit with its code."""
         raise_signals()
         try:
             answer = super().invoke(ctx)
@@ -145,7 +145,7 @@ class Commands(TyperGroup):
 
 
 def _own_command(name: str) -> Any:
-    """Build one of hybriddup's own subcommands."""
+    """Build a built-in subcommand by name."""
     module = import_module(f"hybriddup.cli.{name.replace('-', '_')}")
     if hasattr(module, "app"):
         return typer.main.get_group(module.app)

@@ -1,4 +1,4 @@
-"""Work of `hybriddup explain`: find the two texts, explain them, and print the explanation."""
+"""Implementation of `hybriddup explain`: find the two texts, explain the decision, and print the explanation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Wanted:
         return None if self.recipe is None else load_recipe(self.recipe)
 
     def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
-        """Return settings and components of the named configuration, or of ``used`` if none is named."""
+        """Return settings and components for the configuration of the options; ``used`` is the default."""
         settings, manager = open_session(self.config or used, self.plugins)
         if self.threshold is not None:
             settings, _ = with_threshold(settings, self.threshold, self.config or used)
@@ -70,7 +70,10 @@ class Wanted:
     def read(
         self, names: Sequence[str], registry: Registry, order: tuple[str, ...] = (), per: str | None = None
     ) -> Corpus:
-        """Return the posts of files."""
+        """Read the posts in files into one corpus.
+
+        ``order`` and ``per`` are fields to add to `Corpus.order_values`.
+        """
         files = files_of(names, registry, self.reading)
         with open_inputs(files, registry, self.reading) as opened:
             return read_corpus(opened, Fields(self.text_field, order=order), per=per)[0]
@@ -84,7 +87,7 @@ def explain_two(a: str, b: str, wanted: Wanted) -> None:
 
 
 def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Wanted) -> None:
-    """Print the explanation of two posts that a run kept."""
+    """Print the explanation of two posts that a run kept, given the file of kept posts and two rows of it."""
     settings, registry = wanted.session()
     kept = wanted.read([file], registry, per=per)
     a, b = (place_of(row, kept, file) for row in rows)
@@ -95,7 +98,7 @@ def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Want
 
 
 def place_of(row: int, corpus: Corpus, file: str) -> int:
-    """Return the index of a row's post in a corpus; InputError if the row has none."""
+    """Return the index in ``corpus`` of the post in a row; InputError if the row has no post."""
     place = int(np.searchsorted(corpus.rows, row))
     if place == len(corpus.rows) or corpus.rows[place] != row:
         raise InputError(f"--row {row} is not a post of {file}, which has rows 0 to {corpus.n_rows - 1:,}.")
@@ -103,9 +106,10 @@ def place_of(row: int, corpus: Corpus, file: str) -> int:
 
 
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
-    """Print the explanation of a removed post and its keeper, with the run's configuration unless another is given.
+    """Print the explanation of a removed post and its keeper, given the file of removed posts and the post's row.
 
-    Without inputs or recipe of the run, every token counts as rare.
+    The configuration is the run's, unless another one is given. Without inputs or recipe of the run, all tokens count
+    as rare.
     """
     record = find_removed(file, row)
     settings, registry = wanted.session(record["config"])
@@ -128,7 +132,7 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
 
 
 def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:
-    """Raise InputError if the inputs do not have the two posts in the rows of the record."""
+    """Raise InputError if the texts in ``corpus``, read from ``inputs``, differ from those in the record."""
     text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
     row, keeper_row, is_there = record["row"], record["keeper_row"], record.get(SOURCE) is None
     if text_of.get(row) != record["text"] or (is_there and text_of.get(keeper_row) != record["keeper_text"]):
@@ -160,7 +164,7 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
-    """Return the record of a removed post from a file of `dedupe --removed`; InputError if it is not there."""
+    """Find the record of a removed post by row, in a file from `dedupe --removed`; InputError if it is missing."""
     n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():
@@ -207,5 +211,5 @@ def _tokens(tokens: list[tuple[str, float]]) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return a text with line ends, lone surrogates and other invisible characters as escapes."""
+    """Escape line ends, lone surrogates and other unprintable characters in a text."""
     return text if text.isprintable() else repr(text)[1:-1]

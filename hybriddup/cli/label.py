@@ -88,7 +88,7 @@ def label(
 
 
 def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
-    """Show one pair after another until the user quits; return the number of answers in the file."""
+    """Show pairs and record the answers until the user quits; return the number of answers in the file."""
     answered: list[int] = []
     place = chooser.next()
     while place is not None:
@@ -109,7 +109,10 @@ def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
 
 
 def ask(number: int, texts: tuple[str, str]) -> str:
-    """Show two posts and read the answer: a letter of `LABELS`, b or q; the end of the input counts as q."""
+    """Show two posts and read the answer: a key of `LABELS`, b (back) or q (quit); the end of the input counts as q.
+
+    ``number`` is the number of the question.
+    """
     from hybriddup.run.report.differences import marked_texts
 
     a, b = (text.marked("⟦", "⟧", printable) for text in marked_texts(*texts, most=sys.maxsize))
@@ -126,5 +129,5 @@ def ask(number: int, texts: tuple[str, str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace control characters, which could change the state of the terminal, by spaces."""
+    """Replace unprintable characters, which could change the state of the terminal, with spaces."""
     return "".join(character if character.isprintable() or character == JOINER else " " for character in text)

@@ -17,13 +17,13 @@ from hybriddup.study.evaluate import CurvePoint, LabeledPairs, Measures, ScoredP
 def labeled_pairs(
     file: str, registry: Registry, reading: ReadOptions, fields: PairFields
 ) -> tuple[PairsFile, LabeledPairs]:
-    """Read a file of labeled pairs; return its content, bad lines included, and the pairs."""
+    """Read a file of labeled pairs; return its contents, including bad lines, and the pairs alone."""
     read = read_pairs(file, registry, reading, fields)
     return read, LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
 
 
 def shares(measures: Measures | CurvePoint) -> list[str]:
-    """Return precision, recall and F1 as text; a dash if undefined."""
+    """Return precision, recall and F1 as text, with a dash for undefined ones."""
     values = (measures.precision, measures.recall, measures.f1)
     return ["-" if value is None else f"{value:.3f}" for value in values]
 
@@ -31,9 +31,9 @@ def shares(measures: Measures | CurvePoint) -> list[str]:
 def write_wrong_pairs(
     target: Output, pairs: LabeledPairs, scored: ScoredPairs, thresholds: Float64s, places: Int64s
 ) -> None:
-    """Write the pairs at some indices as JSON Lines: both texts, label, score, and threshold of the length band.
+    """Write the pairs at the indices ``places`` as JSON Lines: texts, label, score, and threshold of the length band.
 
-    The score is null if stage 1 does not propose the pair, or if several verifiers decide together.
+    The score is null if the pair is not a candidate, or the length band does not have a single verifier.
     """
     with target.open() as stream:
         for place in places.tolist():

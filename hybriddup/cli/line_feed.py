@@ -1,4 +1,4 @@
-"""Read lines from a stream as they arrive: yield the available ones without waiting for more."""
+"""Reads lines from a stream as they arrive, without waiting for more than the available ones."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ READ_AHEAD = 2
 
 
 class LineFeed:
-    """Yields the complete lines of a file descriptor in parts, as they arrive, until its end or `stop`.
+    """Yields lists of the lines that a file descriptor provides, as they arrive, until its end or `stop`.
 
-    A thread reads, so that a signal takes effect at once even if no input arrives. Lines read before it are still
-    yielded, except an incomplete one.
+    A thread reads, so that a signal takes effect at once even if no input arrives. Lines that were read before the
+    signal are still yielded, except an incomplete one.
     """
 
     def __init__(self, descriptor: int, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self.descriptor = descriptor
         self.is_terminal = os.isatty(descriptor)
         self.max_line_bytes = max_line_bytes
-        """Size of a line in bytes; longer lines may be truncated."""
+        """Maximum size of a line in bytes; longer lines may be truncated."""
         self.parts: SimpleQueue[bytes | None] = SimpleQueue()
         """Parts read so far; None = stop."""
         self.free = Semaphore(READ_AHEAD)
@@ -37,7 +37,10 @@ class LineFeed:
         self.error: OSError | None = None
 
     def stop(self, number: int) -> bool:
-        """Stop because of a signal, after yielding the lines read so far; return True: the command ends by itself."""
+        """Stop because of a signal, after the lines that were read are yielded.
+
+        Returns True, because the command then ends by itself; see `hybriddup.cli.stopping.on_stop`.
+        """
         self.stopped_by = number
         self.parts.put(None)
         return True

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from hybriddup.files.inputs import ReadOptions
 
 DEFAULT_CONFIG = "posts"
-"""The same as in `hybriddup.config.load`, whose import takes a third of a second: too long for ``--help``."""
+"""Default of ``--config``, repeated from `hybriddup.config.load`, because importing that would slow down ``--help``."""
 DEBUG = "hybriddup.debug"
-"""Key in the context's ``meta``: whether to show tracebacks."""
+"""Key in the ``meta`` of click's context for the value of ``--debug``."""
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
@@ -32,7 +32,7 @@ EXIT_CODES = (
 )
 
 NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")
-"""A number and a unit. Thousands separators must separate three digits each, so that a decimal comma is an error."""
+"""Pattern of a number and a unit. Separators must be between groups of three digits: a decimal comma is an error."""
 COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 BYTES = COUNTS | {f"{prefix}b": 10 ** (3 * power) for power, prefix in enumerate(("", *"kmgt"))}
 BYTES |= {"b": 1, "t": 10**12} | {f"{prefix}ib": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
@@ -41,7 +41,10 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 
 
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError if it is invalid."""
+    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError if it is invalid.
+
+    ``units`` maps units in lower case to their size. ``option`` and ``example``, the allowed values, are for messages.
+    """
     match = NUMBER.fullmatch(text.strip())
     unit = units.get(match[2].lower()) if match else None
     value = round(float(re.sub("[_,]", "", match[1])) * unit, 6) if match and unit else 0
@@ -65,7 +68,7 @@ def parse_line_size(text: str) -> int:
 
 
 def reading(format_name: str | None, max_line: int, encoding: str, delimiter: str | None) -> ReadOptions:
-    """Collect the options for reading files."""
+    """Return the options for reading files as one object."""
     from hybriddup.files.inputs import ReadOptions
 
     return ReadOptions(format_name, max_line, encoding, delimiter)
@@ -85,14 +88,14 @@ def remember_debug(context: typer.Context, value: bool) -> bool:
 
 
 def shipped_configurations() -> list[str]:
-    """Return the values of ``--config`` that a shell completes, besides files."""
+    """Return the names of the shipped configurations, which a shell completes for ``--config``."""
     from hybriddup.config.read import shipped_names
 
     return shipped_names()
 
 
 def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
-    """Return a function for the shell's completion: the values that begin with what was typed."""
+    """Return a function for completion in a shell, which returns the values that begin with the typed text."""
 
     def complete(incomplete: str) -> list[str]:
         return [value for value in values() if value.startswith(incomplete)]
@@ -102,7 +105,7 @@ def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
 
 FORMATS = ["jsonl", "json", "csv", "tsv", "lines", "parquet"]
 ENCODINGS = ["auto", "utf-8", "gb18030", "big5", "shift_jis", "cp949", "cp1251", "cp1252", "latin-1"]
-"""Values that a shell completes; others are allowed."""
+"""Encodings that a shell completes; others are allowed, too."""
 
 Config = Annotated[
     str,
@@ -173,7 +176,7 @@ MaxLine = Annotated[
     ),
 ]
 DEFAULT_MAX_LINE: Any = "64MB"
-"""The same as in `hybriddup.files.sources`; `parse_line_size` parses it."""
+"""Default of ``--max-line``, as in `hybriddup.files.sources`; parsed by `parse_line_size`."""
 PostFiles = Annotated[
     list[str],
     typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, one corpus in this order."),

@@ -92,7 +92,7 @@ def _row(shape: Shape) -> list[str]:
 
 
 def show(value: float) -> str:
-    """Return a number with about three digits, such as ``696``, ``0.75``, ``3,052`` or ``1.2e+30``."""
+    """Format a number briefly, such as ``696``, ``0.75``, ``3,052`` or ``1.2e+30``."""
     if value >= 1e9:
         return f"{value:.1e}"
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""Print tables, with rich on a terminal and as aligned plain text elsewhere, and JSON."""
+"""Print JSON, and tables: with rich on a terminal, elsewhere as aligned plain text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = Sequence[Sequence[str]]
 def print_table(
     rows: Rows, *, headers: Sequence[str] = (), title: str = "", right: Sequence[int] = (), stream: TextIO | None = None
 ) -> None:
-    """Print rows of cells on standard output or another stream; ``right`` are the right-aligned columns."""
+    """Print rows of cells on standard output or another stream; ``right`` are the indices of right-aligned columns."""
     target = stream or sys.stdout
     if target.isatty():
         _draw(rows, headers, title, right, target)
@@ -22,7 +22,7 @@ def print_table(
 
 
 def plain_table(rows: Rows, *, headers: Sequence[str] = (), title: str = "", right: Sequence[int] = ()) -> str:
-    """Return rows of cells as aligned text."""
+    """Return rows of cells as aligned text; ``right`` are the indices of right-aligned columns."""
     lines = [list(map(str, row)) for row in ([headers] if headers else []) + list(rows)]
     n_columns = max(map(len, lines), default=0)
     widths = [max(_width(line[i]) for line in lines if i < len(line)) for i in range(n_columns)]
@@ -64,7 +64,7 @@ def _draw(rows: Rows, headers: Sequence[str], title: str, right: Sequence[int], 
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON, formatted by `to_json`."""
+    """Print data as indented JSON on standard output."""
     from hybriddup.files.tables import to_json
 
     sys.stdout.buffer.write(to_json(data))

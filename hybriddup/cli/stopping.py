@@ -24,12 +24,12 @@ T = TypeVar("T")
 MESSAGES = {signal.SIGINT: b"interrupted; nothing was written\n", signal.SIGTERM: b""}
 """Final message on standard error, by signal."""
 HANGUP = getattr(signal, "SIGHUP", None)
-"""The signal of a closed terminal; None on Windows."""
+"""Signal sent when the terminal is closed; None on Windows."""
 if HANGUP is not None:
     MESSAGES[HANGUP] = b""
 NOTICED_WITHIN = 0.1
-"""Polling interval in seconds: only the main thread handles signals, but one delivered to another thread does not wake
-it."""
+"""Polling interval in seconds. Only the main thread handles signals, but a signal delivered to another thread does not
+wake it."""
 SHOW_CURSOR = b"\x1b[?25h\n"
 """Escape sequence that restores the cursor, which a progress bar hides, and begins a new line."""
 
@@ -46,18 +46,18 @@ def _raise(number: int) -> NoReturn:
 
 
 class _Now:
-    """Current state of signal handling; global, like the signal handlers of a process."""
+    """Global state of signal handling, because the signal handlers of a process are global."""
 
     has_terminal = False
     """Whether standard error is a terminal."""
     answer: Callable[[int], object] = staticmethod(end)
-    """Called by the signal handler with the signal's number."""
+    """Function that the signal handler calls with the signal's number."""
     on_stop: list[Callable[[int], bool]] = []  # noqa: RUF012  global state
     """Cleanup actions, called in the main thread before the process ends."""
 
 
 def install_handlers() -> None:
-    """Install handlers, by which signals end the program from now on. Ignored signals, as under nohup, stay ignored."""
+    """Install handlers that end the program at a signal. Signals that are ignored, as under nohup, stay ignored."""
     _Now.has_terminal = os.isatty(2)
     for number in MESSAGES:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -88,9 +88,9 @@ def ignore_signals() -> None:
 
 
 def on_stop(action: Callable[[int], bool]) -> None:
-    """Register an action to call with a signal's number, in the main thread, while `work_beside` runs.
+    """Register an action that the main thread calls with a signal's number while `work_beside` runs.
 
-    The action returns True if the work will soon end by itself; if no action does, the process ends.
+    The action returns True if the work will soon end by itself; if no action returns True, the process ends.
     """
     _Now.on_stop.append(action)
 

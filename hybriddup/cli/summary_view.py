@@ -25,7 +25,12 @@ FOUND = (
 def print_outcome(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> None:
     """Print on standard error how many posts were removed and kept, and why repeats may have been missed.
 
-    ``target`` is the output of the posts (all of them with ``mark``); None = nothing was written.
+    Parameters
+    ----------
+    target
+        Name of the output with the kept posts, or with all posts if ``mark``; None = nothing was written.
+    against
+        Names of the files of ``--against``.
     """
     typer.echo(f"{_removed(summary, target, against, mark=mark)} {_rest(summary, target, mark=mark)}", err=True)
     if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:
@@ -46,7 +51,7 @@ def report_run(
     verbose: bool,
     quiet: bool,
 ) -> int:
-    """Print the outcome, the first bad lines and remarks on standard error; return the exit code."""
+    """Print the results of a run, the first bad lines and remarks on standard error; return the exit code."""
     if verbose:
         print_tables(summary)
     if not quiet:
@@ -60,7 +65,7 @@ def report_run(
 
 
 def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:
-    """Return a sentence with the numbers of removed posts, by kind."""
+    """Return a sentence with the numbers of removed exact and near repeats."""
     n = summary.n_exact + summary.n_near
     verb = "Would remove" if target is None else "Marked" if mark else "Removed"
     if n == 0:
@@ -95,7 +100,7 @@ def print_notes(summary: Summary) -> None:
 
 
 def print_tables(summary: Summary) -> None:
-    """Print counts, steps and facts on standard error."""
+    """Print tables of counts, times of the steps, and settings on standard error."""
     print_table(_counts(summary), right=(1,), stream=sys.stderr)
     print_table(_steps(summary.timings), headers=("step", "seconds", "rate"), right=(1, 2), stream=sys.stderr)
     print_table(_facts(summary), stream=sys.stderr)
@@ -118,7 +123,7 @@ def _counts(summary: Summary) -> list[list[str]]:
 
 
 def _without_text(summary: Summary) -> str:
-    """Return the remark on posts without text: left out, or counted among the others."""
+    """Return a remark on posts without text: whether they were left out, or are included in the counts above."""
     n_of_others = summary.n_exact + summary.n_near + summary.n_kept + summary.n_originals
     return "left out" if n_of_others < summary.n_read else "among these"
 

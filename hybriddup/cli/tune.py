@@ -95,7 +95,7 @@ def tune(
 
 
 def print_tuned(tuned: Tuned, output: str) -> None:
-    """Print the measures before and after, with 95 % intervals, and by length of text."""
+    """Print the measures before and after tuning, with 95 % intervals and by length of text."""
     from hybriddup.cli.labeled import shares
     from hybriddup.cli.printing import print_table
     from hybriddup.study.tune import AS_IT_IS

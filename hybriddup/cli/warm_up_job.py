@@ -55,20 +55,20 @@ LENGTHS = (3, 9, 18, 35, 70, 150, 600)
 BATCHES = (1, 2, 247)
 """Sizes of the batches sent to the window, in turn."""
 HORIZON = 3.0
-"""Horizon of the window, in batches: the clock advances by 1 with each."""
+"""Horizon of the window in seconds of an artificial clock, which advances by 1 at each reading."""
 
 
 BESIDE = "headlines"
-"""Configuration whose kernels for keys and verification another process compiles in parallel."""
+"""Name of the configuration whose kernels for keys and verification are compiled in parallel by another process."""
 COMPILE_BESIDE = f"from {__name__} import compile_second_look; compile_second_look({BESIDE!r})"
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:
-    """Compile all kernels that runs with these configurations need; yield each name when it is done.
+    """Compile all kernels that the named configurations need; yield each name when it is done.
 
-    Artificial posts are deduplicated in a run and in a live window: numba compiles a kernel for the argument types of
-    its calls, so real calls are the safe way. Compiling uses one core, so if `BESIDE` is not the first configuration,
-    another process compiles its part in parallel.
+    Artificial posts are deduplicated in a run and in a live window, because numba compiles a kernel for the argument
+    types of its calls. Compiling uses one core, so if `BESIDE` is among the configurations, but not the first one,
+    another process compiles some of its kernels in parallel.
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
@@ -85,9 +85,9 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
 
 @contextmanager
 def compiling_beside() -> Iterator[None]:
-    """Compile the kernels of `BESIDE` in another process within this context; the process is killed at the end.
+    """Compile kernels of `BESIDE` in another process during the ``with`` block; the process is killed at its end.
 
-    Both processes store kernels in the same folder, and wait for each other if they need the same one.
+    Both processes store kernels in the same folder; if both need the same kernel, one waits for the other.
     """
     command = [sys.executable, "-c", COMPILE_BESIDE]
     with subprocess.Popen(command, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
@@ -109,7 +109,7 @@ def _clear(folder: str, number: int) -> bool:
 
 
 def compile_second_look(name: str) -> None:
-    """Compile the kernels with which a shipped configuration makes keys and verifies pairs."""
+    """Compile the kernels that make keys and verify pairs with a shipped configuration."""
     texts = made_up_posts()
     manager = create_plugin_manager(entry_points=False)
     parts = Components.create(load_settings(name, manager), manager.registry, 1)
@@ -124,7 +124,7 @@ def compile_second_look(name: str) -> None:
 
 
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
-    """Use all features of a live window: decide, match, learn, audit, delete and expire posts, and reopen."""
+    """Compile the kernels of a live window, by using all its features: decide, match, learn, audit, delete, expire."""
     clock = count()
     timing = parse_timing("arrival", HORIZON, None, lambda: float(next(clock)))
     options = WindowOptions(settings, registry, timing, available_workers(), read_only=False)

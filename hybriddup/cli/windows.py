@@ -1,4 +1,4 @@
-"""Open the window of a long-running command, and prepare the process for it."""
+"""Open the window of `hybriddup watch` or `hybriddup serve`, and prepare the process for a long run."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any)
 
 
 def noting_compilation() -> AbstractContextManager[None]:
-    """Return a context in which the first compilation of a kernel is noted on standard error."""
+    """Return a context manager that prints a note on standard error if a kernel is compiled in its block."""
     return note_compiling(partial(typer.echo, err=True))
 
 
 def settle() -> None:
     """Freeze all existing objects, so that the garbage collector skips them.
 
-    A full collection would visit every object of every library, which blocks all answers for about 35 ms.
+    Otherwise, each full collection would visit all objects of all libraries, and block answers for about 35 ms.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Expands the short forms of `must_agree` (names and lists of words), and translates the deprecated key it replaced."""
+"""Expands the short forms of the key `must_agree`, and translates the deprecated key that it replaces."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ BLINDED_BY = {
     "mentions": ("mentions", {"mask"}),
     "emoji": ("emoji", {"mask", "drop"}),
 }
-"""Maps each guard to a normalizer option, and the values with which it removes everything that the guard compares."""
+"""Map from guard to a normalizer option, and the option's values that remove everything that the guard compares."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Maps a guard to a normalizer option; if that is drop, the guard sees only links or mentions within a sentence."""
+"""Map from guard to a normalizer option; if its value is drop, only links or mentions within sentences are compared."""
 
 
 class SpelledOut(NamedTuple):
@@ -33,7 +33,7 @@ class SpelledOut(NamedTuple):
 
 
 def spell_out_guards(data: Mapping[str, Any]) -> SpelledOut:
-    """Expand the guards of a configuration, at the top level and in each length band.
+    """Write out the guards of a configuration as mappings, at the top level and in each length band.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def _spell_out_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) ->
 
 
 def _guards_of(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    """Return ``{must_agree: guards}`` for ``holder``, the top level or a band; empty if it has no list of guards."""
+    """Return ``{must_agree: guards}`` with the guards of ``holder``, the top level or a band; empty if it has none."""
     if holder.get(OLD_KEY) is not None:
         return _translate_old_key(holder, (*path, OLD_KEY), spelled)
     guards = holder.get(MUST_AGREE)
@@ -87,13 +87,13 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Add a line number for `must_agree` wherever the file has the deprecated key instead."""
+    """Add the path of `must_agree`, with the line of the deprecated key, where a file has the deprecated key."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 
 
 def named_guards(written: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the path and the mapping of every guard; the configuration must have expanded guards."""
+    """Yield the path and the mapping of every guard in a configuration, in which guards are written as mappings."""
     bands = written.get("lengths")
     holders: list[tuple[Path, Any]] = [((), written)]
     holders += [(("lengths", number), band) for number, band in enumerate(bands if isinstance(bands, list) else ())]
@@ -110,7 +110,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each guard for which normalizing leaves nothing to compare."""
+    """Yield a fault for each guard that has nothing to compare, because the normalizer removes it."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):
@@ -123,13 +123,13 @@ def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def guards_that_see(written: Mapping[str, Any]) -> list[Any]:
-    """Return the top-level guards for which normalizing leaves something to compare."""
+    """Return the guards at the top level, without those that have nothing to compare after normalizing."""
     blind = {fault.path for fault in blind_guard_faults(written)}
     return [guard for place, guard in enumerate(written[MUST_AGREE]) if (MUST_AGREE, place) not in blind]
 
 
 def half_blind_guards(written: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a warning for each guard that sees only some links or mentions of a post, because others are dropped."""
+    """Yield a warning for each guard that compares only some links or mentions, because the normalizer drops others."""
     for path, guard in named_guards(written):
         option = SEES_LESS.get(str(guard.get("use")), "")
         if any(one.get(option) == "drop" for one in _normalizers(written)):

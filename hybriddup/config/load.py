@@ -1,4 +1,4 @@
-"""Resolves a user's configuration into `Settings`: loads plugins, fills in defaults, reports all faults together."""
+"""Resolves a user's configuration to `Settings`: loads plugins, fills in defaults, and reports all faults at once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.steps.options import Fault, Path, parse_options, quote, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
-"""A shipped name, a path, a mapping of the keys to change, or resolved settings."""
+"""The name of a shipped configuration, a path, a mapping of the keys to change, or resolved settings."""
 DEFAULT_CONFIG = "posts"
-"""Shipped configuration that runs, windows and services use by default."""
+"""Name of the shipped configuration that is used by default."""
 
 _MERGED_SECTIONS = ("fingerprint", "audit")
-"""Sections of which a configuration may set some keys; the others keep their defaults."""
+"""Sections in which a configuration may set only some keys; the other keys keep their defaults."""
 
 
 def open_session(
@@ -40,16 +40,15 @@ def open_session(
 
 
 def load_settings(config: Config, manager: PluginManager | None = None) -> Settings:
-    """Resolve a configuration to settings, with every default and every component option filled in.
+    """Resolve a configuration to settings, with all defaults and component options filled in.
 
     Parameters
     ----------
     config
-        A shipped name, a path, a mapping of the keys to change, or settings.
+        The name of a shipped configuration, a path, a mapping of the keys to change, or settings.
     manager
-        The plugins whose components may be named; None = a new one with all installed plugins. Modules that the
-        configuration lists under ``plugins`` are loaded into it first: importable ones, and files next to the
-        configuration.
+        Manager of the plugins whose components may be used; None = a new one, with all installed plugins. It first
+        loads the modules under the key ``plugins``: importable modules, and files next to the configuration.
 
     Raises
     ------
@@ -99,7 +98,7 @@ def _resolve(written: Written, registry: Registry) -> Settings:
 
 
 def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
-    """Raise one error for all faults, in the order of the file; of several faults in one value, only the first."""
+    """Raise one error that lists the faults in the order of the file, with only the first fault of each value."""
     by_path: dict[Path, Fault] = {}
     for fault in faults:
         by_path.setdefault(fault.path, fault)
@@ -109,10 +108,10 @@ def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
 
 
 def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the defaults, overridden by the given values.
+    """Override the defaults with the given values.
 
-    A step that names another component drops the default component's options; a step that names the same component, or
-    none, changes only the options it lists. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced whole.
+    If a step names another component, the options of the default component are dropped; if it names the same one, or
+    none, only the given options change. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced as a whole.
     """
     merged = {**defaults, **given}
     for key in (*STEP_ROLES, *_MERGED_SECTIONS):
@@ -136,13 +135,13 @@ def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
 
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
-    """Return the faults of each key and its value, but not of the options of components."""
+    """Return the faults in keys and their values, except options of components."""
     parsed = parse_options(Settings, merged)
     return [fault for fault in parsed if fault.path] if isinstance(parsed, list) else []
 
 
 def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fault]:
-    """Fill in the options of every component in place; yield the faults found."""
+    """Fill in the default options of every component, in place; yield the faults in the given options."""
     for chosen in chosen_components(merged):
         name = chosen.written.get("use")
         if not isinstance(name, str):
@@ -170,10 +169,10 @@ def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]
 
 
 def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[Settings, str]:
-    """Set one threshold in all length bands that have a verifier; return the settings and a description of the bands.
+    """Set the threshold of all length bands with a verifier; return the settings, and a description of the bands.
 
-    ConfigError, which names the configuration, if the threshold is out of range, a band has several verifiers, or no
-    band has one.
+    ConfigError if the threshold is out of range, a band has several verifiers, or no band has one. ``config`` is the
+    name of the configuration, for the message.
     """
     if not 0 <= threshold <= 1:
         percent = f" {threshold:g} % is {threshold / 100:g}." if 1 < threshold <= 100 else ""

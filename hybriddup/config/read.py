@@ -1,4 +1,4 @@
-"""Reads a configuration, which is shipped or in a YAML file, with the line of every key.
+"""Reads a shipped configuration or the user's YAML file, and records the line of every key.
 
 Only plain YAML is accepted: mappings, lists, text, numbers, true, false and null. Tags for other objects, duplicate
 keys and keys that are not text are errors.
@@ -31,11 +31,11 @@ PACKAGE = FilePath(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Written:
-    """A configuration as its author wrote it, with only the keys to change."""
+    """A configuration as its author wrote it, with only the keys that differ from the defaults."""
 
     data: dict[str, Any]
     name: str = ""
-    """File or shipped name; empty for a mapping."""
+    """Name of the file or of the shipped configuration; empty for a mapping."""
     lines: dict[Path, int] = field(default_factory=dict)
     """One-based line of each value, by path."""
     directory: FilePath | None = None
@@ -44,12 +44,12 @@ class Written:
     """Deprecation warnings carried over from settings that were already resolved."""
 
     def line_of(self, path: Path) -> int:
-        """Return the one-based line of a value, or of the innermost value around it that has a line; else 0."""
+        """Return the one-based line of a value, or of the innermost value around it whose line is known; else 0."""
         known = (self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines)
         return next(known, 0)
 
     def locate(self, path: Path) -> str:
-        """Return the prefix ``file:line: `` for a path; empty for a mapping, which has no file."""
+        """Return the prefix ``file:line: `` for messages about a value; empty for a mapping, which has no file."""
         line = self.line_of(path)
         place = f"{self.name}:{line}" if line else self.name
         return f"{place}: " if place else ""
@@ -67,7 +67,7 @@ def shipped_names() -> list[str]:
 
 
 def shipped_text(name: str) -> str:
-    """Return the text of a shipped configuration, with the path of its schema made absolute."""
+    """Return the text of a shipped configuration, with an absolute address of the JSON Schema."""
     shipped, directory = shipped_names(), shipped_directory()
     if name not in shipped:
         raise ConfigError(
@@ -107,7 +107,10 @@ def read_file(path: FilePath, name: str) -> Written:
 
 
 def parse_yaml(text: str, name: str) -> Written:
-    """Parse a configuration; ConfigError unless it is plain YAML with a mapping at the top."""
+    """Parse a configuration; ConfigError unless it is plain YAML with a mapping at the top.
+
+    ``name`` is the file's name for messages.
+    """
     try:
         loader = _PlainLoader(text)
         node = loader.get_single_node()

@@ -1,7 +1,7 @@
 """Finds the components that a configuration chooses, and checks the rules that involve more than one key.
 
-Both work on the written mapping with defaults filled in. Values of the wrong type are skipped: the fields of `Settings`
-report them, so that one wrong value does not hide other faults.
+The functions take the configuration as a mapping with defaults filled in. They skip values of the wrong type, which the
+fields of `Settings` report, so that one wrong value does not hide other faults.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
 _KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
 _SHORT_BAND = 200
-"""Largest ``up_to`` of a band of short texts, in characters."""
+"""Maximum ``up_to`` of a band for it to count as one of short texts, in characters."""
 _SHORT_LIMIT, _LONG_LIMIT = 44, 40
-"""Default Hamming limits of 128 bits. Copies of short texts differ in more bits."""
+"""Default Hamming limits for 128 bits: short bands have a higher one, as copies of short texts differ in more bits."""
 
 
 def thaw(value: Any) -> Any:
@@ -42,19 +42,19 @@ def thaw(value: Any) -> Any:
 
 
 def combined_by(verifier: Any) -> str | None:
-    """Return ``all`` or ``any`` if the verifier is a combination, else None."""
+    """Return the key of a combined verifier, ``all`` or ``any``; None for a single verifier."""
     found = [key for key in ("all", "any") if isinstance(verifier, dict) and key in verifier]
     return found[0] if found else None
 
 
 class Chosen(NamedTuple):
-    """A component that the configuration chooses, as it is written there."""
+    """A component chosen in a configuration: its role, its path, and the mapping with its name and options."""
 
     role: RoleName
     path: Path
     written: dict[str, Any]
     keys: tuple[str, ...]
-    """Keys of the mapping that are not options of the component."""
+    """Keys of ``written`` that are not options of the component."""
 
 
 def chosen_components(merged: Mapping[str, Any]) -> Iterator[Chosen]:
@@ -115,7 +115,7 @@ def _keep_faults(keep: Any) -> Iterator[Fault]:
 
 
 def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
-    """Yield a fault for each reason why the bands do not cover every length exactly once, such as a wrong order."""
+    """Yield a fault for each reason why the length bands do not cover all lengths in ascending order."""
     before: int | None = None
     for number, band in enumerate(bands):
         if band is None:
@@ -173,15 +173,19 @@ def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
 
 
 def default_limit(bits: int, up_to: int | None) -> int:
-    """Return the default Hamming limit of a band: 44 of 128 bits if ``up_to`` is at most 200, else 40, scaled."""
+    """Return the default Hamming limit of a band: 44 of 128 bits if ``up_to`` is at most 200, else 40 of 128 bits.
+
+    It is scaled to ``bits``.
+    """
     limit = _SHORT_LIMIT if up_to is not None and up_to <= _SHORT_BAND else _LONG_LIMIT
     return round(limit * bits / 128)
 
 
 def limit_warning(name: str, max_hamming_distance: int, bits: int) -> str | None:
-    """Return a warning if the Hamming limit admits unrelated texts, else None.
+    """Return a warning if the Hamming limit lets pairs of unrelated texts pass, else None.
 
-    Fingerprints of unrelated texts differ in about half of their bits; a limit above three eighths lets some pass.
+    Fingerprints of unrelated texts differ in about half of their bits; some pass a limit above three eighths of them.
+    ``name`` is the name of the setting, for the message.
     """
     widest = 3 * bits // 8
     if max_hamming_distance <= widest:

@@ -13,12 +13,12 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import RoleName
 
 WORDS = "words"
-"""The guard whose name may be left out: ``{words: [buy, sell]}``."""
+"""Name of the guard that may be written without ``use``: ``{words: [buy, sell]}``."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def config_schema(registry: Registry) -> dict[str, Any]:
-    """Return the JSON Schema of a configuration file, with the components in the registry.
+    """Return the JSON Schema of a configuration file, including the options of all components in the registry.
 
     Every key is optional, because a file contains only the keys to change.
     """

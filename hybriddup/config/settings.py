@@ -155,7 +155,7 @@ class LengthBand(_Section):
         return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
 
     def with_limit(self, bits: int) -> LengthBand:
-        """Fill in the default Hamming limit, if the band has a verifier and sets no limit."""
+        """Return the band with the default Hamming limit for ``bits``, if it has a verifier but no limit."""
         if self.exact_only or self.verifier is None or self.max_hamming_distance is not None:
             return self
         return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
@@ -279,19 +279,19 @@ class Settings(_Section):
 
     @property
     def max_hamming_distance(self) -> int:
-        """The largest Hamming limit of all length bands, inclusive; 0 if every band is for equal texts only."""
+        """The largest Hamming limit of all length bands, inclusive; 0 if all bands remove exact repeats only."""
         return max(band.max_hamming_distance or 0 for band in self.lengths)
 
     @property
     def keep_rules(self) -> tuple[KeepRule, ...]:
-        """The rules that decide which post of a set of repeats is kept; each breaks the ties of those before it."""
+        """The rules that decide which post of a set of repeats is kept; each breaks the ties of the rules before it."""
         if self.keep == "none":
             return ("first",)
         return self.keep if isinstance(self.keep, tuple) else (self.keep,)
 
     @property
     def of_runs_only(self) -> list[str]:
-        """The settings in use that neither windows nor Spark supports, as ``key: value``."""
+        """The settings in use that only runs support, not windows or Spark, as ``key: value``."""
         given = [("keep: none", self.keep == "none"), (f"max_copies: {self.max_copies}", self.max_copies)]
         return [written for written, is_given in [*given, (f"within: {self.within}", self.within)] if is_given]
 
@@ -306,21 +306,21 @@ class Settings(_Section):
         return tuple(dict.fromkeys(rule.highest for rule in self.keep_rules if isinstance(rule, KeepHighest)))
 
     def bands(self) -> Iterator[tuple[int, LengthBand]]:
-        """Yield each length band, preceded by the shortest length that belongs to it, from 0."""
+        """Yield the minimum length of each length band, and the band."""
         lower = 0
         for band in self.lengths:
             yield lower, band
             lower = (band.up_to or 0) + 1
 
     def with_remarks(self, remarks: Iterable[str]) -> Settings:
-        """Return a copy of the settings with further warnings about how they were written, such as deprecated keys."""
+        """Return a copy with additional warnings about the written configuration, such as deprecated keys."""
         copy = self.model_copy()
         copy._remarks = (*self._remarks, *remarks)
         return copy
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Warnings about how the settings were written."""
+        """Warnings about the written configuration, such as deprecated keys."""
         return self._remarks
 
     def guards(self) -> list[tuple[GuardSettings, ...]]:

@@ -1,4 +1,4 @@
-"""Expands the short forms of a configuration: a component as only its name, and one threshold for one or all bands."""
+"""Expands short forms in a configuration: a component given by its name only, and a threshold for one or all bands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCORE = "a number from 0.0 to 1.0 (the same text)"
 
 
 def spell_out_shorthands(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """Expand components to mappings, and move thresholds into their verifiers; return the configuration and its faults.
+    """Expand names to mappings, and move thresholds into the verifiers; return the new configuration and its faults.
 
     Examples
     --------
@@ -40,7 +40,11 @@ def _component(written: Any) -> Any:
 
 
 def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, faults: list[Fault]) -> dict[str, Any]:
-    """Put a threshold into a band's verifier: the band's, else the verifier's own, else the one for all bands."""
+    """Return a length band whose verifier has its threshold.
+
+    This is the threshold of the band, or else of the verifier, or else ``of_all``, the one for all bands. Defaults get
+    ``of_all`` even if their verifier has a threshold; they are not ``is_written``. Faults are added to ``faults``.
+    """
     spelled, verifier = dict(band), _component(band.get("verifier"))
     own = _score(spelled.pop(THRESHOLD, None), (*path, THRESHOLD), faults)
     threshold = of_all if own is None else own

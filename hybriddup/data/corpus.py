@@ -20,14 +20,14 @@ class BadRecord:
     source: str
     """File name, ``-`` for standard input, or ``posts`` for a list."""
     line: int
-    """One-based line in the file; one-based record in formats without lines."""
+    """One-based number of the line; in formats without lines, of the record."""
     row: int
     """Zero-based input row, counted across all files."""
     reason: str
 
 
 class PackedIds(Sequence[Any]):
-    """A sequence of ids, all str or all int, in one numpy array; takes a quarter of the memory of a list."""
+    """Ids, all str or all int, stored in one numpy array, which needs a quarter of the memory of a list."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = values
@@ -36,7 +36,7 @@ class PackedIds(Sequence[Any]):
         return len(self.values)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return one id as a str or int, or a list for a slice or an index array."""
+        """Return one id as a str or int; for a slice or an array of indices, a list of ids."""
         found = self.values[index]
         return found if isinstance(found, str) else found.tolist()
 
@@ -61,7 +61,7 @@ def pack_ids(ids: list[Any]) -> NDArray[Any] | list[Any]:
 
 
 def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
-    """Concatenate the results of `pack_ids`; the result is packed if all parts are arrays of one dtype."""
+    """Concatenate the results of `pack_ids`: into `PackedIds` if all are arrays of the same dtype, else into a list."""
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     if arrays and len(arrays) == len(parts) and len({array.dtype for array in arrays}) == 1:
         return PackedIds(np.concatenate(arrays))
@@ -69,36 +69,36 @@ def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
 
 
 def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
-    """Return the ids at these indices; packed ids are looked up all at once."""
+    """Return the ids at the indices ``places``; from `PackedIds`, all at once."""
     return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
 
 
 class Against(NamedTuple):
-    """Another corpus to compare with; its posts are never removed."""
+    """Another corpus, with which a run compares its posts, but from which it removes none."""
 
     name: str
     end: int
-    """Index after its last post in the combined corpus."""
+    """Index after this corpus's last post in the combined corpus."""
 
 
 @dataclass
 class Corpus:
-    """Posts in input order. A bad record takes up a row but has no entry in the columns."""
+    """Posts in input order, as columns. A bad record has a row number, but no entry in the columns."""
 
     texts: list[str]
     ids: Sequence[Any]
-    """Ids from the input; the id of a post without one is its row."""
+    """Ids from the input; for a post without an id, its row."""
     rows: Int64s
-    """int64[n]: zero-based input row of each post, ascending; gaps are bad records."""
+    """int64[n]: zero-based input row of each post, ascending; the rows of bad records are missing."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Values of the fields named by ``keep: {highest: FIELD}`` and ``per``, by field."""
+    """Map from each field of ``keep: {highest: FIELD}``, ``per`` and other options to the values of the posts."""
     n_rows: int = 0
     """Number of input rows, including bad records."""
     bad_records: list[BadRecord] = field(default_factory=list)
     """The first few bad records, with their location."""
     n_bad_records: int = 0
     against: tuple[Against, ...] = ()
-    """Other corpora, whose posts come first in all columns and keep the rows and ids of their own corpus."""
+    """Other corpora, whose posts come first in all columns, with the rows and ids of the corpus they are from."""
 
     @property
     def n_against(self) -> int:
@@ -106,12 +106,15 @@ class Corpus:
         return self.against[-1].end if self.against else 0
 
     def sources(self, places: Int64s) -> list[str | None]:
-        """Return, for the post at each index, the name of the other corpus that it is from; None for own posts."""
+        """Return the name of the other corpus that each post is from; None for the run's own posts.
+
+        ``places`` are the indices of the posts.
+        """
         names = [*(other.name for other in self.against), None]
         return [names[i] for i in np.searchsorted([other.end for other in self.against], places, "right").tolist()]
 
     def take(self, places: Int64s) -> Corpus:
-        """Return a corpus of the posts at these ascending indices; each post keeps its input row."""
+        """Return a corpus of the posts at the indices ``places``, which must be ascending; they keep their rows."""
         chosen = places.tolist()
         return replace(
             self,
@@ -124,7 +127,7 @@ class Corpus:
 
 
 def put_before(corpus: Corpus, others: Sequence[tuple[str, Corpus]]) -> Corpus:
-    """Prepend the posts of other, named corpora, with which a run compares its posts but which it never removes."""
+    """Prepend the posts of other, named corpora; a run compares its posts with them, but removes none of them."""
     if not others:
         return corpus
     parts = [*(other for _, other in others), corpus]

@@ -1,8 +1,8 @@
-"""Looks up fields of posts, as named by `--text-field` and similar options: by name, by path, or several as one text.
+"""Looks up the fields of posts that options such as `--text-field` name: by name, by path, or several as one text.
 
-A field with exactly this name has priority. Otherwise ``user.id`` is the field ``id`` of the object in the field
-``user``, ``title + body`` is the text of both fields, joined by a newline, and ``full_text | text`` is the first of the
-two that is not empty.
+A field whose name is the whole option has priority. Otherwise ``user.id`` is the field ``id`` of the object in the
+field ``user``, ``title + body`` is the text of both fields, joined by a newline, and ``full_text | text`` is the text
+of the first field that is not empty.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def find_or(record: Any, name: str, default: Any = None) -> Any:
 
 
 def find_text(record: Any, field: str) -> Any:
-    r"""Return the text of a field, or of several joined, skipping missing ones; KeyError if all are missing.
+    r"""Return the text of a field, or the joined text of several, skipping missing ones; KeyError if all are missing.
 
     Examples
     --------
@@ -63,7 +63,9 @@ def find_text(record: Any, field: str) -> Any:
 
 
 def alternatives(field: str, names: Container[str]) -> list[list[str]]:
-    """Split a text field such as ``a | b + c`` into alternatives and their parts, unless it is one of the names.
+    """Split a text field such as ``a | b + c`` into alternatives, and each into its parts.
+
+    A field that is in ``names`` is not split.
 
     Examples
     --------
@@ -76,17 +78,20 @@ def alternatives(field: str, names: Container[str]) -> list[list[str]]:
 
 
 def text_fields(field: str, names: Container[str]) -> list[str]:
-    """Return all field names in a text field such as ``title + body``; only itself if it is one of the names."""
+    """Return all field names in a text field such as ``title + body``; a field that is in ``names`` is not split."""
     return list(dict.fromkeys(name for parts in alternatives(field, names) for name in parts))
 
 
 def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
-    """Return the alternatives of a text field whose parts are all among the column names of a table."""
+    """Return the alternatives of a text field that have all their parts in ``names``, the columns of a table."""
     return [parts for parts in alternatives(field, names) if all(name in names for name in parts)]
 
 
 def first_text(values: Mapping[str, Any], wanted: list[list[str]]) -> Any:
-    """Return the text of the first alternative that is not empty; `MISSING` if no part of any has a value."""
+    """Return the first text that is not empty among the alternatives ``wanted``; `MISSING` if all values are missing.
+
+    ``values`` maps field names to values.
+    """
     text: Any = MISSING
     for parts in wanted:
         found = [value for name in parts if (value := values.get(name, MISSING)) is not MISSING]
@@ -103,20 +108,20 @@ def scope_fields(per: str | None) -> list[str]:
 
 
 def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    """Combine the values of each post into a tuple, None if all are missing; a single column is returned unchanged."""
+    """Combine columns into one of tuples, None if all values are missing; a single column is returned unchanged."""
     if len(columns) == 1:
         return columns[0]
     return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]
 
 
 def joined(values: Iterable[Any]) -> Any:
-    """Join the non-empty texts of several fields; if any value is not a string, return it, so that it is rejected."""
+    """Join the non-empty texts of several fields; if a value is not a string, return it, for the caller to reject."""
     filled = [value for value in values if value is not None and value != ""]
     return next((value for value in filled if not isinstance(value, str)), _SEPARATOR.join(map(str, filled)))
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value marks a missing one: it is unequal to itself, as NaN and NaT are, or ``pandas.NA``."""
+    """Return whether a value is a marker for a missing value: NaN, NaT or ``pandas.NA``."""
     if isinstance(value, (str, bytes)):
         return False
     try:
@@ -137,7 +142,7 @@ def has_no_value(value: Any) -> bool:
 
 
 def hashable(value: Any) -> Any:
-    """Return a hashable equivalent of a value: itself, or its type and full repr (arrays are not abbreviated)."""
+    """Return a hashable equivalent of a value: the value itself, or its type and full repr."""
     try:
         hash(value)
     except TypeError:
@@ -146,10 +151,10 @@ def hashable(value: Any) -> Any:
 
 
 def finder(name: str) -> Callable[[Any], Any]:
-    """Return a function from a record to the value of field ``name``, None if missing; fast for names without a dot."""
+    """Return a function that finds the value of field ``name`` in a record, else None; fast for names without a dot."""
     return partial(find_or, name=name) if "." in name else methodcaller("get", name)
 
 
 def text_finder(field: str) -> Callable[[Any], Any]:
-    """Return a function from a record to the text of ``field``, as by `find_text`; fast for plain names."""
+    """Return a function that finds the text of ``field`` in a record, as `find_text` does; fast for plain names."""
     return partial(find_text, field=field) if set(".+|") & set(field) else itemgetter(field)

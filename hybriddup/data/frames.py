@@ -34,7 +34,7 @@ COLUMN_TYPES = {
     "score": "float64",
     "threshold": "float64",
 }
-"""Column types of a data frame of removed posts, so that an empty one has them too; all others are text."""
+"""Column types in a data frame of removed posts, even an empty one; other columns have text."""
 
 _ACCEPTED = "posts must be a list of strings, a list of dicts, a pandas or polars DataFrame, or a pyarrow Table"
 
@@ -49,15 +49,22 @@ def corpus_from_posts(
 ) -> Corpus:
     """Convert posts to a corpus; the row of a post is its index.
 
-    Posts are strings, or mappings with ``text_field``, in a list or another ordered iterable; or a pandas or polars
-    data frame, or a pyarrow table, with that column. ``order_fields`` are the fields named by
-    ``keep: {highest: FIELD}``, ``optional`` further fields, which posts need not have. A post without an id has its row
-    as id.
+    Posts are a list, or another ordered iterable, of strings or of mappings with the field ``text_field``; or a pandas
+    or polars data frame, or a pyarrow table, with this column. The id of a post without an id is its row.
+
+    Parameters
+    ----------
+    order_fields
+        The fields named by ``keep: {highest: FIELD}``.
+    per
+        The field, or fields, whose values posts must have in common to be compared.
+    optional
+        Additional fields, which posts need not have.
 
     Raises
     ------
     InputError
-        The posts are of another type, lack a field, or have a text that is not a string. Names the first such post.
+        The posts are of another type, lack a field, or have a text that is not a string; names the first such post.
     """
     if is_data_frame(posts):
         return _with_fields(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, optional)
@@ -80,7 +87,7 @@ def corpus_from_posts(
 
 
 def _with_fields(corpus: Corpus, posts: Any, optional: Sequence[str]) -> Corpus:
-    """Add the values of optional fields to the order values of a corpus, None for posts without the field."""
+    """Add optional fields to `Corpus.order_values`; a post without the field has None."""
     values = {
         field: _column(posts, field, "the option") if is_data_frame(posts) else [find_or(post, field) for post in posts]
         for field in optional
@@ -89,7 +96,7 @@ def _with_fields(corpus: Corpus, posts: Any, optional: Sequence[str]) -> Corpus:
 
 
 def take_posts(posts: Any, rows: Sequence[int], n_rows: int) -> Any:
-    """Select posts by row, in the type in which they were passed; InputError if there are not ``n_rows`` posts."""
+    """Select posts by row; the result has the type of ``posts``. InputError if there are not ``n_rows`` posts."""
     if not hasattr(posts, "__len__") or isinstance(posts, (str, bytes, bytearray, Mapping, Set)):
         raise InputError(f"{_ACCEPTED}, the same as for dedupe; got {describe(posts)}.")
     if len(posts) != n_rows:
@@ -149,13 +156,13 @@ def _columns_of(removed: Sequence[Removed]) -> Iterator[tuple[str, list[Any]]]:
 
 
 def is_data_frame(posts: Any) -> bool:
-    """Return whether this is a pandas or polars data frame, or has the same interface."""
+    """Return whether ``posts`` is a pandas or polars data frame or a pyarrow Table, or has the same interface."""
     kind = type(posts)  # not the instance: some lazy frames compute their columns, with a warning, on access
     return is_arrow(posts) or all(hasattr(kind, name) for name in ("columns", "shape", "to_dict", "__getitem__"))
 
 
 def is_arrow(posts: Any) -> bool:
-    """Return whether this is a pyarrow Table, or has the same interface."""
+    """Return whether ``posts`` is a pyarrow Table, or has the same interface."""
     return all(hasattr(type(posts), name) for name in ("column_names", "to_pylist", "take"))
 
 
@@ -182,7 +189,7 @@ def _from_data_frame(
 
 
 def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
-    """Return the alternatives of a text field whose columns all exist; all alternatives if none is complete."""
+    """Return the alternatives of a text field that have all their columns; if there are none, all alternatives."""
     names = column_names(posts)
     wanted = alternatives(text_field, names)
     there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]
@@ -268,7 +275,7 @@ def _field(post: Mapping[Any, Any], field: str, position: int, option: str) -> A
 
 
 def _text_or_none(value: Any, where: str) -> str:
-    """Return a text; empty for None, NaN and the missing-value markers of data frames."""
+    """Return a text; empty for None, NaN and other markers for a missing value. ``where`` names the value in errors."""
     return "" if value is None or is_missing(value) else _as_text(value, where)
 
 
@@ -293,7 +300,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Describe a value for an error message: its type, and its value if it is a number or text (40 characters)."""
+    """Describe a value for an error message: its type, and a number, or the first 40 characters of a text."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -1,23 +1,23 @@
-"""Limits shared by the steps and the adapters of plugins: largest weight, no length bound, precision of scores."""
+"""Limits that steps and plugin adapters share: the largest weight, the value for no length bound, score precision."""
 
 import numpy as np
 
 from hybriddup.data.records import Float64s
 
 MAX_WEIGHT = 1000.0
-"""Largest weight of a token; it keeps the sums of `hybriddup.kernels.text.simhash` from overflowing."""
+"""Maximum weight of a token, so that the sums in `hybriddup.kernels.text.simhash` do not overflow."""
 
 NO_BOUND = 2**31 - 1
 """Result of `max_partner_lengths` if texts of any length can match."""
 
 DECIMALS = 12
-"""Decimals of a score; about a hundred times coarser than the rounding errors of the sums."""
+"""Number of decimals of a score; this is about a hundred times coarser than rounding errors of the computation."""
 
 
 def round_onto(scores: Float64s, thresholds: Float64s) -> Float64s:
-    """Round scores to `DECIMALS`, with a maximum of 1.0, so that none falls below a threshold that it reaches.
+    """Round scores to `DECIMALS`, at most 1.0, so that a score on its threshold is not lost to a rounding error.
 
-    A threshold with more decimals, such as 1 / 3, may lie above its own rounding. A score that equals the rounded
+    A threshold with more decimals, such as 1 / 3, may be above its own rounded value. A score that equals the rounded
     threshold is therefore raised to the threshold.
     """
     rounded = np.round(scores, DECIMALS).clip(max=1.0)

@@ -1,4 +1,4 @@
-"""Makes tables of results for output files: removed posts, clusters, and the fields that `--mark` adds to posts."""
+"""Makes tables for output files: removed posts, clusters, and the fields that `--mark` and `--counts` add to posts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hybriddup.data.removed import RemovedPosts, cut
 from hybriddup.data.tallies import Tallies
 
 SOURCE = "keeper_source"
-"""Column of `Removed` that is written only if the run compared with other corpora."""
+"""Column of `Removed` that is written only if the run compared its posts with other corpora."""
 MARKS = ("duplicate_of", "score", "cluster")
-"""Names of the fields that `Marks` adds to each post."""
+"""Names of the fields that ``--mark`` adds to each post."""
 
 
 class Table(NamedTuple):
@@ -46,7 +46,10 @@ def removed_table(removed: RemovedPosts) -> Table:
 
 
 def cluster_numbers(removed: RemovedPosts) -> Int64s:
-    """Return int64[n_posts]: the cluster number of each post, from 1 in the order of keepers; 0 = no duplicates."""
+    """Return int64[n_posts]: the number of each post's cluster; 0 = the post has no duplicates.
+
+    Clusters are numbered from 1, in the order of their keepers.
+    """
     columns, numbers = removed.columns, np.zeros(len(removed.corpus.texts), np.int64)
     keepers = np.unique(columns.keepers)
     numbers[keepers] = np.arange(1, len(keepers) + 1)
@@ -55,7 +58,10 @@ def cluster_numbers(removed: RemovedPosts) -> Int64s:
 
 
 def clusters_table(removed: RemovedPosts) -> Table:
-    """Return the posts of each cluster, keeper first; with a source column if the run compared with other corpora."""
+    """Return the posts of all clusters as a table, in each cluster the keeper first.
+
+    It has a column for the source if the run compared its posts with other corpora.
+    """
     corpus, numbers = removed.corpus, cluster_numbers(removed)
     is_keeper = np.ones(len(numbers), np.bool_)
     is_keeper[removed.columns.posts] = False
@@ -73,7 +79,10 @@ def clusters_table(removed: RemovedPosts) -> Table:
 
 
 class Marks:
-    """Fields to add to the posts of an input with ``n_rows`` rows: `MARKS`, `TALLIES`, or both."""
+    """Computes fields to add to the posts of an input with ``n_rows`` rows.
+
+    These are `MARKS` if ``with_keepers``, and the fields of ``tallies``, if given.
+    """
 
     def __init__(
         self, removed: RemovedPosts, n_rows: int, tallies: Tallies | None = None, *, with_keepers: bool = True
@@ -91,7 +100,7 @@ class Marks:
         self.types |= {} if tallies is None else tallies.types
 
     def of(self, rows: Int64s) -> Iterator[tuple[Any, ...]]:
-        """Yield the values of the fields for each row; None for each field that does not apply to the post."""
+        """Yield a tuple of the fields' values for each row; None if a field does not apply to the post."""
         return chain.from_iterable(map(self._of, cut(rows)))
 
     def _of(self, rows: Int64s) -> Iterator[tuple[Any, ...]]:

@@ -1,9 +1,9 @@
 """Arrays passed between the steps: texts, tokens, fingerprints, pairs and decisions.
 
-Each type holds many posts, so that a step handles them in one call. Posts are referred to by two kinds of numbers:
+Each type has the data of many posts, so that a step handles them in one call. Posts have two kinds of numbers:
 
 ``row``       zero-based index of a post in the input, across all files; shown to users.
-``position``  zero-based index of a text in the order of deciding; used by steps and kernels.
+``position``  zero-based index of a text in the order in which posts are decided; used by steps and kernels.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Bools = NDArray[np.bool_]
 
 
 NO_KEY = 2**64 - 1
-"""Padding for texts with fewer block keys than others."""
+"""Padding in arrays of block keys, for texts with fewer keys than others."""
 
 SKETCH_WORDS = 4
-"""uint64 words of a character sketch, made by `hybriddup.kernels.text.characters.sketch_characters`. Four words rule
-out two thirds (Chinese) or one third (English) of the candidate pairs with too few characters in common."""
+"""Number of uint64 words in a character sketch, see `hybriddup.kernels.text.characters.sketch_characters`. With four,
+sketches rule out two thirds (Chinese) or one third (English) of the candidate pairs with too few common characters."""
 NO_SKETCHES: UInt64s = np.zeros((0, SKETCH_WORDS), np.uint64)
-"""Sketches of a run whose verifiers set no bound on common characters."""
+"""Empty array of sketches, for a run whose verifiers do not require common characters."""
 
 
 class EncodedTexts(NamedTuple):
@@ -93,7 +93,7 @@ class Tokens(NamedTuple):
     lengths: Int32s
     """int32[n_tokens]: length of each token in code points, at least 1."""
     offsets: Int64s
-    """int64[n_texts + 1]: the tokens of text ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
+    """int64[n_texts + 1]: text ``i`` has the tokens from ``offsets[i]`` to ``offsets[i + 1]``, exclusive."""
 
     @property
     def n_texts(self) -> int:
@@ -125,23 +125,23 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
 
 
 class PairLimits(NamedTuple):
-    """The limits a pair must meet to be verified; the limits of its shorter text apply.
+    """Limits within which pairs are verified, for each text; the shorter text's limits apply to a pair.
 
-    The number of characters that both texts have, in any order, must be at least ``common_of_shorter`` times the length
-    of the shorter text plus ``common_of_longer`` times the length of the longer one. Both shares are 0.0 if characters
-    alone rule nothing out.
+    The number of characters that the two texts have in common, in any order, must be at least ``common_of_shorter``
+    times the length of the shorter text plus ``common_of_longer`` times the length of the longer one. Both factors are
+    0.0 if the verifier does not require common characters.
     """
 
     lengths: Int32s
-    """int32[n]: length in code points after normalizing."""
+    """int32[n]: length of each text in code points, after normalizing."""
     max_hamming_distances: Int32s
     """int32[n]: Hamming limit of the text's length band, inclusive; -1 = only equal texts match."""
     max_partner_lengths: Int32s
-    """int32[n]: largest length of a text that can match this one, if this one is the shorter text; inclusive."""
+    """int32[n]: maximum length, inclusive, of a longer text that can match each text."""
     common_of_shorter: Float32s
-    """float32[n]: minimum common characters, as a share of the shorter text."""
+    """float32[n]: the factor for the length of the shorter text."""
     common_of_longer: Float32s
-    """float32[n]: minimum common characters, as a share of the longer text, added to the share of the shorter one."""
+    """float32[n]: the factor for the length of the longer text."""
 
     def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
         """Return the limits of the chosen texts, in the order given."""
@@ -149,7 +149,7 @@ class PairLimits(NamedTuple):
 
 
 class NearPairs(NamedTuple):
-    """Pairs that share a key and are within their limits, ordered by later text, then by earlier; no duplicates."""
+    """Distinct pairs that share a block key and are within their limits, ordered by later text, then by earlier."""
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text, or its index among the texts that were searched."""
@@ -158,7 +158,7 @@ class NearPairs(NamedTuple):
     distances: Int32s
     """int32[n_pairs]: number of differing bits."""
     depths: Int64s
-    """int64[n_pairs]: recency rank of the earlier text, the best of all buckets that both are in; 1 = newest."""
+    """int64[n_pairs]: recency rank of the earlier text, 1 = newest, in the common bucket in which it is lowest."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -167,12 +167,12 @@ class NearPairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs that passed stage 1, in any order. Duplicates occur: one for each copy of the later text."""
+    """Pairs that passed stage 1, in any order; a pair occurs once for each copy of the later text."""
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text; for a verifier, its index in `VerifierContext.texts`."""
     later: Int64s
-    """int64[n_pairs]: position or index of the later text."""
+    """int64[n_pairs]: position of the later text; for a verifier, its index in `VerifierContext.texts`."""
     hamming_distances: Int32s
     """int32[n_pairs]: number of differing bits, 0 to the fingerprint's width."""
 
@@ -192,10 +192,10 @@ class VerifiedPairs:
     later: Int64s
     hamming_distances: Int32s
     scores: Float64s
-    """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; ``score >= threshold`` for each pair."""
+    """float64[n_pairs]: score of each pair, from its threshold up to 1.0 = same."""
     thresholds: Float64s
     verifiers: Int32s
-    """int32[n_pairs]: index of the deciding verifier in the plan's verifier names."""
+    """int32[n_pairs]: index of the deciding verifier in the plan's list of verifiers."""
     length_bands: Int32s
     """int32[n_pairs]: index of the length band."""
 
@@ -203,7 +203,7 @@ class VerifiedPairs:
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Replace the two texts of each row, such as by the two posts; scores and all other columns stay the same."""
+        """Replace the two texts of each pair with the texts in ``pairs``; scores and evidence stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
@@ -212,7 +212,7 @@ class VerifiedPairs:
 
 
 SHOWN = 40
-"""Characters of each text in the repr of a removed post."""
+"""Maximum number of characters of each text in the repr of a removed post."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -242,8 +242,7 @@ class Removed:
     recipe_id: str
     """Recipe id of the fingerprints, as in the summary."""
     keeper_source: str | None = None
-    """Name of the other corpus, such as a file of ``--against``, that ``keeper_row`` refers to; None = the run's own
-    posts."""
+    """Name of another corpus, such as a file of ``--against``, if the kept post is from there; else None."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the removed post as plain data, for JSON if the ids allow it."""

@@ -13,30 +13,30 @@ from hybriddup.data.corpus import Corpus, take_ids
 from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed
 
 EQUAL = "equal"
-"""Verifier name of exact repeats in results; their normalized texts are equal."""
+"""Verifier name in results for exact repeats, whose normalized texts are equal."""
 _PIECE_SIZE = 8192
 SHOWN_POSTS = 3
-"""Removed posts in the repr of a sequence of them."""
+"""Maximum number of posts in the repr of `RemovedPosts`."""
 Places = TypeVar("Places", range, Int64s)
 REASONS = {True: "exact", False: "near"}
 
 
 @dataclass(frozen=True, eq=False)
 class RemovedColumns:
-    """Columns of numbers about removed posts, with one row per post, in input order."""
+    """Removed posts as columns of numbers, in input order."""
 
     posts: Int64s
-    """int64[n]: index of the post in the corpus, ascending."""
+    """int64[n]: index of each removed post in the corpus, ascending."""
     keepers: Int64s
-    """int64[n]: index of its keeper in the corpus."""
+    """int64[n]: index of the kept post that each repeats in the corpus."""
     is_exact: Bools
     hamming_distances: Int32s
     verifiers: Int32s
-    """int32[n]: index into `RemovedBy.verifiers`; undefined for exact repeats."""
+    """int32[n]: index of the deciding verifier in `RemovedBy.verifiers`; undefined for exact repeats."""
     scores: Float64s
     thresholds: Float64s
     length_bands: Int32s
-    """int32[n]: index into `RemovedBy.length_bands`."""
+    """int32[n]: index of the length band in `RemovedBy.length_bands`."""
 
     def take(self, chosen: Int64s) -> RemovedColumns:
         """Return the chosen rows."""
@@ -49,7 +49,7 @@ def cut(places: Places) -> Iterator[Places]:
 
 
 class RemovedBy(NamedTuple):
-    """Names for the numbers in `RemovedColumns`, and for the run."""
+    """Names of the verifiers and length bands that `RemovedColumns` refers to, and of the configuration and recipe."""
 
     verifiers: Sequence[str]
     length_bands: Sequence[str]
@@ -64,7 +64,7 @@ class RemovedPosts(Sequence[Removed]):
         self.corpus, self.columns, self._by = corpus, columns, by
 
     def replaced(self, columns: RemovedColumns) -> RemovedPosts:
-        """Return a sequence with other columns, of removed posts of the same run."""
+        """Return a sequence of the removed posts in ``columns``, which must be from the same run."""
         return RemovedPosts(self.corpus, columns, self._by)
 
     @property
@@ -105,9 +105,9 @@ class RemovedPosts(Sequence[Removed]):
         return starmap(Removed, self.values(chosen))
 
     def values(self, chosen: slice = slice(None)) -> Iterator[tuple[Any, ...]]:
-        """Yield one tuple per removed post, in the order of the fields of `Removed`.
+        """Yield a tuple of the values of `Removed`, in its order of fields, for each chosen post.
 
-        For writers: making objects would take longer than writing the values.
+        This is for writers: creating the objects would take longer than writing the values.
         """
         return chain.from_iterable(map(self._values_at, cut(range(len(self))[chosen])))
 
@@ -143,7 +143,10 @@ def removed_rows(removed: Sequence[Removed]) -> Int64s:
 
 
 def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
-    """Return the input rows of removed posts and of their keepers, int64[n] each, without keepers of other corpora."""
+    """Return two arrays int64[n]: the input row of each removed post and of its keeper.
+
+    Posts whose keeper is from another corpus are left out.
+    """
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against
         return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]

@@ -6,7 +6,7 @@ from hybriddup.data.records import Int64s
 
 
 def spread_rows(n: int, sample: int) -> Int64s:
-    """Return int64[min(n, sample)]: rows in 0..n-1, evenly spread, ascending.
+    """Return int64[min(n, sample)]: up to ``sample`` rows, evenly spread over 0 to n - 1, in ascending order.
 
     Examples
     --------

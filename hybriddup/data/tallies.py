@@ -14,16 +14,18 @@ from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.times import parse_time
 
 TALLIES = {"n_copies": "int64", "first_seen": "string", "last_seen": "string", "authors": "list"}
-"""Names and types of the fields for kept posts."""
+"""Names and types of the fields that ``--counts`` and ``--authors`` add to kept posts."""
 
 
 class Tallies:
-    """Computes the fields of `TALLIES` for each kept post of a run; only ``n_copies`` excludes the post itself.
+    """Computes the fields of `TALLIES` for each kept post of a run, from the post itself and its copies.
+
+    ``n_copies`` does not count the post itself.
 
     Parameters
     ----------
     times, authors
-        When and by whom each post of the corpus was posted; None = the fields are left out.
+        Time and author of each post of the corpus; None = the fields that need them are left out.
     """
 
     def __init__(self, removed: RemovedPosts, times: Sequence[Any] | None, authors: Sequence[Any] | None) -> None:
@@ -41,7 +43,7 @@ class Tallies:
         self.types = {name: kind for name, kind in TALLIES.items() if name not in left_out}
 
     def at(self, place: int) -> tuple[Any, ...]:
-        """Return the fields of the post at index ``place`` of the corpus; all None if the post was removed."""
+        """Return the values of the fields for the post at index ``place``; all None if the post was removed."""
         if self._keepers[place] != place:
             return (None,) * len(self.types)
         members = self._by_keeper[self._bounds[place] : self._bounds[place + 1]]
@@ -60,7 +62,7 @@ def seconds_of(times: Sequence[Any]) -> Float64s:
 
 
 def n_copies_of(removed: RemovedPosts, rows: Int64s) -> Int64s:
-    """Return int64[n]: for each row of a kept post, the number of posts removed as its copies."""
+    """Return int64[n]: the number of copies that were removed of each kept post, given by its input row."""
     corpus = removed.corpus
     counts = np.bincount(removed.columns.keepers, minlength=len(corpus.texts))[corpus.n_against :]
     found: Int64s = counts[np.searchsorted(corpus.rows[corpus.n_against :], rows)].astype(np.int64)
@@ -73,7 +75,7 @@ def _first_and_last(seconds: Float64s) -> list[str | None]:
 
 
 def iso_time(seconds: float) -> str:
-    """Return a time in UTC as ISO 8601.
+    """Format a time, in seconds since 1970, as ISO 8601 in UTC.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parses the times of posts, for windows, the service, reports and the order in which posts are decided."""
+"""Parses times of posts and lengths of time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from email.utils import parsedate_to_datetime
 FIRST_MOMENT, LAST_MOMENT = -62_135_596_800, 253_402_300_799
 """First second of the year 1 and last second of the year 9999, in seconds since 1970."""
 _NUMBER = re.compile(r"[0-9]{9,15}(\.[0-9]{1,9})?")
-"""A timestamp in digits; needs nine, as eight digits are a date: 20260107."""
+"""Pattern of a timestamp; it has at least nine digits, because eight digits are a date, such as 20260107."""
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 MOST_SECONDS = 1e18
-"""Upper limit of a length of time, in seconds; no two posts can be that far apart."""
+"""Upper limit for a length of time, in seconds; the times of two posts cannot differ by as much."""
 _MAX_LENGTH = 64
 """Longest accepted time string, in characters."""
 TIMES = (
@@ -24,7 +24,7 @@ TIMES = (
 
 
 def parse_time(value: object) -> float | None:
-    """Parse a time into seconds since 1970; None if the value is not a moment of the years 1 to 9999.
+    """Parse a time into seconds since 1970; None if the value is not a time in the years 1 to 9999.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def _seconds(moment: datetime) -> float | None:
 
 
 def read_time(text: str) -> datetime | float | None:
-    """Parse a text into a datetime in the zone it states, or a number; None if it is neither."""
+    """Parse a text as a datetime, in the time zone that it names, or as a number; None if it is neither."""
     text = text.strip()
     if len(text) > _MAX_LENGTH:
         return None

@@ -11,7 +11,7 @@ from hybriddup.files.pairs import UNSURE
 
 
 class AnswerFile:
-    """A file with one labeled pair per line, to which answers are appended; InputError if other lines are in it."""
+    """A file with one labeled pair per line, to which answers are appended; InputError if it has any other lines."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

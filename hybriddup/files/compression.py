@@ -24,7 +24,7 @@ BUFFER_BYTES = 1 << 20
 ZSTD_BYTES = 1 << 11
 """Compressed bytes per decompression step; kept small because the output may be 32,768 times as large."""
 BLOCK_BYTES = 1 << 20
-"""Plain bytes per gzip compression step."""
+"""Uncompressed bytes per gzip compression step."""
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
@@ -35,23 +35,23 @@ def split_compression(name: str) -> tuple[str, Compression]:
 
 
 def recognize(first_bytes: bytes) -> Compression:
-    """Detect the compression by a file's magic number, for files without a compression suffix."""
+    """Detect the compression of a file by its magic number; empty = none."""
     return next((kind for magic, kind in MAGIC.items() if first_bytes.startswith(magic)), "")
 
 
 def decompressed(stream: BinaryIO, compression: Compression, name: str) -> BinaryIO:
-    """Return a buffered stream of the plain bytes; closing it closes ``stream``.
+    """Return a buffered stream of the decompressed bytes; closing it closes ``stream``.
 
-    Reading raises InputError, which names the file, if the compressed data is damaged or truncated.
+    Reading from it raises InputError, which names the file, if the compressed data is damaged or truncated.
     """
     return io.BufferedReader(_Unpacked(stream, compression, name), BUFFER_BYTES) if compression else stream
 
 
 @contextmanager
 def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = BLOCK_BYTES) -> Iterator[BinaryIO]:
-    """Yield a stream for plain bytes; on exit the compressed data is complete and ``stream`` is still open.
+    """Yield a stream that compresses to ``stream``; on exit, the compressed data is complete, ``stream`` still open.
 
-    Compression is deterministic: neither time nor file name is stored.
+    The output is deterministic, because it contains neither time nor file name.
     """
     if compression == "":
         yield stream
@@ -97,7 +97,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _Unpacked(io.RawIOBase):
-    """Decompresses a stream while it is read; damage raises an InputError that names the file."""
+    """Decompresses a stream as it is read; InputError, which names the file, if the data is damaged."""
 
     def __init__(self, stream: BinaryIO, compression: Compression, name: str) -> None:
         self._stream = stream

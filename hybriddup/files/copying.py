@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TextWriter(ABC):
-    """Copies the bytes of the kept records, and the byte order mark if the first source has one."""
+    """Copies the kept records byte for byte, after a byte order mark if the first source has one."""
 
     def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  overridden by tables
         """Accept any sources, since any lines can follow each other."""
@@ -41,14 +41,17 @@ class TextWriter(ABC):
 
     @abstractmethod
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
-        """Yield the bytes of one source's chosen records in pieces of one or more records."""
+        """Yield the bytes of the records of one source that ``choice`` selects, one or more records at a time."""
 
 
 class MarkingTextWriter(TextWriter):
-    """A writer that can also append the fields of `Marks` to each record."""
+    """A writer that can also append the values of `Marks` to each record as additional fields."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if the header of a source already has fields of these names; formats without one pass."""
+        """Raise InputError if the header of a source already has fields of these names.
+
+        Formats without headers are checked record by record while writing.
+        """
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
         """Copy the records whose row is kept, in input order, and append their marks as fields."""
@@ -67,7 +70,7 @@ class MarkingTextWriter(TextWriter):
 
     @abstractmethod
     def _each(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:
-        """Yield the bytes of each chosen record of one source."""
+        """Yield the bytes of each record of one source that ``choice`` selects."""
 
     @abstractmethod
     def _marked(self, record: bytes, marks: dict[str, Any], source: Source) -> bytes:
@@ -75,7 +78,7 @@ class MarkingTextWriter(TextWriter):
 
 
 def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
-    """Raise InputError if a record with these fields already has one of the names that marks would add."""
+    """Raise InputError if one of ``names``, the fields that marks would add, is already in a record's ``fields``."""
     for name in names:
         if name in fields:
             raise InputError(
@@ -93,14 +96,14 @@ class Choice:
         self._n_taken = 0
 
     def take(self, n_rows: int) -> Bools:
-        """Return bool[n_rows]: whether to copy each of the next rows; InputError if the sources have grown."""
+        """Return bool[n_rows]: whether to copy each of the next rows; InputError if the sources have too many rows."""
         first, self._n_taken = self._n_taken, self._n_taken + n_rows
         if self._n_taken > len(self._keep):
             raise self._changed
         return self._keep[first : self._n_taken]
 
     def check_all_taken(self) -> None:
-        """Raise InputError if the sources have shrunk, so that some rows were not taken."""
+        """Raise InputError if the sources had too few rows, because they changed since they were read."""
         if self._n_taken < len(self._keep):
             raise self._changed
 

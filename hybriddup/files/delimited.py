@@ -1,4 +1,7 @@
-"""Reads and copies CSV and TSV with a header. Both use the csv module to find records, so that they agree on rows."""
+"""Readers and writers for CSV and TSV with a header.
+
+A reader and its writer both find records with the csv module, so that they agree on the numbers of rows.
+"""
 
 from __future__ import annotations
 
@@ -35,24 +38,25 @@ OPEN_AT_END = "unexpected end of data"
 
 
 EXCEL_LINE = re.compile(rb"sep=([^\r\n])\r?\n")
-"""A first line that tells Excel the delimiter; it is copied with the header."""
+"""Pattern of a first line that names the delimiter for Excel; it is copied with the header."""
 
 
 class RawRecord(NamedTuple):
     """One record of a table, which spans several lines if a quoted field contains line ends."""
 
     line: int
-    """One-based number of its first line."""
+    """One-based number of the record's first line."""
     raw: bytes
+    """Bytes of the record, with its line end."""
     values: list[str]
     problem: str
     """Why the record cannot be parsed; empty if it can."""
     last_line: int
-    """One-based number of its last line."""
+    """One-based number of the record's last line."""
 
 
 class _DelimitedReader:
-    """Reads posts from the columns of a table. Quoting follows RFC 4180; every row must have a field per column."""
+    """Reads posts from a table. Quoting follows RFC 4180; every row must have as many fields as the header."""
 
     delimiter: str
 
@@ -80,10 +84,10 @@ class TsvReader(_DelimitedReader):
 
 
 def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[RawRecord]:
-    """Yield the header and then each row; empty lines are skipped.
+    """Yield the header, then each row; empty lines are skipped.
 
-    InputError if a quote is still open at the end of the file or after ``max_line_bytes``: everything after it would
-    be one record, however many posts it was meant to be.
+    InputError if a quote is still open at the end of the file or after ``max_line_bytes``, because everything after
+    the quote would be read as a single record.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     delimiter = source.delimiter or delimiter
@@ -130,7 +134,7 @@ def found_delimiter(source: Source, usual: str, encoding: str) -> str:
 def _open_quote(
     source: Source, line: int, taken: _RecordLines, delimiter: str, fault: str = "an opened quote is never closed"
 ) -> InputError:
-    """Return the error for an unclosed quote in the record that begins on line ``line``; it names the quote's line."""
+    """Return an error that names the line of an unclosed quote, in the record that begins on line ``line``."""
     closed = _closed_fields(delimiter.encode(source.encoding)).match(taken.raw)
     quote_line = line + taken.raw.count(b"\n", 0, closed.end() if closed else 0)
     return InputError(
@@ -151,7 +155,7 @@ def _lines(line: int, last_line: int) -> str:
 
 
 class _RecordTooLongError(Exception):
-    """The lines of one record together exceed the limit for a line."""
+    """A record is longer than the limit for a line, in all its lines together."""
 
 
 class _RecordLines:
@@ -171,7 +175,7 @@ class _RecordLines:
         """Why the first unreadable line of the record cannot be read; empty if all lines can."""
 
     def decoded(self) -> Iterator[str]:
-        """Yield the decoded lines, several joined if they are within quotes."""
+        """Yield the decoded lines; lines within a quoted field are joined."""
         begin = 0
         for line in self._lines:
             self.n += 1
@@ -207,7 +211,7 @@ class _RecordLines:
 class _Columns(NamedTuple):
     n_columns: int
     text: Callable[[list[str]], Any]
-    """Function from the values of a record to its text."""
+    """Function that returns the text, given the values of a record."""
     id: int | None
     order: tuple[int | None, ...]
 

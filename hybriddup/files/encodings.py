@@ -10,14 +10,17 @@ from hybriddup.files.sources import UTF_8, Source
 from hybriddup.files.text import text_lines
 
 AUTO = "auto"
-"""Encoding name that means: detect it from the inputs."""
+"""Value of --encoding for detecting the encoding of the inputs."""
 ASCII = bytes(range(128))
 SAMPLE_BYTES = 1 << 18
-"""Size of the sample for detection, in bytes of lines that are not plain ASCII."""
+"""Size, in bytes, of the sample for detection, which consists of lines that are not plain ASCII."""
 
 
 def common_encoding(sources: Sequence[Source], name: str) -> str:
-    """Return the encoding of all sources: the named one, or with ``auto`` the detected one, which must be the same."""
+    """Return the encoding for all sources: ``name``, or, if that is ``auto``, the detected encoding.
+
+    InputError if the encoding is unknown, cannot be detected, or differs between the sources.
+    """
     if name != AUTO:
         return checked_encoding(name)
     found = {source.name: encoding for source in sources if (encoding := looks_like(source)) is not None}
@@ -49,7 +52,10 @@ def checked_encoding(name: str) -> str:
 
 
 def encoding_of_other(source: Source, given: str) -> str:
-    """Return the encoding for a file that is not an input: UTF-8 if it is valid, else the given one, else `AUTO`."""
+    """Return the encoding for a file that is not an input: UTF-8 if the file is valid UTF-8, else ``given``.
+
+    `AUTO` if ``given`` is UTF-8, too.
+    """
     found = looks_like(source)
     return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO
 
@@ -70,7 +76,7 @@ def looks_like(source: Source) -> str | None:
 
 
 def encoding_advice(source: Source) -> str:
-    """Return advice, for messages, on a source that does not decode in its encoding."""
+    """Return advice, for messages, on a source that cannot be decoded: the encoding to try."""
     found = looks_like(source)
     if found in {None, "", source.encoding}:
         return "Name its encoding with --encoding."

@@ -1,4 +1,4 @@
-"""Interfaces of file formats (`lines`, `jsonl`, `csv`, ..., or a plugin's): each has a reader and a writer."""
+"""Interfaces of the reader and writer of a file format (`lines`, `jsonl`, `csv`, ..., or a plugin's)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT_FIELD_ADVICE = "Name the field with the posts with --text-field (text_field
 
 Fault = Literal["", "absent", "type", "encoding"]
 """Why a row is bad: ``absent`` = it has no text field, ``type`` = the text field is not text, ``encoding`` = the row
-does not decode; empty = any other fault."""
+cannot be decoded; empty = any other fault."""
 
 
 class Fields(NamedTuple):
@@ -48,16 +48,16 @@ class Record(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row without a usable post, and the reason."""
+    """A row without a usable post, as yielded by the parser of a format."""
 
     line: int
-    """One-based line in the file; one-based record in formats without lines."""
+    """One-based number of the line; in formats without lines, of the record."""
     reason: str
     fault: Fault = ""
 
 
 class BadLine(NamedTuple):
-    """A row without a usable post, and its zero-based number in the source."""
+    """A row without a usable post in a batch: a `BadRow` with its zero-based number in the source."""
 
     row: int
     line: int
@@ -66,9 +66,9 @@ class BadLine(NamedTuple):
 
 
 class TextColumnError(InputError):
-    """A table without a usable text column. ``absent``: whether there is no column of that name at all.
+    """A table has no usable text column. The message is ``fault``, with advice on how to name the column.
 
-    The message is ``fault`` followed by advice on how to name the column.
+    ``absent`` is whether the table has no column of this name at all.
     """
 
     def __init__(self, place: str, fault: str, *, absent: bool) -> None:
@@ -90,7 +90,7 @@ class RecordBatch:
     """int64[n_texts]: row of each text, ascending."""
     bad: list[BadLine] = field(default_factory=list)
     end: int = 0
-    """Number of the row after this batch."""
+    """Number of the first row after this batch."""
 
 
 @runtime_checkable
@@ -115,7 +115,7 @@ class Reader(Protocol):
 
 @runtime_checkable
 class Writer(Protocol):
-    """Writes chosen rows of the input in the input's own format; registered under the same name as the reader."""
+    """Copies the kept rows of the input, in the input's format; registered under the same name as the reader."""
 
     def check(self, sources: Sequence[Source]) -> None:
         """Raise InputError if the sources cannot be combined in one output, such as tables with different headers.
@@ -130,9 +130,9 @@ class Writer(Protocol):
         Parameters
         ----------
         keep
-            bool[n_rows] over all sources, with rows counted as by the reader of this format.
+            bool[n_rows]: whether to keep each row of all sources, with rows counted as by the reader of this format.
         target
-            Written to once, from start to end; not closed here, and not always seekable.
+            Stream to write to, from start to end; it may not be seekable, and the caller closes it.
 
         Raises
         ------
@@ -143,14 +143,14 @@ class Writer(Protocol):
 
 
 class MarkingWriter(Writer, Protocol):
-    """A writer that can also add fields to each record."""
+    """A writer that can also append the values of `Marks` to each record as additional fields."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
         """Raise InputError if a quick check shows that records already have fields of these names."""
         ...
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
-        """Copy the records whose row is kept, in input order, with the marks after each record's own fields.
+        """Copy the records whose row is kept, in input order, with their marks as additional fields at the end.
 
         Raises
         ------

@@ -31,10 +31,10 @@ TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
 TABLES = {"csv": ",", "tsv": "\t"}
 """Maps each format of tables to its usual delimiter."""
 JSON = {"json", "jsonl"}
-"""JSON arrays and JSON Lines, which are distinguished by their first bytes, not by their names."""
+"""Formats that are distinguished by the first bytes of a file, not by its name: JSON arrays and JSON Lines."""
 
 OUTPUT_PARTS = {"kept", "removed", "bad", "summary"}
-"""A file whose name has one of these parts is likely an output of an earlier run, such as ``posts.kept.jsonl``."""
+"""Parts of file names that suggest an output of an earlier run, as in ``posts.kept.jsonl``."""
 
 DATABASES = {".db", ".sqlite", ".sqlite3"}
 """Usual endings of SQLite databases."""
@@ -46,9 +46,9 @@ class ReadOptions(NamedTuple):
     """Options for reading input files."""
 
     format: str | None = None
-    """Name of a reader; None = determined by the file names."""
+    """Name of a format; None = inferred from the file names."""
     max_line_bytes: int = MAX_LINE_BYTES
-    """Largest line of a text format, in bytes; longer lines are bad rows."""
+    """Maximum length of a line in a text format, in bytes; longer lines are bad rows."""
     encoding: str = UTF_8
     """Python's name of the encoding; ``auto`` = detect it."""
     delimiter: str | None = None
@@ -100,7 +100,7 @@ def _open(name: str, options: ReadOptions) -> Source:
 
 
 def find_format(name: str, registry: Registry) -> str:
-    """Find the reader for a file by the ending of its name, without a compression suffix; return the reader's name."""
+    """Infer the format of a file from its name, ignoring a compression suffix; InputError if it is not known."""
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
     if is_table(name):
@@ -120,7 +120,7 @@ def find_format(name: str, registry: Registry) -> str:
 
 
 def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
-    """Return the file name endings that fit an output of records: by the inputs' format and the first input's name."""
+    """Return the file name endings that suit an output of records in the inputs' format."""
     names = dict.fromkeys([inputs.format, find_format(inputs.sources[0].name, registry)])
     return tuple(chain.from_iterable(_endings(registry, list(names)).values()))
 
@@ -128,10 +128,10 @@ def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
 def find_files(
     names: Sequence[str], registry: Registry, format_name: str | None, notify: Callable[[str], object]
 ) -> list[str]:
-    """Replace each directory among the inputs by its files of posts, and report these to ``notify``.
+    """Replace each directory among the inputs by the files of posts in it; call ``notify`` with a line that lists them.
 
-    The files of a directory are sorted by name. They must have an ending of ``format_name``, or of any format if that
-    is None. Subdirectories are ignored, as are likely outputs of an earlier run, such as ``posts.kept.jsonl``.
+    The files in a directory are sorted by name. Their names must end as in the format ``format_name``, or, if it is
+    None, in any format. Subdirectories and likely outputs of an earlier run, such as ``posts.kept.jsonl``, are ignored.
     """
     endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
     files: list[str] = []
@@ -165,7 +165,7 @@ def _files_in(directory: str, endings: Mapping[str, tuple[str, ...]]) -> tuple[l
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of files for a message; at most ten, and the number of the others."""
+    """Return a list of file names for a message: at most ten, and how many more there are."""
     more = f" and {len(names) - SHOWN_FILES:,} more" if len(names) > SHOWN_FILES else ""
     return ", ".join("standard input" if name == STANDARD_INPUT else name for name in names[:SHOWN_FILES]) + more
 
@@ -191,7 +191,7 @@ def _converted(source: Source, chosen: str) -> Source:
 
 
 def _by_content(chosen: str, sources: Sequence[Source]) -> str:
-    """Return the format; for JSON, decide between an array and lines by the first bytes of the sources."""
+    """Return the format ``chosen``; if it is JSON, the first bytes of the sources decide between array and lines."""
     if chosen not in JSON or not sources:
         return chosen
     arrays = [is_array(source) for source in sources]

@@ -1,4 +1,4 @@
-"""Reads a file that is one JSON array of objects, and writes the kept objects, unchanged byte for byte, as an array."""
+"""Reader and writer for a file with a single JSON array of objects; the writer copies kept objects byte for byte."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hybriddup.files.text import BLOCK_BYTES, UTF8_MARK, pieces_of
 
 STRING = rb'"(?:[^"\\]++|\\.)*+"'
 TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb")*+([{}\[\]])", re.DOTALL)
-"""Matches up to the next bracket outside strings."""
+"""Pattern of the text up to the next bracket outside strings, inclusive."""
 TO_MARK = re.compile(rb'(?:[^"{}\[\],]++|' + STRING + rb")*+([{}\[\],])", re.DOTALL)
-"""Matches up to the next bracket or comma outside strings."""
+"""Pattern of the text up to the next bracket or comma outside strings, inclusive."""
 FIRST_BYTES = 1 << 12
 """Bytes read to recognize an array."""
 BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
@@ -42,7 +42,7 @@ class JsonArrayReader:
 
 
 class JsonArrayWriter:
-    """Copies objects into an array."""
+    """Copies the kept objects, byte for byte, into one array."""
 
     def check(self, sources: Sequence[Source]) -> None:
         """Accept any sources, since any objects can follow each other."""
@@ -65,7 +65,7 @@ class Element(NamedTuple):
     """The unparsed bytes of one element of an array."""
 
     line: int
-    """One-based number of its first line."""
+    """One-based number of the element's first line."""
     raw: bytes
 
 
@@ -76,7 +76,7 @@ def is_array(source: Source) -> bool:
 
 
 def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
-    """Yield the elements of an array, with only one of them in memory at a time."""
+    """Yield the elements of an array as it is read; InputError if the source is not one complete array."""
     data = stream.read(BLOCK_BYTES).removeprefix(UTF8_MARK)
     opened = BEGIN.match(data)
     if not opened:

@@ -55,14 +55,14 @@ class Objects(NamedTuple):
         return cls(fields, source, text_finder(fields.text), finder(fields.id), tuple(map(finder, fields.order)))
 
     def read(self, objects: list[bytes], lines: Sequence[int], start: int) -> RecordBatch:
-        """Return the posts of consecutive objects, which begin on these lines; the first has row ``start``."""
+        """Return the posts in consecutive objects; ``lines`` are their first lines, and ``start`` is the first row."""
         batch = None if may_be_too_long(objects, self.source.max_line_bytes) else self._columns(objects, start)
         return batch or batch_of(self._records(objects, lines), start)
 
     def _columns(self, objects: list[bytes], start: int) -> RecordBatch | None:
-        """Read a batch column by column; None if any object is not a plain post.
+        """Read a batch column by column, which is much faster than object by object; None if that is impossible.
 
-        Nearly all batches can be read this way, in a fraction of the time that reading objects one by one takes.
+        It is possible if every object is valid and has a text, which is true of nearly all batches.
         """
         try:
             records = list(map(_loader(self.source.encoding), objects))

@@ -36,7 +36,7 @@ class LinesReader:
 
 
 def _columns(lines: list[bytes], start: int, encoding: str) -> RecordBatch | None:
-    """Return the lines as a batch; None if any of them does not decode, which is rare."""
+    """Decode the lines as one batch; None if a line cannot be decoded, which is rare."""
     try:
         texts = [_without_end(line) for line in map(methodcaller("decode", encoding), lines)]
     except UnicodeDecodeError:

@@ -20,7 +20,7 @@ class Kind(NamedTuple):
     endings: tuple[str, ...]
     may_be_compressed: bool = True
     may_be_table: bool = False
-    """Whether it can be a table of a database."""
+    """Whether the output can be a table of a database."""
 
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines", ".json")
@@ -42,7 +42,7 @@ READ_BY_PANDAS = {".csv": "read_csv({!r})", ".jsonl": "read_json({!r}, lines=Tru
 
 
 def check_is_file_name(target: str, option: str) -> None:
-    """Raise OutputError if the name of an output is not a file name, such as ``results/``."""
+    """Raise OutputError if the name of an output is empty or names a directory, such as ``results/``."""
     if not target:
         raise OutputError(f"{option} is empty text; name a file. Perhaps a variable of the shell is not set.")
     if os.path.isdir(target) or os.path.basename(target) in {"", os.curdir, os.pardir}:  # noqa: PTH112, PTH119  Path drops the last /
@@ -83,7 +83,7 @@ def _listed(endings: Iterable[str]) -> str:
 
 
 def _way_to_spreadsheet(plain: str, suffix: str, kind: Kind) -> str:
-    """Return a hint with the command that converts an output to a spreadsheet; empty if none fits."""
+    """Return a hint with a command that converts the output to a spreadsheet, if ``suffix`` is of one; else empty."""
     ending = next((one for one in READ_BY_PANDAS if one in kind.endings), None)
     if suffix not in SPREADSHEETS or ending is None:
         return ""

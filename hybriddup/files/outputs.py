@@ -1,7 +1,7 @@
-"""The outputs of a run: written to temporary files, renamed together at the end, deleted if the run fails.
+"""The outputs of a run: written to temporary files, which are renamed together at the end, or deleted if the run fails.
 
-Temporary files are in the directory of their targets. Those of a killed run are deleted by the next run with the same
-output. A file that is being written is locked, so that other runs do not take it for a leftover.
+A temporary file is in the directory of its target. If a run is killed, the next run with the same output deletes its
+temporary files. A file that is being written is locked, so that other runs do not delete it.
 """
 
 from __future__ import annotations
@@ -48,11 +48,14 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
-"""Held while output files are created, renamed or deleted. `Outputs.abandon` never releases it if it discards them."""
+"""Lock held while output files are created, renamed or deleted.
+
+`Outputs.abandon` does not release it after discarding the files, so that no new ones are created.
+"""
 
 
 class Output:
-    """One target: a file, which appears only on `Outputs.commit`, or a stream, which is written to directly."""
+    """One output: a file or table, which appears only on `Outputs.commit`, or a stream, which is written directly."""
 
     def __init__(self, target: str, option: str) -> None:
         self.target = target
@@ -62,9 +65,9 @@ class Output:
         self.path = self.name.file.resolve()
         """Path of the file, with symbolic links resolved, so that a link is not replaced."""
         self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
-        """Path to which the file, or the rows of a table, are written before they are put in place."""
+        """Path of the temporary file with the contents of the file, or the rows of the table."""
         self._lock: int | None = None
-        """File descriptor of the temporary file, which holds the lock until it is closed."""
+        """Descriptor of the temporary file; the file is locked until it is closed."""
 
     def overlaps(self, other: Output) -> bool:
         """Return whether both outputs write to the same file or table, or one to a table in the other's file."""
@@ -72,7 +75,7 @@ class Output:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Yield a stream for the plain bytes of the output, which compresses them according to the target's name."""
+        """Yield a stream to write the output to; it compresses the bytes if the target's name has a suffix for that."""
         compression = split_compression(self.target)[1]
         reporting = self._failures_named
         with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, reporting), BUFFER_BYTES) as buffered:
@@ -144,7 +147,7 @@ class Output:
                     _delete_unused(path)
 
     def failure(self, error: OSError) -> OutputError:
-        """Return the OutputError for a failed write, with the bytes written and free."""
+        """Return the OutputError for a failed write; it states how many bytes were written and how many are free."""
         name = "standard output" if self.target == STANDARD_OUTPUT else self.target
         message = f"{name} could not be written: {error.strerror or error}."
         if self.is_stream:
@@ -158,7 +161,7 @@ class Output:
 
 
 class Outputs(AbstractContextManager["Outputs"]):
-    """The outputs of one run, as a context manager; without `commit` every target stays unchanged."""
+    """Context manager for the outputs of one run; unless `commit` is called, no file or table is created or changed."""
 
     def __init__(self, inputs: Sequence[str], *, force: bool) -> None:
         self._inputs = [parse_name(name) for name in inputs if name != STANDARD_OUTPUT]
@@ -197,7 +200,7 @@ class Outputs(AbstractContextManager["Outputs"]):
             self._are_in_place = True
 
     def abandon(self, number: int) -> bool:  # noqa: ARG002  the same for every signal
-        """Discard all files because the process ends; return True if they are already in place."""
+        """Discard all files because the process ends, unless they are already in place; return whether they are."""
         FILES.acquire()
         if self._are_in_place:
             FILES.release()
@@ -230,7 +233,7 @@ class Outputs(AbstractContextManager["Outputs"]):
 
 
 class _Reporting(io.RawIOBase):
-    """A raw stream whose writes run in a context manager, which adds the name of the output to errors."""
+    """A raw stream that runs each write in a context manager, which names the output in errors."""
 
     def __init__(self, raw: BinaryIO, context: Callable[[], AbstractContextManager[None]]) -> None:
         self._raw = raw
@@ -245,7 +248,10 @@ class _Reporting(io.RawIOBase):
 
 
 def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write or replace a file atomically: it appears complete or not at all; OutputError if writing fails."""
+    """Write or replace a file atomically; OutputError if writing fails.
+
+    ``write`` is called with the stream to write to.
+    """
     check_is_file_name(str(path), "path")
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.unfinished")
@@ -273,7 +279,7 @@ def _free_bytes(directory: Path) -> int:
 
 
 def _delete_unused(path: Path) -> None:
-    """Delete a file of this user; OSError if a run holds its lock."""
+    """Delete a file if it belongs to this user; OSError if a running process has locked it."""
     status = path.lstat()
     if not (stat.S_ISREG(status.st_mode) and _is_own(status)):
         return

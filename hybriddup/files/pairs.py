@@ -25,7 +25,7 @@ class PairFields(NamedTuple):
 
 
 UNSURE = "unsure"
-"""Label of a pair about which the person who labeled it was not sure; such pairs are skipped."""
+"""Label of a pair about which the user was unsure; such pairs are skipped."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Parquet, read and written by row group; needs pyarrow, the extra `hybriddup[parquet]`."""
+"""Reader and writer for Parquet, which work row group by row group; need pyarrow, the extra `hybriddup[parquet]`."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 NESTED_VIEW = re.compile(r"\b(string|binary|list)_view\b")
-"""Name of a view type, which pyarrow cannot write inside nested types."""
+"""Pattern of the name of a view type, which pyarrow cannot write inside nested types."""
 
 
 class ParquetReader:
-    """Reads posts from a table, with the text in a column of strings; a null counts as empty text."""
+    """Reads posts from a table whose text column has strings; null counts as empty text."""
 
     extensions = (".parquet", ".pq")
 
@@ -142,7 +142,10 @@ def _values(column: Any) -> list[Any]:
 
 
 def _exact(column: Any) -> Any:
-    """Cast a column of nanoseconds, which Python's types cannot hold, to text or ints that sort the same way."""
+    """Cast a column in nanoseconds, too precise for Python's types, to strings or ints with the same sort order.
+
+    Other columns are returned unchanged.
+    """
     import pyarrow
     from pyarrow import types
 
@@ -222,7 +225,7 @@ class ParquetWriter:
 
 
 def write_batches(target: BinaryIO, types: Mapping[str, str], batches: Iterable[list[Sequence[Any]]]) -> None:
-    """Write batches of rows as a Parquet file with columns of these names and types, one row group per batch."""
+    """Write batches of rows as a Parquet file, one row group per batch; ``types`` maps column names to types."""
     from pyarrow.parquet import ParquetWriter as Output
 
     with Output(_Sequential(target), to_table(types, []).schema) as output:
@@ -231,7 +234,7 @@ def write_batches(target: BinaryIO, types: Mapping[str, str], batches: Iterable[
 
 
 def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
-    """Convert rows of values to a table with columns of these names and types; values in string columns become text."""
+    """Convert rows to a table; ``types`` maps column names to types. Values in string columns become strings."""
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(types)
@@ -240,7 +243,10 @@ def to_table(types: Mapping[str, str], rows: list[Any]) -> Table:
 
 
 def _as_arrow(kind: str, values: Iterable[Any]) -> tuple[Any, Any]:
-    """Convert the values of a column for pyarrow; return them and the column's type. Items of lists become text."""
+    """Convert the values of a column for pyarrow, and return them with pyarrow's type.
+
+    Values in string columns and items of lists are converted to strings.
+    """
     import pyarrow
 
     if kind == "list":
@@ -305,7 +311,7 @@ def _columns(schema: Schema) -> str:
 
 
 def _codecs(table: ParquetFile) -> dict[str, str]:
-    """Return how each column is compressed in the first row group, by path; empty without row groups."""
+    """Map each column's path to its compression in the first row group; empty if there are no row groups."""
     if table.num_row_groups == 0:
         return {}
     group = table.metadata.row_group(0)

@@ -1,4 +1,4 @@
-"""Reads the inputs into one corpus, and rejects inputs whose encoding or field names are wrong."""
+"""Reads the inputs into one corpus, and rejects a wrong encoding and misspelled field names."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
 MIN_BROKEN = 10
-"""Minimum number of undecodable rows to suspect a wrong encoding; fewer count as broken lines."""
+"""Minimum number of undecodable rows to suspect a wrong encoding; fewer rows are only counted as bad."""
 
 MAX_BAD_RECORDS = 100
-"""A corpus describes at most this many bad records; it counts all of them."""
+"""Maximum number of bad records that a corpus describes; it counts all of them."""
 
 
 def read_corpus(
@@ -34,14 +34,14 @@ def read_corpus(
     strict: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Corpus, list[str]]:
-    """Read the posts of all sources into one corpus; return it with remarks for the user.
+    """Read the posts of all sources into one corpus; return the corpus, and remarks for the user.
 
     Parameters
     ----------
     per
-        The field named by ``--per``; its values are added to `Corpus.order_values`.
+        Value of ``--per``: the field, or fields, to add to `Corpus.order_values`.
     optional
-        Further fields to add to `Corpus.order_values`; posts need not have them.
+        Additional fields for `Corpus.order_values`, which posts need not have.
     strict
         Raise InputError at the first bad row instead of counting it.
     advance
@@ -50,8 +50,7 @@ def read_corpus(
     Raises
     ------
     InputError
-        There are rows but none is a post, a source seems to have another encoding, or no post has a field that was
-        named.
+        There are rows but none is a post, a source seems to have another encoding, or no post has a required field.
     """
     needed = tuple(dict.fromkeys((*fields.order, *scope_fields(per))))
     fields = fields._replace(order=tuple(dict.fromkeys((*needed, *optional))))
@@ -98,7 +97,7 @@ def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
 
 
 class _Columns:
-    """Columns of a corpus while it is being read."""
+    """Collects the columns of a corpus while it is being read."""
 
     def __init__(self, fields: Fields, needed: tuple[str, ...], strict: bool) -> None:
         self._fields = fields
@@ -116,9 +115,9 @@ class _Columns:
         self._n_without_id = 0
         self.advice: list[str] = []
         self._n_broken = 0
-        """Number of rows of the current source that do not decode."""
+        """Number of rows of the current source that cannot be decoded."""
         self._example: tuple[Source, BadLine] | None = None
-        """The first bad row with a known kind of fault, else the first bad row."""
+        """The first bad row with a known kind of fault; if there is none, the first bad row."""
 
     @property
     def n_texts(self) -> int:
@@ -156,7 +155,10 @@ class _Columns:
             self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError if most rows of a source that are not plain ASCII do not decode; if few, add advice."""
+        """Raise InputError if most rows of a source that are not plain ASCII cannot be decoded.
+
+        If they are fewer than `MIN_BROKEN`, add advice instead. ``first_text`` is the index of the source's first text.
+        """
         n_broken, self._n_broken = self._n_broken, 0
         n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
         if n_broken > n_readable and n_broken < MIN_BROKEN:
@@ -203,7 +205,7 @@ class _Columns:
 
     @cached_property
     def order_values(self) -> dict[str, list[Any]]:
-        """Values of each order field, by field."""
+        """Map from each field of `Fields.order` to its values."""
         columns = zip(*self._order_values, strict=True) if self._order_values else ([] for _ in self._fields.order)
         return {field: list(values) for field, values in zip(self._fields.order, columns, strict=True)}
 

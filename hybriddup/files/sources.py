@@ -1,4 +1,4 @@
-"""The inputs, which are files or standard input; each is opened to read the posts, and again to copy the kept ones."""
+"""Inputs: files or standard input. Each is opened once to read the posts, and again to copy the kept ones."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ class Source:
     """Name as the user gave it; ``-`` for standard input."""
     compression: Compression
     identity: tuple[int, ...]
-    """Device, inode, size and modification time when it was first opened."""
+    """Device, inode, size and modification time when the input was first opened."""
     spool: BinaryIO | None = None
     """Unnamed copy on disk of an input that can be read only once, or that was converted."""
     max_line_bytes: int = MAX_LINE_BYTES
-    """Largest line of a text format, in bytes without its line end; longer lines are bad rows."""
+    """Maximum length of a line in a text format, in bytes without its line end; longer lines are bad rows."""
     encoding: str = UTF_8
     """Python's name of the encoding of a text format, in which ASCII characters are single bytes."""
     delimiter: str | None = None
     """Field separator of a table; None = the default of its format."""
     remark: str = ""
-    """How the copy on disk differs from the input, as a clause for a note; empty if it does not."""
+    """How the copy on disk differs from the input, as a clause for the user; empty if it does not differ."""
     directory: Path = field(default_factory=_current_directory, repr=False)
-    """Base of a relative name; remembered because a plugin may change the current directory before the second open."""
+    """Directory to which a relative name refers; stored, because a plugin may change the current directory."""
 
     def open(self) -> BinaryIO:
-        """Return the plain bytes from the beginning, as a buffered stream that the caller closes."""
+        """Return a buffered stream of the decompressed bytes, from the beginning; the caller closes it."""
         return decompressed(self._open_raw(), self.compression, self.name)
 
     def open_seekable(self) -> BinaryIO:
-        """Return the plain bytes as a seekable file, for formats with their index at the end."""
+        """Return the decompressed bytes as a seekable file, for formats with an index at the end of the file."""
         if not self.compression:
             return self._open_raw()
         plain = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed by the caller

@@ -1,4 +1,4 @@
-"""Reads posts from tables of SQLite databases; `hybriddup.files.table_outputs` writes tables."""
+"""Reader and writer for tables of SQLite databases; see also `hybriddup.files.table_outputs`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hybriddup.files.table_outputs import Column, columns_of, quoted, write_rows
 from hybriddup.files.tables import batched
 
 BROKEN = re.compile("[\udc80-\udcff]")
-"""Pattern of the characters to which the error handler ``surrogateescape`` decodes bytes that are not UTF-8."""
+"""Pattern of a character that ``surrogateescape`` produces for a byte that is not valid UTF-8."""
 ROWIDS = ("rowid", "_rowid_", "oid")
 KINDS = {type(None): "NULL", bytes: "a BLOB", int: "an integer", float: "a number"}
 
@@ -39,7 +39,7 @@ class TableSource(Source):
     order: tuple[str, ...] = field(kw_only=True)
     """SQL terms that identify and order the rows: the rowid or the primary key; empty for a view."""
     version: int = field(kw_only=True)
-    """The database's version when it was opened; SQLite increases it with every commit of another connection."""
+    """Data version of the database when it was opened; it changes if another connection commits."""
 
     @property
     def names(self) -> list[str]:
@@ -47,7 +47,7 @@ class TableSource(Source):
         return [column.name for column in self.columns]
 
     def rows(self, terms: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Select SQL terms, such as quoted column names, for every row, in the order of the table."""
+        """Yield the values of SQL expressions, such as quoted column names, for every row, in the table's order."""
         table = quoted(parse_name(self.name).table)
         order = f" ORDER BY {', '.join(self.order)}" if self.order else ""
         with failures_named(self.name):
@@ -114,7 +114,10 @@ def _check_table(connection: sqlite3.Connection, name: str, table: str) -> None:
 
 
 def _order(connection: sqlite3.Connection, table: str, columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return the name of the rowid, or the quoted columns of the primary key without a rowid; nothing for a view."""
+    """Return SQL terms by which the rows are ordered: the rowid if there is one, else the primary key's columns.
+
+    Empty for a view.
+    """
     query = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type = 'view'"
     if connection.execute(query, [table]).fetchone():
         return ()
@@ -137,7 +140,7 @@ def _as_tables(sources: Sequence[Source]) -> list[TableSource]:
 
 
 class SqliteReader:
-    """Reads posts from the rows of a table; a text that is NULL, a BLOB or a number makes a bad row."""
+    """Reads posts from the rows of a table; a row whose text is NULL, a BLOB or a number is a bad row."""
 
     extensions = ()
 
@@ -169,7 +172,7 @@ def _as_id(value: Any) -> Any:
 
 
 class SqliteWriter:
-    """Copies rows of one or more tables with the same columns; the column types are those of the first table."""
+    """Copies rows of one or more tables with the same columns; the output has the column types of the first table."""
 
     def check(self, sources: Sequence[Source]) -> None:
         """Raise InputError if the tables have different columns."""
@@ -187,7 +190,7 @@ class SqliteWriter:
             check_marks(table.name, names, [folded(one) for one in table.names])
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
-        """Write the rows to keep, in input order, for `hybriddup.files.table_outputs.put_in_place`."""
+        """Write the kept rows, in input order, to a temporary file for `hybriddup.files.table_outputs.put_in_place`."""
         write_rows(target, _columns(sources), {}, _chosen(_as_tables(sources), keep))
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from hybriddup.errors import InputError
 
 FORMAT = "sqlite"
-"""Name of the reader and writer of tables."""
+"""Name of the format of database tables, and scheme of their URLs."""
 EXAMPLE = "'sqlite:///posts.db?table=posts'"
 OTHER_DATABASE = re.compile(r"([a-z][a-z0-9+]+):///?.*[?&]table=.*", re.DOTALL)
 """Name of a table of another database; its first group is the kind of database."""
@@ -18,13 +18,13 @@ TABLE_NAME = re.compile(rf"{FORMAT}:///([^?]+)(?:\?table=(.+))?", re.DOTALL)
 
 
 class TableName(NamedTuple):
-    """A file and the name of a table in it; the name is empty if the whole file is meant."""
+    """A file and the name of a table in it; empty name = the whole file."""
 
     file: Path
     table: str
 
     def covers(self, other: TableName) -> bool:
-        """Return whether this is the other's file or the same table; names of tables ignore ASCII case."""
+        """Return whether this is the same table as ``other``, or the whole file of ``other``."""
         exist = self.file.exists() and other.file.exists()
         if not (self.file.samefile(other.file) if exist else self.file.resolve() == other.file.resolve()):
             return False
@@ -54,5 +54,5 @@ def parse_name(name: str) -> TableName:
 
 
 def folded(name: str) -> str:
-    """Return a name with its ASCII letters in lower case, as SQLite compares names of tables and columns."""
+    """Lower-case the ASCII letters of a name, because SQLite ignores their case in names of tables and columns."""
     return re.sub("[A-Z]+", lambda letters: letters[0].lower(), name)

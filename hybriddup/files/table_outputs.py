@@ -1,7 +1,7 @@
 """Writes output tables: first to a temporary file, which is copied into the database in one transaction at the end.
 
-A transaction that was open during the run would lock the database, from which the posts may still be read. The
-temporary file is written by `marshal`, which supports all values of SQLite: None, int, float, str and bytes.
+A transaction that is open during the run would lock the database, but the posts may be read from the same database.
+The temporary file is written by `marshal`, which supports all values of SQLite: None, int, float, str and bytes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, BinaryIO, NamedTuple
 from hybriddup.errors import OutputError
 
 TYPES = {"int64": "INTEGER", "float64": "REAL", "bool": "INTEGER", "string": "TEXT", "list": "TEXT"}
-"""Maps the types of `hybriddup.data.marks.Table` to types of SQLite, for the columns that a run adds."""
+"""Map from column types of `hybriddup.data.marks.Table` to types of SQLite."""
 LOCK_SECONDS = 30
-"""How long to wait for another program's transaction, in seconds."""
+"""Maximum time to wait for another program's transaction, in seconds."""
 
 
 class Column(NamedTuple):
@@ -29,11 +29,11 @@ class Column(NamedTuple):
     name: str
     type: str = ""
     key: int = 0
-    """Position in the primary key, from 1; 0 = not a part of it."""
+    """One-based position in the primary key; 0 = not part of it."""
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL writes it."""
+    """Quote the name of a table or column for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -46,7 +46,7 @@ def columns_of(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]
 def write_rows(
     target: BinaryIO, columns: Iterable[Column], more: Mapping[str, str], batches: Iterable[Iterable[Sequence[Any]]]
 ) -> None:
-    """Write columns and rows to a temporary file; ``more`` maps the names of further columns, at the end, to types."""
+    """Write columns and rows to a temporary file; ``more`` maps the names of additional last columns to types."""
     marshal.dump([*map(tuple, columns), *((name, TYPES[kind], 0) for name, kind in more.items())], target)
     kinds = list(more.values())
     for rows in batches:
@@ -55,7 +55,7 @@ def write_rows(
 
 
 def _stored(row: tuple[Any, ...], kinds: Sequence[str]) -> tuple[Any, ...]:
-    """Convert the last values of a row, which have the types ``kinds``, to values of SQLite."""
+    """Convert the last values of a row to values of SQLite; ``kinds`` are their column types."""
     n_own = len(row) - len(kinds)
     return (*row[:n_own], *(_value(value, kind) for value, kind in zip(row[n_own:], kinds, strict=True)))
 
@@ -68,7 +68,10 @@ def _value(value: Any, kind: str) -> Any:
 
 
 def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
-    """Raise OutputError if a table cannot be created, or may not be replaced; the database stays unchanged."""
+    """Raise OutputError if a table cannot be created, or exists and ``force`` is False; change nothing.
+
+    ``shown`` is the name of the table in messages.
+    """
     with _transaction(file if file.exists() else ":memory:", shown) as database:
         query = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE"
         kinds = [kind for (kind,) in database.execute(query, [table])]
@@ -103,7 +106,7 @@ def put_in_place(file: Path, tables: Mapping[str, Path], shown: str) -> None:
 
 @contextmanager
 def _transaction(file: Path | str, shown: str) -> Iterator[sqlite3.Connection]:
-    """Yield a database with a transaction, which is rolled back unless the caller commits it."""
+    """Yield a connection with an open transaction, which is rolled back unless the caller commits it."""
     try:
         with closing(sqlite3.connect(file, timeout=LOCK_SECONDS, isolation_level=None)) as database:
             database.execute("BEGIN IMMEDIATE")

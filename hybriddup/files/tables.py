@@ -1,4 +1,4 @@
-"""Write the tables of a run, such as removed posts, as JSON Lines, CSV, TSV or Parquet, according to the file name."""
+"""Write tables, such as removed posts, as JSON Lines, CSV, TSV, Parquet or a database table, depending on the name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def need_writer(name: str) -> None:
 
 
 def write_table(target: BinaryIO, name: str, table: Table) -> None:
-    """Write a table in the format given by the file name's suffix; JSON Lines for any other suffix."""
+    """Write a table to ``target``, in the format that ``name`` implies; JSON Lines if its suffix is not known."""
     suffix, names = suffix_of(name), list(table.types)
     if is_table(name):
         write_rows(target, (), table.types, batched(table.rows))

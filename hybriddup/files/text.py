@@ -28,8 +28,8 @@ def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
     """Regroup the bytes of a stream into pieces that end at a line end.
 
-    Of a line that spans pieces, at most the first ``max_line_bytes`` + 1 bytes and the line end are kept. That is
-    enough to recognize it as too long, and an endless line cannot exhaust memory.
+    A line that spans pieces is truncated to ``max_line_bytes`` + 1 bytes and its line end. It can still be recognized
+    as too long, and an endless line cannot exhaust memory.
     """
     begun: list[bytes] = []
     free = max_line_bytes + 1
@@ -46,7 +46,7 @@ def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]
 
 
 def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
-    r"""Return the lines with their line ends (``\n``, also after ``\r``), without a byte order mark at the start.
+    r"""Yield the lines with their line ends (``\n`` or ``\r\n``), without a byte order mark at the start.
 
     Lines that are too long, according to `why_too_long`, may be truncated.
     """
@@ -56,12 +56,12 @@ def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
 
 
 def may_be_too_long(lines: Iterable[bytes], max_line_bytes: int) -> bool:
-    """Return whether any line, counted with its line end, exceeds the limit; a quick test before `why_too_long`."""
+    """Return whether a line including its line end exceeds the limit: a quick test before `why_too_long`."""
     return max(map(len, lines), default=0) > max_line_bytes
 
 
 def why_too_long(line: bytes, max_line_bytes: int) -> str:
-    """Explain, for messages, that a line without its line end exceeds the limit; empty if it does not."""
+    """Return a message if a line without its line end exceeds the limit; empty if it does not."""
     if len(line) <= max_line_bytes or len(line.rstrip(b"\r\n")) <= max_line_bytes:
         return ""
     return f"longer than {max_line_bytes:,} bytes, the limit that --max-line sets"
@@ -80,32 +80,32 @@ class Broken(str):
 
 
 class BrokenText(Broken):
-    """Reason why a line does not decode in the encoding of its file."""
+    """Reason why a line cannot be decoded with the encoding of its file."""
 
     __slots__ = ()
 
 
 def broken_text(error: UnicodeDecodeError) -> BrokenText:
-    """Return the reason, for messages, why bytes do not decode."""
+    """Describe a decoding error for messages."""
     byte, place = error.object[error.start], error.start
     return BrokenText(f"not valid {error.encoding.upper()} (byte 0x{byte:02x} at position {place})")
 
 
 class LineBlock(NamedTuple):
-    """Some whole lines of a file: their bytes, and the offsets of each line."""
+    """Consecutive bytes of a file, and the offsets of lines in them."""
 
     data: bytes
     starts: Int64s
     """int64[n_lines]: offset of the first byte of each line."""
     ends: Int64s
-    """int64[n_lines]: offset after the line end; the last line of a file may have none."""
+    """int64[n_lines]: offset after the line end of each line; the last line of a file may have no line end."""
 
     def take(self, chosen: Bools) -> LineBlock:
         """Return the chosen lines."""
         return LineBlock(self.data, self.starts[chosen], self.ends[chosen])
 
     def without_blank(self, max_line_bytes: int) -> LineBlock:
-        """Return the lines that are not only white space; lines that are too long are kept."""
+        """Return the lines without blank ones, which have only white space; lines that are too long are kept."""
         starts, ends = self.starts, self.ends
         filled = ~_IS_SPACE[np.frombuffer(self.data, np.uint8)[starts]]
         for i in np.flatnonzero(~filled).tolist():  # few lines: those that start with white space
@@ -125,7 +125,7 @@ class LineBlock(NamedTuple):
 
 
 def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
-    r"""Yield blocks with all lines of a stream, which end with ``\n``, without a byte order mark before the first."""
+    r"""Yield the lines of a stream, which end with ``\n``, in blocks; a byte order mark at the start is skipped."""
     is_first = True
     for data in whole_lines(pieces_of(stream, block_bytes), max_line_bytes):
         begin = len(UTF8_MARK) if is_first and data.startswith(UTF8_MARK) else 0

@@ -23,7 +23,7 @@ FIRST_BYTES = 1 << 12
 """Number of bytes read to recognize JSON that must be converted."""
 PIECE_CHARACTERS = 1 << 20
 LISTS = ("data", "statuses", "items", "results", "posts", "tweets")
-"""Keys under which APIs return a page of posts."""
+"""Keys under which APIs return a list of posts."""
 TWITTER_ARCHIVE = r"window\.YTD\.[\w.]+\s*=\s*"
 TO_UNPACK = re.compile(rf'\s*(?:{TWITTER_ARCHIVE}\[|\{{\s*"(?:{"|".join(LISTS)})"\s*:\s*\[\s*[{{\]]|\{{[ \t]*\r?\n)')
 """Pattern of the beginning of JSON to convert: an array of the Twitter archive, an object with a list of posts, or an
@@ -52,7 +52,7 @@ def as_json_lines(source: Source) -> Source:
 
 
 def _posts(text: TextIOWrapper, source: Source) -> Iterator[Any]:
-    """Yield the posts in all JSON values of a file: the items of an array or page of posts, or the value itself."""
+    """Yield the posts in a file of JSON values, each an array of posts, an object with a list of posts, or a post."""
     whole, decoder = text.read(), json.JSONDecoder()
     at = cast("re.Match[str]", BETWEEN.match(whole)).end()
     while at < len(whole):
@@ -70,7 +70,7 @@ def _posts(text: TextIOWrapper, source: Source) -> Iterator[Any]:
 
 
 def _page(value: Any) -> Iterable[Any]:
-    """Return the list of posts in an object, or the object alone if it is a post itself."""
+    """Return the list of posts in an object, or, if the object is a post itself, a list with only this post."""
     found = (value[name] for name in LISTS if isinstance(value, dict) and isinstance(value.get(name), list))
     return [value] if isinstance(value, dict) and "text" in value else next(found, [value])
 

@@ -1,6 +1,7 @@
-"""Adapters that turn a plain function on one text into a batch component, and check its return values.
+"""Adapters that turn a plain function of one text into a batch component, and check the function's return values.
 
-An adapter can be pickled if its function can. The function needs the interpreter, so more workers means more processes.
+An adapter can be pickled if its function can. The function needs the interpreter, so workers are processes, not
+threads.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from hybriddup.steps.blocks import BlockIndex
 
 
 class Expected(NamedTuple):
-    """The contract for the return value of a plain function, by role: the allowed values and a check."""
+    """The contract for the return value of a plain function: a description of the allowed values, and a check."""
 
     allowed: str
     """Allowed values, for error messages; may refer to the call's arguments as ``{0}``, ``{1}``."""
     fault: Callable[..., object]
     """Called with the return value and the call's arguments; returns a description of the fault, or None."""
     is_list: bool = False
-    """Whether any ordered iterable is accepted as a list."""
+    """Whether the value is a list; any ordered iterable is accepted for it."""
 
 
 def _text_fault(text: Any, _: str) -> str | None:
@@ -94,12 +95,12 @@ EXPECTED: dict[RoleName, Expected] = {
 
 
 class Adapter(PluginPart):
-    """Base class of the adapters: calls the function, checks its return value, and shows its input in errors."""
+    """Base class of adapters: calls the function, checks its return value, and names its arguments in errors."""
 
     holds_interpreter = True
 
     def call(self, *arguments: Any) -> Any:
-        """Return the checked return value of the function for one text or pair; PluginError if it fails."""
+        """Call the function for one text or pair, and return its result; PluginError if it fails or is not allowed."""
         expected = EXPECTED[self.found.role]
         try:
             answer = self.part(*arguments)
@@ -157,7 +158,7 @@ class HasherAdapter(Adapter):
     """A hasher from a function ``(token: str, bits: int) -> int``."""
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]; word 0 holds the lowest 64 bits of the function's number."""
+        """Return uint64[n_tokens, words]: the function's hash of each token in 64-bit words, the lowest bits first."""
         seen = dict[str, list[int]]()
         hashes = np.empty((len(tokens.starts), words), np.uint64)
         in_order = (token for text in range(tokens.n_texts) for token in tokens.strings(text))
@@ -172,8 +173,7 @@ class HasherAdapter(Adapter):
 class VerifierAdapter(Adapter):
     """A verifier from a function ``(a: str, b: str) -> float``.
 
-    Scores are rounded to 12 decimals, so that a pair exactly on a threshold is not lost to a rounding error, however
-    many decimals the threshold has.
+    Scores are rounded to 12 decimals, so that a score exactly on its threshold is not lost to a rounding error.
     """
 
     def prepare(self, context: Any) -> None:
@@ -181,7 +181,7 @@ class VerifierAdapter(Adapter):
         self._texts: Sequence[str] = context.texts
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the function's score of each pair, the earlier text first."""
+        """Return float64[n_pairs]: the function's score for each pair, called with the earlier text first."""
         texts, both = self._texts, zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)
         scores = [float(self.call(texts[earlier], texts[later])) for earlier, later in both]
         return round_onto(np.array(scores, np.float64), thresholds)
@@ -195,12 +195,12 @@ class GuardAdapter(Adapter):
     """A guard from a function ``(a: str, b: str) -> str | None``."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
-        """Return bool[n_pairs]: whether the function gives a reason to keep the pair apart."""
+        """Return bool[n_pairs]: whether the function rejects each pair, by returning a reason."""
         pairs = zip(earlier.tolist(), later.tolist(), strict=True)
         return np.fromiter((self.call(posts[a], posts[b]) is not None for a, b in pairs), np.bool_, len(earlier))
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the function's reason to keep two posts apart, or None."""
+        """Return the function's reason for rejecting the pair, or None if it does not."""
         reason: str | None = self.call(a, b)
         return reason
 

@@ -33,12 +33,20 @@ class PluginPart:
         self.found = found
 
     def recipe(self) -> dict[str, Any]:
-        """Return the part's contribution to the recipe id: its own ``recipe()``, or else `Owner.recipe`."""
+        """Return the data for the recipe id: the component's own ``recipe()``, or else `Owner.recipe`."""
         own = getattr(self.part, "recipe", None)
         return dict(own()) if callable(own) else self.found.owner.recipe(self.part)
 
     def wrong(self, allowed: str, given: object, *, method: str = "", case: str = "") -> PluginError:
-        """Return the error for a return value that is not ``allowed``; ``given`` describes it."""
+        """Return the error for a wrong return value.
+
+        Parameters
+        ----------
+        allowed, given
+            Descriptions of the allowed values, and of the value that was returned.
+        method, case
+            The method that was called, and the arguments, if any are to be named.
+        """
         who = f"{self.found.label}: {method}" if method else self.found.label
         return PluginError(f"{who} must return {allowed}; {case}it returned {given}.")
 
@@ -51,7 +59,11 @@ class Answer(NamedTuple):
     value: Any
 
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
-        """Raise PluginError unless ``holds``; ``of`` names the part of the return value that is checked."""
+        """Raise PluginError unless ``holds``, the result of a check.
+
+        ``allowed`` and ``given`` describe the allowed values and the returned one; ``of`` names the part that was
+        checked, such as ``: starts``.
+        """
         if not holds:
             raise self.part.wrong(allowed, given, method=self.method + of)
 
@@ -64,7 +76,7 @@ class Answer(NamedTuple):
 
 
 class Checked(PluginPart):
-    """Wraps a batch component and checks its methods; other attributes are passed through or have defaults."""
+    """Wraps a batch component and checks the results of its methods; missing attributes get the role's defaults."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in {"part", "found"}:  # not set yet during unpickling
@@ -83,7 +95,7 @@ class Checked(PluginPart):
         return partial(self.call, name) if name in role.methods or name in OPTIONAL_METHODS else value
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Return the checked return value of a method; PluginError if it fails."""
+        """Call a method and return its result; PluginError if it fails or the result is not allowed."""
         with blamed_on(self.found.label, f"failed in {method}"):
             value = getattr(self.part, method)(*arguments)
         if method in OF_BATCHES:
@@ -114,7 +126,7 @@ def _texts(answer: Answer, texts: Sequence[str]) -> None:
 
 
 def _tokens(answer: Answer, texts: Sequence[str]) -> None:
-    """Check dtypes and shapes, and that every token lies within the code points."""
+    """Check dtypes and shapes, and that every token is a slice of the code points."""
     tokens = answer.value
     answer.must(isinstance(tokens, Tokens), "hybriddup.data.records.Tokens", _describe(tokens))
     n_tokens, n_points = len(tokens.starts), len(tokens.code_points)
@@ -136,7 +148,7 @@ def _weights(answer: Answer, tokens: Tokens) -> None:
 
 
 def _keys(answer: Answer, texts: Sequence[str], bits: UInt64s) -> None:  # noqa: ARG001  the arguments of the method
-    """Check the array, and that it respects the attributes ``n_keys`` and ``key_bits`` of the block index."""
+    """Check the array of keys, also against the attributes ``n_keys`` and ``key_bits`` of the block index."""
     keys, n_keys, key_bits = answer.value, getattr(answer.part, "n_keys", None), getattr(answer.part, "key_bits", 64)
     width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
     answer.must_be_array(np.uint64, len(bits), width)
@@ -186,7 +198,7 @@ OF_BATCHES: dict[str, Callable[..., None]] = {
     "refuse": _refused,
     "reason": _reason,
 }
-"""Check of each batch method's return value; called with the `Answer` and the call's arguments."""
+"""Map from batch method to the check of its return value, which is called with an `Answer` and the call's arguments."""
 
 
 def _describe(value: object) -> str:

@@ -33,7 +33,7 @@ DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
 
 @dataclass(frozen=True)
 class PluginDescription:
-    """One plugin, as `hybriddup plugins` shows it."""
+    """A plugin's name, origin, hooks and components, which `hybriddup plugins` prints."""
 
     name: str
     distribution: str
@@ -59,7 +59,7 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
 
 
 class PluginManager:
-    """Loads plugins, holds the registry that they fill, and calls their hooks; made by `create_plugin_manager`."""
+    """Loads plugins, which add components to its registry, and calls their hooks; see `create_plugin_manager`."""
 
     registry: Registry
 
@@ -84,9 +84,9 @@ class PluginManager:
     def load_modules(self, modules: Iterable[str | ModuleType], directory: Path | None) -> None:
         """Load modules as plugins, given as objects, names or paths of ``.py`` files; skip those already loaded.
 
-        ``directory`` is searched for modules that are not installed, and is the base of relative paths: the current
-        directory for modules that a user names, the directory of a configuration for those it lists. None = installed
-        modules only.
+        ``directory`` is searched for modules that are not installed, and is the base of relative paths; None = only
+        installed modules. It is the current directory for modules named by the user, and the directory of the
+        configuration for modules that a configuration lists.
         """
         if isinstance(modules, str):
             raise PluginError(f"plugins must be a list; got {modules!r}. A list with one plugin is [{modules!r}].")
@@ -132,7 +132,7 @@ class PluginManager:
             raise PluginError(f"{owner} has no hook: mark a function hybriddup_register with @hybriddup.hookimpl.")
 
     def _caller(self, hook: str, name: str) -> pluggy.HookCaller:
-        """Return a caller that calls a hook only in the plugin ``name``, so that a failure can be attributed to it."""
+        """Return a function that calls a hook only in the plugin ``name``, so that errors can be attributed to it."""
         others = [plugin for other, plugin in self._pluggy.list_name_plugin() if other != name and plugin is not None]
         return self._pluggy.subset_hook_caller(hook, others)
 
@@ -191,9 +191,9 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:
-    """Import a module by name, from the directory if it is not installed.
+    """Import a module by name, from ``directory`` if it is not installed.
 
-    The directory then stays on ``sys.path``, because worker processes import the module again.
+    In this case, the directory stays on ``sys.path``, because worker processes import the module again.
     """
     if _is_importable(name):
         module = importlib.import_module(name)
@@ -212,7 +212,7 @@ def _import(name: str, directory: Path | None) -> ModuleType:
 
 
 def _check_not_hidden(module: ModuleType, place: Path) -> None:
-    """Raise PluginError if another module of this name is at ``place``, because the user may have meant that one."""
+    """Raise PluginError if the user may have meant another module, with the same name, at the path ``place``."""
     found = getattr(module, "__file__", None) or "built into Python"
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file() and not (Path(found).exists() and file.samefile(found)):

@@ -1,7 +1,7 @@
-"""A registered component: its owner, the check that it fits its role, its options, and creating it.
+"""Registered components: their owners, checks that they fit their roles, their options, and their construction.
 
-Whatever a plugin raises becomes an error that names the plugin; even ``SystemExit``, which would otherwise silently end
-the program. hybriddup's own exceptions are written for the user and pass unchanged, as does Ctrl-C.
+Any exception in a plugin becomes an error that names the plugin; even ``SystemExit``, which would otherwise end the
+program silently. hybriddup's own exceptions are written for the user and pass unchanged, as does Ctrl-C.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Owner:
         return f"plugin {self.plugin!r}{packaged}"
 
     def recipe(self, component: Any) -> dict[str, str]:
-        """Identify the code of a component that has no ``recipe()`` of its own, for the recipe id.
+        """Return the contribution to the recipe id of a component without a method ``recipe``.
 
-        This is the distribution and its version. For a module that is not packaged, and for the calling program, it is
-        a checksum of the source, so that fingerprints from before and after an edit are not compared.
+        This is the name and version of the distribution. For a module that is not packaged, and for the calling
+        program, it is a checksum of the source, so that fingerprints from before and after an edit are not compared.
         """
         if self.distribution:
             return {"distribution": self.distribution, "version": self.version}
@@ -69,7 +69,7 @@ class Registered:
 
 @contextmanager
 def blamed_on(culprit: object, what: str) -> Iterator[None]:
-    """Turn any exception into a `PluginError` that begins with ``culprit`` and ``what`` (``cannot be imported``)."""
+    """Turn any exception except `PASSED_ON` into a `PluginError`; its message begins with ``culprit`` and ``what``."""
     try:
         yield
     except PASSED_ON:
@@ -111,7 +111,7 @@ def missing_methods(component: Any, role: Role) -> list[str]:
 
 
 def _is_called(component: Any) -> bool:
-    """Return whether the component, or an instance of the class, can be called like a function."""
+    """Return whether a component, or, if it is a class, an instance of it, can be called like a function."""
     if isinstance(component, type):
         return any("__call__" in ancestor.__dict__ for ancestor in component.__mro__)
     return callable(component)
@@ -129,7 +129,7 @@ def _lacking(component: Any, role: Role) -> str:
 
 
 def load(found: Registered) -> Any:
-    """Return the function, instance or class that was registered, imported if only its path was."""
+    """Return the registered function, instance or class; import it if only its path is registered."""
     if not isinstance(found.component, str):
         return found.component
     module_name, _, attribute = found.component.partition(":")
@@ -140,7 +140,7 @@ def load(found: Registered) -> Any:
 
 
 def options_model(found: Registered) -> type[BaseModel] | None:
-    """Return the model of a component's options, or None if it takes none."""
+    """Return the pydantic model of a component's options; None if it takes no options."""
     component = load(found)
     model = getattr(component, "Options", None) if isinstance(component, type) else None
     if model is None:
@@ -153,7 +153,10 @@ def options_model(found: Registered) -> type[BaseModel] | None:
 
 
 def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault] | None:
-    """Return a component's options with defaults filled in, None if it takes none, or every fault in ``given``."""
+    """Fill in defaults for a component's options; return the options, or the faults in ``given`` if there are any.
+
+    None if the component takes no options. ``path`` is the path of the component in the configuration.
+    """
     model = options_model(found)
     if model is None:
         places = [(*path, key) for key in given]
@@ -168,7 +171,7 @@ def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -
 
 
 def check_settings(found: Registered, settings: Any) -> list[str]:
-    """Let a component's class check the settings as a whole, if it has a ``check``; return the faults."""
+    """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults."""
     component = load(found)
     check = getattr(component, "check", None) if isinstance(component, type) else None
     if check is None:
@@ -178,7 +181,10 @@ def check_settings(found: Registered, settings: Any) -> list[str]:
 
 
 def construct(found: Registered, given: Mapping[str, Any]) -> Any:
-    """Return the registered function or instance, or a new instance of the class; it is not yet wrapped or adapted."""
+    """Return the registered function or instance, or a new instance of the registered class, not wrapped or adapted.
+
+    ``given`` are the options.
+    """
     options = read_options(found, given)
     if isinstance(options, list):
         raise ConfigError("\n".join(fault.message for fault in options))

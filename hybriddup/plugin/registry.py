@@ -48,14 +48,14 @@ class ComponentChoice(Protocol):
 
 
 class Registry:
-    """Components by role and name. Plugins fill it in ``hybriddup_register``; a run creates from it.
+    """Components by role and name. Plugins add them in ``hybriddup_register``; a run creates instances of them.
 
     A component is one of
 
-    - a plain function for one text, with the signature in the docstring of its ``add_`` method;
+    - a plain function of one text, with the signature in the docstring of its ``add_`` method;
     - an instance with the batch methods of its role;
-    - a class with these methods, or whose instances can be called like the plain function. If the class has a nested
-      ``Options``, a subclass of `hybriddup.Options`, its constructor gets the options, else no arguments;
+    - a class with these methods, or with instances that can be called like the plain function. If the class has a
+      nested ``Options``, a subclass of `hybriddup.Options`, its constructor gets the options, else no arguments;
     - the import path of one of these, ``"package.module:Name"``, which is imported on first use.
 
     Defaults of attributes: ``holds_interpreter`` of a tokenizer is True, ``needs_fit`` of a weighter is False; a block
@@ -88,7 +88,7 @@ class Registry:
     def add_hasher(
         self, name: str, component: Hasher | Callable[[str, int], int] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a hasher; as a plain function, ``(token: str, bits: int) -> int``, from 0 to ``2**bits - 1``."""
+        """Add a hasher; as a plain function, ``(token: str, bits: int) -> int``; the result is below ``2**bits``."""
         self._add("hasher", name, component, replace=replace)
 
     def add_block_index(
@@ -100,13 +100,13 @@ class Registry:
     def add_verifier(
         self, name: str, component: Callable[[str, str], float] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a verifier; as a plain function, ``(a: str, b: str) -> float``, symmetric, from 0.0 to 1.0 = same."""
+        """Add a verifier; as a plain function, ``(a: str, b: str) -> float``, a symmetric score, 0.0 to 1.0 = same."""
         self._add("verifier", name, component, replace=replace)
 
     def add_guard(
         self, name: str, component: Guard | Callable[[str, str], str | None] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a guard; as a plain function, ``(a: str, b: str) -> str | None``, symmetric: why the two stay apart."""
+        """Add a guard; as a plain function, ``(a: str, b: str) -> str | None``, symmetric: why it rejects the pair."""
         self._add("guard", name, component, replace=replace)
 
     def add_reader(self, name: str, component: Any, *, replace: bool = False) -> None:
@@ -175,7 +175,7 @@ class Registry:
     def fill_options(
         self, role: RoleName, name: str, options: Mapping[str, Any], path: Path = ()
     ) -> dict[str, Any] | list[Fault]:
-        """Return a component's options as plain data with defaults filled in, or every fault in them.
+        """Fill in defaults for a component's options; return them as plain data, or the faults if there are any.
 
         ``path`` is the path of the component in the configuration, for the faults.
         """
@@ -185,10 +185,10 @@ class Registry:
         return filled or {}
 
     def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
-        """Let a component's class check the settings as a whole; return the faults it finds.
+        """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults.
 
-        A class may have a static or class method ``check(settings) -> list[str]``. Each of its messages is a sentence
-        that names the key: ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
+        It is a static or class method ``check(settings) -> list[str]``. Each message is a sentence that names the key:
+        ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
         """
         return check_settings(self.find(role, name), settings)
 
@@ -222,13 +222,16 @@ class Registry:
         return self.create_by_name(role, choice.use, **choice.options)
 
     def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
-        """Return a new batch component, given its name and, as keywords, its options; raises the errors of `create`."""
+        """Return a new batch component by name, with its options as keywords; raises the same errors as `create`."""
         found = self.find(role, name)
         return make_batch_component(found, construct(found, options))
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:
-    """Wrap a component so that it has the checked batch methods of its role; a built-in one is returned unchanged."""
+    """Adapt or wrap a component, so that it has the batch methods of its role and their results are checked.
+
+    Built-in components are returned unchanged.
+    """
     from hybriddup.plugin.adapters import ADAPTERS  # imports numpy, which listing components does not need
     from hybriddup.plugin.checked import Checked, CheckedReader
 

@@ -23,7 +23,7 @@ class Role(NamedTuple):
     defaults: Mapping[str, bool | int] = {}
     """Optional attributes and their defaults."""
     attributes: tuple[str, ...] = ()
-    """Further attributes that a batch component must have."""
+    """Attributes that a batch component must have."""
 
     @property
     def label(self) -> str:
@@ -55,7 +55,7 @@ ROLES: dict[str, Role] = {
         Role("window", ("open_window",)),
     )
 }
-"""Every role by name, in the order of the pipeline; then readers, writers and openers of windows."""
+"""The roles by name: first the roles of the pipeline, in its order, then reader, writer and window."""
 
 KNOWN_PACKAGES = {("tokenizer", "rjieba"): "hybriddup-rjieba"}
-"""Distributions of known components that are not built in, by role and name; for error messages."""
+"""Distributions of known plugin components, by role and name, to suggest in error messages."""

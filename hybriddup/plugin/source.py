@@ -37,7 +37,7 @@ def source_recipe(component: Any) -> dict[str, str]:
 
 
 def _members(defined: Any) -> list[Any]:
-    """Return the attributes that a class itself defines, or the function alone."""
+    """Return the attributes that a class itself defines; for a function, a list with only the function."""
     return list(vars(defined).values()) if isinstance(defined, type) else [defined]
 
 
@@ -58,7 +58,7 @@ def _digest(content: bytes | str) -> str:
 
 
 def _spell(value: Any) -> str:
-    """Convert a value to text that is the same in every process; of an unknown object, only the name of its type."""
+    """Convert a value to text that is the same in every process; an object of another type becomes its type's name."""
     if isinstance(value, CodeType):
         return _spell([value.co_code.hex(), value.co_names, value.co_varnames, value.co_consts])
     if inspect.isfunction(value):

@@ -1,6 +1,6 @@
 """The hooks that a plugin may implement.
 
-A hook may gain arguments but never lose one; an implementation may leave out arguments.
+Later versions may add arguments to a hook, but never remove one; an implementation may omit arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PROJECT = "hybriddup"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Marks a function of a plugin as the implementation of the hook of the same name."""
+"""Decorator that marks a function of a plugin as the implementation of the hook with the same name."""
 
 
 @hookspec

@@ -39,7 +39,7 @@ class AccountPair:
     account_a: Any
     account_b: Any
     n_pairs: int
-    """Number of pairs of posts, one of each account, that repeat each other and are close enough in time."""
+    """Number of pairs of posts, one by each account, that repeat each other and are close enough in time."""
     n_texts: int
     """Number of different texts in these pairs; copies of one post count as one text."""
     first_seen: str
@@ -48,7 +48,7 @@ class AccountPair:
 
 
 class PairsOfPosts(NamedTuple):
-    """Pairs of posts of two accounts, as columns."""
+    """Pairs of posts by two different accounts, as parallel arrays."""
 
     earlier: Int64s
     """int64[n_pairs]: index of the earlier post in the corpus."""
@@ -66,10 +66,10 @@ def find_accounts(
     workers: int | None,
     progress: Progress | None = None,
 ) -> tuple[list[AccountPair], int]:
-    """Run over a corpus; return its pairs of accounts and the number of posts left out, as `account_pairs` does.
+    """Deduplicate a corpus, then return the pairs of accounts and the number of posts left out; see `account_pairs`.
 
-    Users and times are order values of the corpus. InputError if no post has a user or none has a time; ConfigError if
-    ``within`` is no length of time.
+    ``user`` and ``time_field`` are fields among the `Corpus.order_values`. InputError if no post has a user or none has
+    a time; ConfigError if ``within`` is not a length of time.
     """
     longest = seconds_in(within)
     if longest is None:
@@ -88,16 +88,16 @@ def find_accounts(
 def account_pairs(
     removed: RemovedPosts, users: Sequence[Any], times: Sequence[Any], within: float, least: int = 1
 ) -> tuple[list[AccountPair], int]:
-    """Return the pairs of accounts, most texts in common first, and the number of posts left out.
+    """Return the pairs of accounts that posted the same texts, most texts first, and the number of posts left out.
 
     Parameters
     ----------
     users, times
         Who posted each post of the corpus, and when; posts without either are left out.
     within
-        Longest time between two posts that count, inclusive, in seconds.
+        Maximum time between two posts that count as a pair, inclusive, in seconds.
     least
-        Number of different texts that a pair of accounts must have in common.
+        Minimum number of different texts that a pair of accounts must have in common.
     """
     seconds, (numbers, names) = seconds_of(times), _numbered(users)
     clusters = cluster_numbers(removed)
@@ -110,7 +110,7 @@ def account_pairs(
 
 
 def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
-    """Number the users: return int64[n], the number of each post's user or -1, and the users by number."""
+    """Number the distinct users; return int64[n], each post's user number or -1, and the users by number."""
     known: dict[Any, int] = {}
     names: list[Any] = []
     numbers = np.full(len(users), -1)
@@ -125,7 +125,10 @@ def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
 
 
 def _close_pairs(clusters: Int64s, seconds: Float64s, users: Int64s, within: float) -> PairsOfPosts:
-    """Pair posts of a cluster by two users, up to ``within`` seconds apart. Input is sorted by cluster, then time."""
+    """Pair posts in the same cluster by different users, up to ``within`` seconds apart.
+
+    The arrays must be sorted by cluster, then by time.
+    """
     active, step = np.arange(len(clusters) - 1), 1
     found: list[PairsOfPosts] = []
     while len(active):

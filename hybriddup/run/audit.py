@@ -31,12 +31,13 @@ from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
-"""Share of the bits in which audited pairs may differ; if the limit of the run is wider, `WIDER_BY` more than that."""
+"""Audited pairs may differ in this share of the bits, or in `WIDER_BY` of 128 bits more than the run allows, if that is
+wider."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""A pair of longer texts counts as several pairs, because verifying takes longer."""
+"""A pair with more characters than this counts as several pairs, because verifying it takes longer."""
 FIRST_LOOK = 64
 """Number of posts from which the number of pairs is estimated."""
 COMMON_IN = 128
@@ -44,7 +45,7 @@ COMMON_IN = 128
 LEAST_COMMON = 8
 """At least one in 8 sampled posts has a common key; a larger part would make the estimate for the others worse."""
 LENGTH_CLASSES = 64
-"""Largest number of length classes, which have about as many kept posts each."""
+"""Maximum number of length classes, each with about the same number of kept posts."""
 Z_95 = 1.96
 
 
@@ -82,14 +83,14 @@ def estimate_recall(
     Parameters
     ----------
     kept
-        int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding; other posts, such as
-        too short ones, cannot be missed.
+        int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding; other posts,
+        such as too short ones, cannot be missed.
     n_removed
         Number of posts removed in the run, including exact repeats.
     sample
         Largest number of kept posts in the sample.
     n_given
-        The first ``n_given`` texts of ``kept`` were kept without comparing, so that they cannot be missed.
+        The first ``n_given`` texts of ``kept`` were kept without being compared, so they cannot be missed.
     has_common_key
         bool[n_texts]: whether each text has a key that many others have; None = sample all posts alike.
     """
@@ -108,7 +109,7 @@ def estimate_recall(
 
 
 def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
-    """Estimate how many posts of ``part`` have about ``most_pairs`` pairs together; at least 1."""
+    """Estimate how many posts of ``part`` can be sampled before they have ``most_pairs`` pairs in total; at least 1."""
     pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
     n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
     n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
@@ -129,7 +130,7 @@ def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> 
 
 
 class WideScan:
-    """All kept posts, grouped by length, for comparing within wider Hamming limits than the run's."""
+    """All kept posts, grouped by length, to be compared within wider Hamming limits than in the run."""
 
     def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
         self._workers = workers
@@ -163,13 +164,13 @@ class WideScan:
 
 
 def length_classes(lengths: Int32s) -> Int64s:
-    """Divide lengths into classes of about equal size: int64[n], 0 to `LENGTH_CLASSES` - 1, rising with the length."""
+    """Divide lengths into classes of about equal size, ascending; return int64[n]: 0 to `LENGTH_CLASSES` - 1."""
     n_until = np.cumsum(np.bincount(lengths))
     return np.asarray(((n_until - 1) * LENGTH_CLASSES // len(lengths))[lengths])
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Widen the Hamming limits of a run for the audit, given the bits of a fingerprint; negative limits stay."""
+    """Widen the Hamming limits of a run for fingerprints of ``bits`` bits; negative limits are left unchanged."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 
@@ -197,7 +198,7 @@ def recall_of(n_removed: int, strata: Sequence[Stratum]) -> Estimate:
 
 
 def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share, given ``n_hits`` among ``n``, at least one.
+    """Return the 95 % confidence interval of the share ``n_hits / n``; ``n`` must be at least 1.
 
     It is Wilson's score interval (Wilson 1927), which is valid even if the observed share is 0 or 1.
 

@@ -61,7 +61,7 @@ class JudgePlan:
         return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
 
     def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
-        """Judge each pair by the judge of its band (``bands``: int32[n_pairs]); bands without a judge refuse all."""
+        """Judge each pair with the judge of its band in ``bands``, int32[n_pairs]; refuse it if the band has none."""
         n = len(pairs)
         judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
         for judge, of_bands in self.judges_of_bands:
@@ -88,7 +88,7 @@ class JudgePlan:
                 verifier.prepare(context)
 
     def renew(self, context: VerifierContext) -> None:
-        """Prepare every verifier with other texts, while it keeps what it learned."""
+        """Prepare every verifier for new texts; a verifier with learned data keeps that data."""
         for verifier in self.verifiers:
             getattr(verifier, "renew", verifier.prepare)(context)
 
@@ -96,7 +96,7 @@ class JudgePlan:
 def plan_judges(
     bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
 ) -> JudgePlan:
-    """Return the judges for the verifier settings of the length bands, None for bands of exact repeats only.
+    """Create the judges of the length bands from their settings; None = the band removes only exact repeats.
 
     ``create`` makes a verifier from its name and options.
     """
@@ -129,13 +129,13 @@ class Bands:
     """The length bands of the settings with their judges; band ``i`` ends at ``ends[i]``, inclusive."""
 
     ends: Int32s
-    """int32[n_bands - 1]: largest length in each band but the last, which has no end; rising."""
+    """int32[n_bands - 1], ascending: the largest length in each band except the last, which has no end."""
     max_hamming_distances: Int32s
     """int32[n_bands]: Hamming limit of each band, `EXACT_ONLY` if it has none."""
     names: tuple[str, ...]
     plan: JudgePlan
     guards: GuardPlan
-    """Guards of the pairs that the judges accepted."""
+    """The guards, which may refuse pairs that the judges accepted."""
 
     @classmethod
     def from_settings(cls, settings: Settings, plan: JudgePlan, guards: GuardPlan) -> Bands:
@@ -166,7 +166,7 @@ class Bands:
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
     def limits_by_length(self, lengths: Int32s) -> tuple[PairLimits, Int64s]:
-        """Return the limits of the lengths that occur, and int64[n_texts]: the index of each text's limits there."""
+        """Return the limits of each distinct length, and int64[n_texts]: the index of each text's limits among them."""
         occurs = np.bincount(lengths) > 0
         return self.limits_of(np.flatnonzero(occurs).astype(np.int32)), (np.cumsum(occurs) - 1)[lengths]
 
@@ -184,7 +184,7 @@ class Bands:
         return np.array(least, np.float32).T
 
     def verify(self, pairs: CandidatePairs, context: VerifierContext) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs of texts the judge and the guards of their band accept, and these pairs.
+        """Return bool[n_pairs]: whether the judge and the guards of its band accept each pair; and the accepted pairs.
 
         The verifiers must be prepared with the same context.
         """

@@ -55,7 +55,7 @@ class Components:
     plan: JudgePlan
     bands: Bands
     learned: LearnedRecipe | None = None
-    """The recipe that is used; None = the components learn from the texts of the run."""
+    """The recipe given to the run; None = the components learn from the texts of the run."""
 
     @classmethod
     def create(cls, settings: Settings, registry: Registry, workers: int) -> Components:
@@ -89,7 +89,7 @@ class Components:
         return components
 
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
-        """Return the components with a learned recipe; they are changed in place.
+        """Load a learned recipe into the components, in place, and return them with the recipe as ``learned``.
 
         ConfigError, with the ``name`` of the recipe, if it was learned with other components.
         """
@@ -108,7 +108,7 @@ class Components:
         return replace(self, learned=recipe)
 
     def compared(self, normalized: Sequence[str]) -> Sequence[str]:
-        """Return the compared parts of normalized posts: their bodies, or the posts themselves."""
+        """Return the compared parts of normalized posts: their bodies, or the whole posts with ``compare: all``."""
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
@@ -126,13 +126,16 @@ class Components:
         return simhashes._replace(has_tokens=simhashes.has_tokens & have_words(normalized))
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n]: indices, rising, of the posts that ``without_text: drop`` does not leave out; None = all."""
+        """Return int64[n], ascending: indices of the posts not dropped by ``without_text: drop``; None = all posts."""
         if self.settings.without_text != "drop":
             return None
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
 
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n]: indices of posts in the order of deciding, other corpora first; None = input order."""
+        """Return int64[n]: indices of the posts in the order to decide them; None = input order.
+
+        Posts of other corpora come first.
+        """
         workers, n = self.fingerprinter.workers, corpus.n_against
         posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus
         order = deciding_order(posts, self.settings.keep_rules, lambda: body_lengths(normalized[n:], workers))
@@ -158,7 +161,7 @@ class Components:
             self.block_index.learn_within(texts_at(texts, sample), scopes[sample])
 
     def learned_recipe(self) -> LearnedRecipe:
-        """Return the recipe that is used, or what the components have learned so far."""
+        """Return the recipe given to the run, if any; otherwise a recipe of what its components have learned so far."""
         if self.learned is not None:
             return self.learned
         weighter = self.fingerprinter.weighter
@@ -179,7 +182,7 @@ class Components:
         return plain
 
     def learning_verifiers(self) -> Iterator[tuple[str, LearningVerifier]]:
-        """Yield the verifiers that keep what they learned, each with its name and options."""
+        """Yield (key, verifier) for each verifier whose learned data can be stored; a key is a name with options."""
         for key, verifier in zip(self.plan.keys, self.plan.verifiers, strict=True):
             if keeps_learning(verifier):
                 yield key, verifier

@@ -18,7 +18,7 @@ from hybriddup.errors import InputError
 
 
 def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s | None:
-    """Return int64[n]: the indices of the posts in the order of deciding; None = input order.
+    """Return int64[n]: the indices of the posts in the order to decide them; None = input order.
 
     A rule breaks the ties of the rules before it, and the input order breaks all other ties. ``body_lengths`` returns
     int64[n], the lengths of the bodies, and is only called if a rule needs it. InputError if the values of a field
@@ -44,7 +44,7 @@ def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Call
 
 
 def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
-    """Return int64[n]: ranks from 0 for the highest value; equal values have one rank, and missing values the last.
+    """Return int64[n]: ranks from 0 for the highest value; equal values share a rank, and missing values come last.
 
     Numbers, and text that spells numbers, are compared as numbers; other text among them (``N/A``) counts as missing.
     Without any number, text is compared as times if most of it is times; the rest counts as missing. All other text is
@@ -88,7 +88,7 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
 
 
 def as_number(value: Any) -> Any:
-    """Return a number, or the number that a text spells, integers exactly; None for everything else."""
+    """Return ``value`` if it is a number, or the number that it spells as text, integers exactly; None otherwise."""
     if isinstance(value, Number):
         return value
     if not isinstance(value, str):

@@ -33,23 +33,23 @@ class RunDecisions:
     exact: Int64s
     """int64[n]: the position of the equal kept text, -1 if the post was not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """The pair of each text that was removed as a near repeat, sorted by ``later``."""
+    """The pair that decided each text removed as a near repeat, sorted by ``later``."""
     accepted: CandidatePairs
-    """All accepted pairs, in no order."""
+    """All accepted pairs, in no particular order."""
     n_verified: int
 
 
 class BatchesAhead:
-    """Makes batches of texts, the next one in the background while a batch is decided."""
+    """Prepares batches of texts: while one batch is decided, the next is prepared in the background."""
 
     def __init__(self, batch_of: Callable[[Int64s], Batch], workers: int) -> None:
         self._batch_of, self._workers = batch_of, workers
         self._ahead: tuple[Int64s, Callable[[], WithinBatch]] | None = None
 
     def of(self, positions: Int64s, following: Int64s) -> WithinBatch:
-        """Return the batch of the texts at some positions: at least one, rising.
+        """Return the batch of the texts at ``positions``, which must be non-empty and in ascending order.
 
-        The texts at the positions ``following`` are prepared in the background; the next call should need most of them.
+        Start preparing the texts at ``following`` in the background, as the next call is likely to need most of them.
         """
         batch = self._made(positions)
         if len(following):
@@ -67,7 +67,10 @@ class BatchesAhead:
 
 
 class DecidedSoFar:
-    """Collects decisions. ``kept_at`` has the position of each kept text, else -1; see `decide_all` for the others."""
+    """Collects the decisions of a run; parameters as in `decide_all`.
+
+    ``kept_at``, int32[n_texts], is the position at which each distinct text was kept, -1 = it was not kept.
+    """
 
     def __init__(self, kept_at: Int32s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
         self._kept_at, self._is_near, self._equal = kept_at, is_near, equal
@@ -87,21 +90,21 @@ class DecidedSoFar:
         return undecided
 
     def settle_copies(self, near: Int64s) -> Int64s:
-        """Remove the texts at the positions ``near`` that equal a kept text; return the other positions."""
+        """Mark the texts at the positions ``near`` that equal a kept text as repeats; return the other positions."""
         undecided = self.undecided(near)
         self._is_exact[near] = True
         self._is_exact[undecided] = False
         return undecided
 
     def note(self, positions: Int64s, decisions: Decisions) -> None:
-        """Add the decisions about the texts at some positions."""
+        """Record the decisions about the texts at ``positions``."""
         self._is_exact[positions], self._kept[positions] = decisions.exact != NONE, decisions.kept
         self._deciding.add(decisions.deciding)
         self._accepted.add(decisions.accepted)
         self._n_verified += decisions.n_verified
 
     def all(self) -> RunDecisions:
-        """Return the decisions; all posts must be decided."""
+        """Return the decisions about all posts; every post must have been decided."""
         keepers = np.where(self._is_near, self._kept_at, self._equal.distinct)
         return RunDecisions(
             self._kept & ~self._is_exact,
@@ -122,18 +125,18 @@ def decide_all(
     n_given: int = 0,
     texts_per_batch: int = TEXTS_PER_BATCH,
 ) -> DecidedSoFar:
-    """Return the decisions about all posts; the index is not needed afterwards.
+    """Decide all posts, batch by batch, and return the decisions; ``index`` is not needed afterwards.
 
     Parameters
     ----------
     index
-        The index of the decider.
+        The index in which ``decider`` looks up candidates.
     is_near
         bool[n_texts]: which distinct texts could be near repeats; the others can only be exact repeats.
     equal
         The distinct text at each position.
     n_given
-        The first ``n_given`` posts are kept without comparing; equal ones count as one.
+        The first ``n_given`` posts are kept without being compared; equal posts among them count as one.
     """
     n, batches = len(equal.text_numbers), BatchesAhead(index.batch, decider.workers)
     so_far = DecidedSoFar(index.kept_at, is_near, equal, n_given)

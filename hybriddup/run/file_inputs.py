@@ -24,12 +24,15 @@ AGAINST_FIELD_ADVICE = "Name the field with the posts of this file with --agains
 def files_of(
     inputs: Sequence[str], registry: Registry, reading: ReadOptions, notify: Callable[[str], object] = say
 ) -> list[str]:
-    """Return the inputs, with directories replaced by their files, which are listed to ``notify``."""
+    """Return the inputs with each directory replaced by its files; ``notify`` gets a line about each directory."""
     return find_files(inputs, registry, reading.format, notify)
 
 
 def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:
-    """Read the posts of inputs with progress; return them with remarks. ``options`` are passed to `read_corpus`."""
+    """Read the posts of the inputs, reporting progress; return them with remarks for the user.
+
+    ``options`` are passed to `read_corpus`.
+    """
     progress.start("read", None, "posts")
     read = read_corpus(inputs, fields, advance=progress.advance, **options)
     progress.finish()
@@ -39,13 +42,13 @@ def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: An
 def read_files(
     names: Sequence[str], registry: Registry, reading: ReadOptions, text_field: str, progress: Progress
 ) -> Corpus:
-    """Read the posts of files with progress."""
+    """Read the posts of the named files, reporting progress."""
     with open_inputs(names, registry, reading) as opened:
         return read_posts(opened, Fields(text_field), progress)[0]
 
 
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
-    """Raise InputError if a file would be compared with itself."""
+    """Raise InputError if a file of ``against`` is also an input, so that it would be compared with itself."""
     for name in against:
         if name in inputs or any(_is_same_file(name, other) for other in inputs):
             raise InputError(f"--against {name} is also an input, so that all its posts would repeat themselves.")
@@ -66,10 +69,10 @@ def read_against(
     strict: bool,
     progress: Progress,
 ) -> tuple[Corpus, list[str]]:
-    """Put the posts of the files of `--against` before a corpus; return it with remarks on these files.
+    """Read the posts of the `--against` files, put them before the corpus, and return it with remarks on these files.
 
-    Format, encoding and delimiter are detected for each file. The inputs' format is used if detection fails, and their
-    encoding, if given, for files not in UTF-8.
+    Format, encoding and delimiter are detected for each file. If no format is detected, the format of the inputs is
+    used. For files that are not UTF-8, the encoding of the inputs is used if it is given.
     """
     others: list[tuple[str, Corpus]] = []
     for name in against:
@@ -100,7 +103,7 @@ def _reading_of(name: str, registry: Registry, reading: ReadOptions) -> ReadOpti
 
 
 def _remark(name: str, corpus: Corpus) -> str:
-    """Return a remark on an empty file of `--against`, or on its bad lines; else an empty text."""
+    """Return a remark if an `--against` file is empty or has bad lines; otherwise an empty string."""
     if not corpus.n_rows:
         return f"--against {name} has no posts, so nothing was compared with it."
     if not (n := corpus.n_bad_records):

@@ -89,7 +89,7 @@ def check_tables(names: Mapping[str, str | None], inputs: Inputs) -> None:
 
 
 def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Registry) -> None:
-    """Raise OutputError if the name of an output of posts has the ending of another format than the input's."""
+    """Raise OutputError if an output for posts has the file ending of a format other than the input's."""
     endings = output_endings(inputs, registry)
     what = f"posts keep the format of the input, {inputs.format}, and are"
     for option, name in names.items():
@@ -107,7 +107,7 @@ def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run:
 
 
 def check_marks(inputs: Inputs, names: Sequence[str], option: str) -> None:
-    """Raise InputError if posts of this format cannot be marked, or have fields of these names."""
+    """Raise InputError if posts of the inputs' format cannot be marked, or already have a field among ``names``."""
     marking_writer(inputs, option).check_marks(inputs.sources, names)
 
 
@@ -160,7 +160,7 @@ def write_posts(
     mark: bool,
     tallies: Tallies | None,
 ) -> None:
-    """Write the kept posts, or all with marks, and the bad lines."""
+    """Write the kept posts, or all posts with marks if ``mark``; and the bad lines, if requested."""
     are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
     chosen = are_posts if mark else rows_chosen(result.kept_rows, corpus.n_rows)
     if tallies is not None:
@@ -181,7 +181,7 @@ def rows_chosen(rows: Int64s, n_rows: int) -> Bools:
 
 
 def copy(inputs: Inputs, output: Output, keep: Bools) -> None:
-    """Copy the chosen records of the inputs to an output."""
+    """Copy the records of the inputs for which ``keep``, bool[n_rows], is True to an output."""
     with output.open() as stream:
         inputs.writer.write(inputs.sources, stream, keep)
 

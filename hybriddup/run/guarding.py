@@ -16,7 +16,7 @@ from hybriddup.steps.guards.signs import signs_of_pairs
 from hybriddup.steps.parallel import map_slices
 
 SMALLEST_SLICE = 256
-"""Smallest number of pairs that get a thread of their own."""
+"""Minimum number of pairs per thread."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class GuardPlan:
     """bool[n_bands] for each guard: the length bands that use it."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s, workers: int = 1) -> Bools:
-        """Return bool[n_pairs]: which pairs of posts, in these length bands, a guard refuses."""
+        """Return bool[n_pairs]: whether a guard of its length band refuses each pair of posts."""
         refused = np.zeros(len(earlier), np.bool_)
         signs = self._signs(posts, earlier, later, workers) if self.guards and len(earlier) else None
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
@@ -51,7 +51,7 @@ class GuardPlan:
         return np.concatenate(map_slices(signs_of_slice, len(earlier), workers, SMALLEST_SLICE))
 
     def reasons(self, a: str, b: str, band: int) -> list[str]:
-        """Return the reason of each guard that refuses a pair of posts in a length band."""
+        """Return the reason of each guard of a length band that refuses the posts ``a`` and ``b`` as a pair."""
         posts, one, other = [a, b], np.array([0]), np.array([1])
         found: list[str] = []
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
@@ -61,7 +61,7 @@ class GuardPlan:
         return found
 
     def reasons_of(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> list[list[str]]:
-        """Return the reasons of the guards that refuse each pair of posts in its length band."""
+        """Return, for each pair of posts, the reasons of the guards of its length band that refuse it."""
         reasons: list[list[str]] = [[] for _ in range(len(earlier))]
         for place in np.flatnonzero(self.refuse(posts, earlier, later, bands)).tolist():
             reasons[place] = self.reasons(posts[earlier[place]], posts[later[place]], int(bands[place]))

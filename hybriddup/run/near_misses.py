@@ -15,7 +15,7 @@ from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 WITHIN = 0.1
 """Largest difference between the threshold and the score of a near miss."""
 MOST_POSTS = 100_000
-"""Number of kept posts, from the first on, that are compared. That takes seconds, and copies mostly follow soon."""
+"""Maximum number of kept posts to compare, from the first on. This takes seconds, and most copies soon follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class NearMiss:
 
 
 class JudgedPairs(NamedTuple):
-    """Judged candidate pairs, and the names that their numbers refer to."""
+    """Judged candidate pairs, with the names of the verifiers and length bands to which they refer by index."""
 
     pairs: VerifiedPairs
     """Pairs of posts, as indices in the corpus."""
@@ -54,12 +54,12 @@ class JudgedPairs(NamedTuple):
 
 
 Judge = Callable[[Corpus, Settings], JudgedPairs]
-"""Returns the candidate pairs of a corpus that reach the thresholds of settings, without removing posts."""
+"""Returns the candidate pairs of a corpus that reach the thresholds in the settings, without removing posts."""
 
 
 @dataclass(frozen=True)
 class NearMisses:
-    """All near misses of a run, nearest first; objects are created by `first` only."""
+    """All near misses of a run, nearest first; only `first` creates `NearMiss` objects."""
 
     corpus: Corpus
     """The posts that were compared."""
@@ -83,9 +83,9 @@ class NearMisses:
 
 
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
-    """Return the near misses among kept posts; ``kept``, int64[n_kept], are their indices in the corpus, rising.
+    """Return the near misses among the kept posts, whose indices are ``kept``, int64[n_kept], ascending.
 
-    The nearest to the threshold come first; pairs below it and pairs that a guard refused alternate.
+    Pairs nearest to their threshold come first; pairs below it and pairs that a guard refused alternate.
     """
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])
@@ -103,7 +103,7 @@ def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Ju
 
 
 def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:
-    """Return the thresholds of all verifiers of some length bands."""
+    """Return the thresholds of all verifiers of the length bands, also within combined verifiers."""
 
     def of(verifier: SingleVerifier | CombinedVerifier) -> list[float]:
         if isinstance(verifier, SingleVerifier):
@@ -114,7 +114,7 @@ def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:
 
 
 def with_lower_thresholds(settings: Settings, by: float) -> Settings:
-    """Return settings without recipe, with each threshold lower by the same amount."""
+    """Return the settings without their recipe and with every threshold lowered by ``by``."""
 
     def lower(verifier: SingleVerifier | CombinedVerifier) -> SingleVerifier | CombinedVerifier:
         if isinstance(verifier, SingleVerifier):

@@ -1,4 +1,4 @@
-"""A run over files: what `hybriddup dedupe` and `hybriddup.dedupe_files` do. Outputs appear at its end."""
+"""A run over files, for `hybriddup dedupe` and `hybriddup.dedupe_files`. Outputs are put in place when it ends."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FileRun:
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """Fields to read that posts need not have."""
+        """Names of the fields to read from posts that have them."""
         times = (self.time_field,) if self.report or self.marks else ()
         return (*times, *(() if self.authors is None else (self.authors,)))
 

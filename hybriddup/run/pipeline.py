@@ -107,7 +107,7 @@ def judge_candidates(
     per: str | None,
     time_field: str,
 ) -> JudgedPairs:
-    """Judge the candidate pairs of a corpus, without removing posts, with other settings and the recipe of a run."""
+    """Judge the candidate pairs of a corpus with ``settings`` and the recipe of a run, without removing posts."""
     components = Components.create(settings, registry, workers)
     if recipe is not None:
         components = components.with_learned(recipe, "of the run")
@@ -121,9 +121,9 @@ class DistinctTexts:
 
     equal: EqualTexts
     context: VerifierContext
-    """The context of the verifiers, with the texts."""
+    """The context of the verifiers, which contains the texts."""
     columns: TextColumns
-    """Columns of the texts for stage 1."""
+    """The per-text arrays that stage 1 compares."""
     is_near: Bools
     """bool[n]: whether each text could be a near repeat."""
     groups: Groups
@@ -143,10 +143,10 @@ class PairVerifier:
     text_numbers: Int32s | None = None
     """int32[n_posts]: index of each post's distinct text; None = the pairs are pairs of texts, not of posts."""
     times: Times | None = None
-    """Times of the posts or texts of the pairs; None = there is no limit of time."""
+    """Times of the posts or texts of the pairs; None = there is no time limit."""
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs are accepted, and the accepted pairs."""
+        """Return bool[n_pairs]: whether each pair is accepted; and the accepted pairs."""
         of_texts, accepted = pairs, np.ones(len(pairs), np.bool_)
         if self.text_numbers is not None:
             earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
@@ -167,18 +167,18 @@ class Audit:
     """The kept posts of a run, and the other data for estimating the recall of stage 1."""
 
     columns: TextColumns
-    """Columns of the distinct texts for stage 1."""
+    """The arrays of the distinct texts that stage 1 compares."""
     kept: Int64s
-    """int64[n]: the texts of the kept posts that could be near repeats, in the order of deciding."""
+    """int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding."""
     n_removed: int
     n_given: int
-    """The first ``n_given`` texts in ``kept`` were kept without comparing."""
+    """The first ``n_given`` texts in ``kept`` were kept without being compared."""
     has_common_key: Bools
     sample: int
     verify: PairVerifier
 
     def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
-        """Add the estimate to the summary, and the seconds that it takes to the clock."""
+        """Estimate the recall and add it to the summary; add the time that this takes to the clock."""
         if self.sample == 0:
             return
         with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
@@ -261,7 +261,7 @@ class Run:
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
 
     def times(self, corpus: Corpus) -> Times | None:
-        """Return the times of the posts; None if all may repeat each other."""
+        """Return the times of the posts; None if there is no time limit between repeats."""
         within = self.components.settings.within
         return None if within is None else times_of(corpus, self.time_field, within)
 
@@ -280,7 +280,7 @@ class Run:
     def judge_candidates(self, corpus: Corpus) -> tuple[VerifiedPairs, list[list[str]]]:
         """Return all candidate pairs that reach their threshold, as indices in the corpus; no post is removed.
 
-        With each pair come the reasons of the guards that refuse it.
+        Also return, for each pair, the reasons of the guards that refuse it.
         """
         scopes, bands = self.scopes(corpus), self.components.bands
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
@@ -300,7 +300,7 @@ class Run:
         return replace(found, earlier=places[found.earlier], later=places[found.later]), guards
 
     def distinct_texts(self, raw: Sequence[str], scopes: Int64s | None = None) -> DistinctTexts:
-        """Return the distinct texts of all posts in the order of deciding."""
+        """Normalize and fingerprint posts, given in the order of deciding, and return their distinct texts."""
         normalized = self.normalize(raw)
         return self.fingerprint(self.find_equal(normalized, raw), normalized, raw, scopes)
 
@@ -310,7 +310,7 @@ class Run:
             return self.components.normalizer.normalize_batch(raw)
 
     def find_equal(self, normalized: Sequence[str], raw: Sequence[str]) -> EqualTexts:
-        """Find exact repeats."""
+        """Find the posts with equal texts, which are exact repeats."""
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
@@ -323,7 +323,7 @@ class Run:
     def fingerprint(
         self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts of each scope, with fingerprints and the groups of their keys."""
+        """Fingerprint the distinct texts of each scope, group them by block key, and return them."""
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
@@ -343,7 +343,7 @@ class Run:
     def group(
         self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts with the groups of their keys and their columns for stage 1."""
+        """Return the distinct texts with the groups that share a block key and the arrays that stage 1 compares."""
         texts = context.texts
         limits, ranks = self.components.bands.limits_by_length(context.lengths)
         is_near = comparable & can_be_near(limits)[ranks]
@@ -364,7 +364,7 @@ class Run:
         return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock, times=times)
 
     def decide(self, texts: DistinctTexts, verify: Verify, n_given: int) -> tuple[RunDecisions, BlockReport]:
-        """Find candidate pairs of posts, verify them and decide, batch by batch; the first ``n_given`` are kept."""
+        """Find and verify candidate pairs and decide the posts, batch by batch; the first ``n_given`` are kept."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
             held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
@@ -388,7 +388,7 @@ class Run:
         )
 
     def audit(self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: PairVerifier) -> Audit:
-        """Prepare the audit of a run; the first ``n_given`` posts were kept without comparing."""
+        """Prepare the audit of a run whose first ``n_given`` posts were kept without being compared."""
         numbers = texts.equal.text_numbers
         kept = np.flatnonzero(decisions.kept & texts.is_near[numbers])
         return Audit(
@@ -403,7 +403,7 @@ class Run:
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:
-    """Return the texts at some indices, int64[n]; the sequence itself for None, or for all texts in order.
+    """Return the texts at the indices ``places``, int64[n]; ``texts`` itself if that is None or all indices in order.
 
     A copy would cost a cache miss and eight bytes for each text.
     """

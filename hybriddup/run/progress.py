@@ -15,7 +15,7 @@ from hybriddup.run.summary import StepTiming
 
 
 class Progress:
-    """Receives the progress of a run, step by step; this one ignores it."""
+    """Receives the progress of a run, step by step; this base class ignores it."""
 
     def start(self, step: str, total: int | None, unit: str) -> None:
         """Begin a step; ``total`` is None if it is not known in advance."""
@@ -44,7 +44,7 @@ class Clock:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Make the work end the next time it reports progress."""
+        """Make the run raise `StoppedError` the next time it reports progress."""
         self._is_stopped = True
 
     def advance(self, n: int) -> None:
@@ -66,7 +66,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Time the ``with`` block for the step ``name``, not for the current step, and without reporting progress."""
+        """Add the time of the ``with`` block to the step ``name``, not the current step, and report no progress."""
         began = perf_counter()
         try:
             yield
@@ -101,9 +101,9 @@ MESSAGE = "compiling the kernels, for up to a minute" + (
 
 @contextmanager
 def note_compiling(note: Callable[[str], object]) -> Iterator[None]:
-    """Pass a message to ``note`` when the first kernel is compiled within this context, in any thread.
+    """Pass a message to ``note`` when the first kernel is compiled within the ``with`` block, in any thread.
 
-    numba emits the event after a cache miss, so that the content of its cache does not matter.
+    numba reports a compilation only after a cache miss, so kernels from the cache cause no message.
     """
     with install_listener("numba:compile", FirstCompilation(note)):
         yield
@@ -111,19 +111,19 @@ def note_compiling(note: Callable[[str], object]) -> Iterator[None]:
 
 @cache
 def log_compiling() -> None:
-    """Log a record when this process compiles its next kernel, once per process."""
+    """Make this process log a message when it compiles its next kernel; only the first call has an effect."""
     note = logging.getLogger("hybriddup").info
     register("numba:compile", FirstCompilation(note))  # type: ignore[no-untyped-call]
 
 
 class FirstCompilation(Listener):
-    """Passes a message on at the first compilation of a kernel of this package or its plugins."""
+    """Passes a message to ``note`` when the first kernel of this package or its plugins is compiled."""
 
     def __init__(self, note: Callable[[str], object]) -> None:
         self._note: Callable[[str], object] | None = note
 
     def on_start(self, event: Event) -> None:
-        """Pass the message on once."""
+        """Pass the message to ``note`` if this is the first kernel of this package or its plugins."""
         if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             note, self._note = self._note, None
             note(MESSAGE)

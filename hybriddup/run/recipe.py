@@ -34,7 +34,7 @@ COMPARED_BEFORE = "all"
 """The value of ``compare`` that is left out of recipes, so that older recipes keep their ids."""
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
 LEARNED_FORMAT = 1
-"""Version number: raised when the format of the file changes."""
+"""Version number of the format of learned recipe files; raised when the format changes."""
 RECIPE_IS_GIVEN = "recipe must not be in a configuration for learning: it names a recipe that was learned before."
 PARTS = "parts"
 REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
@@ -44,7 +44,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all that a fingerprint depends on, as plain data.
+    """Return everything that a fingerprint depends on, as plain data.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the differences between the parts of our recipe and of another one, as text; ``where`` names the other.
+    """Yield each difference between our recipe and another one as text; ``where`` names the place of the other one.
 
     Examples
     --------
@@ -102,10 +102,10 @@ def _canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class LearnedRecipe:
-    """Learned data by component, and the parts that it depends on."""
+    """Learned data by component, and the configuration that it depends on."""
 
     parts: dict[str, Any]
-    """Normalizer, tokenizer, weighter, hasher and width as in the recipe of a fingerprint; block index; verifiers."""
+    """The fingerprint recipe (normalizer, tokenizer, weighter, hasher, bits), the block index and the verifiers."""
     learned: dict[str, Arrays] = field(default_factory=dict, repr=False)
     """Arrays by name, for `WEIGHTS`, for `BLOCKS`, and for each verifier (`verifier_part`)."""
 
@@ -162,7 +162,7 @@ def verifier_part(key: str) -> str:
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return arrays by name as bytes; PluginError if they are not arrays of numbers or strings.
+    """Serialize named arrays to bytes; PluginError if they are not arrays of numbers or strings.
 
     Examples
     --------

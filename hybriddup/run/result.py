@@ -34,16 +34,16 @@ NO_ORIGIN = (
 
 
 class Origin(NamedTuple):
-    """The inputs of a result, for methods that analyse it further."""
+    """The inputs of the run that made a result, for methods that analyse the result further."""
 
     corpus: Corpus
     settings: Settings
     judge: Judge
     """Judges candidate pairs of the posts with other settings and the recipe of the run."""
     registry: Registry
-    """The components that the settings name."""
+    """Creates the components that the settings name."""
     per: str | None
-    """The field whose values posts must share to repeat each other; None = any posts may."""
+    """The field whose value two posts must share to repeat each other; None = any two posts may."""
     time_field: str = TIME_FIELD
     """The field with the times of posts, for ``within``."""
 
@@ -138,7 +138,7 @@ class Result:
     def clusters(self, *, connected: bool = False) -> list[list[int]]:
         """Return clusters of at least two rows, keeper first.
 
-        A post with a keeper of another corpus (``against``) is not in a cluster for that reason.
+        Matches with posts of another corpus (``against``) form no clusters.
 
         Parameters
         ----------
@@ -186,11 +186,11 @@ class Result:
         return self._all_near_misses.first(n)
 
     def rethreshold(self, threshold: float) -> Result:
-        """Return the result with a higher threshold, without a new run: from the scores of the removed posts.
+        """Return the result for a higher threshold, computed from the scores of the removed posts without a new run.
 
         Near duplicates with a lower score are kept; all others stay removed, with the same keepers. The posts that are
-        newly kept were not compared with each other, so a new run may remove some of them. Length bands with a higher
-        threshold keep theirs.
+        newly kept were not compared with each other, so a new run may remove some of them. Length bands whose own
+        threshold is higher keep it.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class Result:
         return self.origin
 
     def to_pandas(self) -> Any:
-        """Return the removed posts as a pandas DataFrame, one column a field of `Removed`.
+        """Return the removed posts as a pandas DataFrame with one column per field of `Removed`.
 
         Raises
         ------
@@ -270,7 +270,7 @@ class Result:
         return removed_to_pandas(self.removed)
 
     def to_polars(self) -> Any:
-        """Return the removed posts as a polars DataFrame, one column a field of `Removed`.
+        """Return the removed posts as a polars DataFrame with one column per field of `Removed`.
 
         Raises
         ------
@@ -280,7 +280,7 @@ class Result:
         return removed_to_polars(self.removed)
 
     def report(self, target: str | Path | BinaryIO, *, times: Sequence[Any] | None = None, name: str = "") -> None:
-        """Write a report for people: one file of HTML that needs no network.
+        """Write an HTML report: a single file that needs no network.
 
         It shows counts, charts by length, day, score and distance, the most repeated posts, a sample of the removed
         posts next to their keepers with the differences marked, the nearest misses, and the settings. The same result
@@ -335,7 +335,7 @@ class Result:
 
 
 def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
-    """Raise the threshold of a length band to ``threshold`` if it is lower; the band has one verifier or none."""
+    """Return a length band with its threshold raised to at least ``threshold``; it has at most one verifier."""
     if band.verifier is None:
         return band
     raised = max(getattr(band.verifier, "threshold", threshold), threshold)
@@ -343,9 +343,9 @@ def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
 
 
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
-    """Return a cluster for each keeper: its row, then the rows removed for it, rising; clusters by their first row.
+    """Return a cluster per keeper, ordered by keeper: the keeper's row, then the rows removed for it, ascending.
 
-    Every member matches the first. Kept rows without removed rows are left out.
+    Every member matches the first. Kept rows for which no row was removed are left out.
     """
     members: dict[int, list[int]] = {}
     for row, keeper in np.stack(rows_with_keepers(removed), axis=1).tolist():
@@ -356,7 +356,7 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
 def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
     """Return the connected components of all verified pairs and exact repeats that have at least two rows.
 
-    Kept rows come first, then removed rows, each rising; clusters are ordered by their first row. A component may chain
+    Kept rows come first, then removed rows, both ascending; clusters are ordered by first row. A component may chain
     texts that do not match each other, and may contain several kept rows: it describes the corpus, not the decisions.
 
     ``verified_rows`` is int64[n_pairs, 2].

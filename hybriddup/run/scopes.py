@@ -1,4 +1,4 @@
-"""With ``per``, posts repeat only posts of their scope, which is all posts with the same value of a field."""
+"""Scopes: with ``per``, a post can only repeat posts with the same value of a field, which form its scope."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Scopes(NamedTuple):
     """Number of posts without a value."""
 
     def note(self) -> str:
-        """Return a note for the summary."""
+        """Return a note about the scopes for the summary of the run."""
         without = f"; the {self.n_without:,} posts without one are looked at together" if self.n_without else ""
         return f"repeats are looked for within each of the {self.n_values:,} values of {self.field!r}{without}."
 
 
 def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
-    """Return the scopes of posts, given the value of each; None, empty text and NaN are no values.
+    """Return the scopes of posts, given each post's value of ``field``; None, empty text and NaN count as no value.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class StepTiming:
     seconds: float
     n: int
     unit: str
-    """What ``n`` counts: ``posts``, ``pairs``."""
+    """The items that ``n`` counts, such as ``posts`` or ``pairs``."""
 
     @property
     def rate(self) -> float:
@@ -91,7 +91,7 @@ class Summary:
 
 
 OF_POSTS, MOST_LOOKED_AT = ("posts", "twitter"), 1024
-"""Models for posts, and the number of texts that are read to recognize the kind of texts."""
+"""Models for posts; maximum number of texts that are read to find out whether they are titles or text messages."""
 SIGNS = {
     "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),
     "post": re.compile(r"@\w|https?://|\bRT\b|#\w|\[\w+\]|[\U0001f000-\U0001ffff]"),
@@ -103,7 +103,7 @@ titles."""
 
 
 def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
-    """Yield notes on texts of these lengths, int32[n_texts], that another configuration might suit better."""
+    """Yield a note if another configuration might better suit texts of these lengths, int32[n_texts]."""
     lengths = lengths[lengths > 0]
     if len(lengths) < FEWEST_TEXTS:
         return
@@ -122,7 +122,7 @@ def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:
 
 
 def notes_on_kind(settings: Settings, texts: Sequence[str]) -> Iterator[str]:
-    """Yield notes on texts that look like titles or text messages, for which there are other configurations."""
+    """Yield a note if the texts look like titles or text messages, for which there are other configurations."""
     judged = [band.verifier for band in settings.lengths if isinstance(band.verifier, SingleVerifier)]
     is_of_posts = any(one.use == "post" and one.options.get("model") in OF_POSTS for one in judged)
     if len(texts) < FEWEST_TEXTS or not is_of_posts:

@@ -28,18 +28,18 @@ COURSE_OF_A_RUN: Course = (
     ("audit", 0.02),
     ("write", 0.03),
 )
-"""Shares measured on 300,000 Weibo posts and a million titles, without reading, whose total is unknown."""
+"""Shares measured on 300,000 Weibo posts and a million titles. Reading is left out because its total is unknown."""
 LEAST_SECONDS = 1.0
-"""Smallest duration, in seconds, of a step with a line of its own."""
+"""Minimum duration of a step that gets its own line, in seconds."""
 LEAST_SHARE = 0.03
-"""Share of the work after which the remaining time is shown."""
+"""Share of the run that must be done before the remaining time is shown."""
 
 
 @contextmanager
 def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
-    """Yield the progress that suits standard error, and restore the terminal at the end.
+    """Yield a progress display that suits standard error, and restore the terminal at the end.
 
-    One bar covers all steps of a course. Steps that are not in the course have a bar of their own.
+    One bar covers all steps in ``course``; any other step has its own bar.
     """
     if quiet:
         yield Progress()
@@ -54,7 +54,7 @@ def show_progress(*, quiet: bool, course: Course = ()) -> Iterator[Progress]:
 
 
 class PlainLines(Progress):
-    """One line for each long step when it ends; for logs."""
+    """Prints one line for each long step when it ends; suits logs."""
 
     def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
         self._least_seconds = least_seconds
@@ -90,7 +90,7 @@ def say(line: str) -> None:
 
 
 class Bar(Progress):
-    """One bar for the whole course, which disappears at the end."""
+    """A single progress bar for the whole run; it disappears when the run ends."""
 
     def __init__(self, course: Course = ()) -> None:
         self._course = list(course)
@@ -103,7 +103,7 @@ class Bar(Progress):
         self._task = self._bar.add_task("", total=None, detail="")
 
     def start(self, step: str, total: int | None, unit: str) -> None:
-        """Begin a step; the bar skips the steps of the course before it that did not run."""
+        """Begin a step; earlier steps of the course that did not run count as done."""
         self._step, self._total, self._unit, self._n = step, total, unit, 0
         self._share = None
         if step in (names := [name for name, _ in self._course]):

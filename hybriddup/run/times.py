@@ -1,4 +1,4 @@
-"""With ``within``, two posts repeat each other only if their times are close enough. A run then decides by time."""
+"""A run with ``within``: posts are decided in order of time and repeat each other only if they are close in time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Times(NamedTuple):
         return Times(self.seconds[places], self.within)
 
     def are_close(self, pairs: CandidatePairs) -> Bools:
-        """Return bool[n_pairs]: which pairs are close enough."""
+        """Return bool[n_pairs]: whether the two posts of each pair are close enough in time."""
         close: Bools = np.abs(self.seconds[pairs.earlier] - self.seconds[pairs.later]) < self.within
         return close
 
@@ -56,7 +56,10 @@ def order_by_time(corpus: Corpus, times: Times) -> Int64s:
 
 
 def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> EqualTexts:
-    """Return equal texts, in the order of deciding, split into groups whose first post is close to all others."""
+    """Split groups of equal posts by scope and time, so that the first post of a group is close to all others.
+
+    Posts are in the order of deciding.
+    """
     equal = equal if scopes is None else part_by_scope(equal, scopes)
     first_of, begun = equal.first_of.copy(), dict[int, int]()
     counts = np.bincount(equal.text_numbers)
@@ -70,7 +73,7 @@ def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> Equa
 
 
 def equal_as_exact(decisions: RunDecisions, numbers: Int32s) -> RunDecisions:
-    """Turn near repeats into exact ones if they have the same text number as their keeper; ``numbers`` is int32[n]."""
+    """Turn near repeats whose text equals their keeper's into exact ones; ``numbers``, int32[n], are text numbers."""
     pairs, exact = decisions.deciding, decisions.exact.copy()
     is_equal = numbers[pairs.earlier] == numbers[pairs.later]
     exact[pairs.later[is_equal]] = pairs.earlier[is_equal]

@@ -1,4 +1,4 @@
-"""Synthetic posts and edited copies, to measure how many pairs share a shingle and how many bits they differ in."""
+"""Measure on synthetic posts and their edited copies how many pairs share a shingle, and how many bits differ."""
 
 from __future__ import annotations
 
@@ -41,7 +41,15 @@ class EditedPairs(NamedTuple):
 
 
 def measure_edits(share: float, bits: int) -> EditedPairs:
-    """Measure synthetic posts and copies with ``share`` of the characters edited, and fingerprints of ``bits`` bits."""
+    """Measure pairs of a synthetic post and its edited copy.
+
+    Parameters
+    ----------
+    share
+        Share of the characters that are edited, 0.0 to 1.0.
+    bits
+        Size of the fingerprints.
+    """
     rng = np.random.default_rng(20)
     posts = [han_post(rng) for _ in range(N_POSTS)] + [latin_post(rng) for _ in range(N_POSTS)]
     copies = [edited(rng, post, share) for post in posts]
@@ -70,7 +78,7 @@ def latin_post(rng: np.random.Generator) -> str:
 
 @cache
 def spell(rank: int) -> str:
-    """Make up the Latin word of a frequency rank; a rank always gives the same word."""
+    """Make up a word of Latin letters for a frequency rank; the same rank always gives the same word."""
     rng = np.random.default_rng(rank)
     return "".join(LETTERS[at] for at in ranks(rng, len(LETTERS), int(rng.integers(2, 10))))
 
@@ -82,7 +90,10 @@ def ranks(rng: np.random.Generator, n_ranks: int, n: int) -> list[int]:
 
 
 def edited(rng: np.random.Generator, post: str, share: float) -> str:
-    """Copy a post, and replace, delete or follow by another a random ``share`` of its characters (0.0 to 1.0)."""
+    """Return a copy of a post with random edits: replacements, deletions and insertions.
+
+    ``share`` is the share of its characters that are edited, 0.0 to 1.0, but at least one character.
+    """
     characters = list(post)
     for place in rng.choice(len(post), max(round(share * len(post)), 1), replace=False):
         other = post[int(rng.integers(len(post)))]

@@ -1,7 +1,7 @@
 """Evaluate a configuration on labeled pairs: precision, recall and F1, for the final decision and for stage 1 alone.
 
-Each pair is judged as in a run that has no other posts, with components fitted on the texts of all pairs together.
-Curves and tuning use the scores of the pairs, whatever thresholds are configured.
+Each pair is judged as if its two texts were the only posts of a run, but the components are fitted to the texts of all
+pairs. Curves and tuning use the scores of the pairs and ignore the configured thresholds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hybriddup.steps.parallel import available_workers
 from hybriddup.steps.verifiers.bounds import texts_at
 
 FIELDS = ("a", "b", "label")
-"""Keys of a labeled pair given as a mapping."""
+"""Keys of a mapping that represents a labeled pair."""
 STEPS = 20
 """Number of points on a curve."""
 
@@ -38,7 +38,7 @@ class LabeledPairs(NamedTuple):
     a: Sequence[str]
     b: Sequence[str]
     labels: Bools
-    """bool[n_pairs]: True = the two should be duplicates."""
+    """bool[n_pairs]: True = the two texts are duplicates."""
 
 
 def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
@@ -53,7 +53,10 @@ def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
 
 
 def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
-    """Return the two texts and the label of a pair; InputError, which names its index ``place``, if it is invalid."""
+    """Return the two texts and the label of a pair; InputError if it is invalid.
+
+    ``place`` is the index of the pair, for the message.
+    """
     values = [pair.get(name) for name in FIELDS] if isinstance(pair, Mapping) else pair
     if isinstance(values, (tuple, list)) and len(values) == len(FIELDS):
         a, b, label = values
@@ -109,7 +112,7 @@ class BandMeasures:
     n_pairs: int
     decision: Measures
     stage_1: Measures
-    """Measures of stage 1 alone, which finds exact repeats and candidate pairs, before verification."""
+    """Measures if all pairs found by stage 1, exact repeats and candidates, counted as duplicates."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,10 @@ def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
 
 
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
-    """Return the pairs of ``wanted``, int64[n, 2], that share a block key and are within their Hamming limits."""
+    """Return the pairs of ``wanted`` that share a block key and are within the Hamming limit of their length band.
+
+    ``wanted`` is int64[n, 2]: the indices of the two texts of each pair, the smaller first.
+    """
     earlier, later = np.unique(wanted, axis=0).T
     groups, columns = texts.groups, texts.columns
     later_texts = texts_at(texts.context.texts, later)
@@ -190,14 +196,20 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
 
 
 def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64s:
-    """Look up each pair of texts, the smaller index first, in ``others``: int64[n_pairs], its index there or -1."""
+    """Return int64[n_pairs]: the index of each pair in ``others``; -1 if it is missing.
+
+    ``pairs`` is int64[n_pairs, 2]: the indices of the two texts of each pair, the smaller first.
+    """
     listed = zip(others.earlier.tolist(), others.later.tolist(), strict=True)
     place_of = {pair: place for place, pair in enumerate(listed)}
     return np.array([place_of.get((a, b), -1) for a, b in pairs.tolist()], np.int64)
 
 
 def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
-    """Return int32[n_pairs]: index of the length band of each pair's shorter text."""
+    """Return int32[n_pairs]: the index of the length band of each pair's shorter text.
+
+    ``positions`` is int64[n_pairs, 2]: the indices of the two texts of each pair.
+    """
     shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
     return run.components.bands.of_lengths(shorter)
 
@@ -209,9 +221,12 @@ class ScoredPairs(NamedTuple):
     exact: Bools
     """bool[n_pairs]: whether the texts are equal after normalizing."""
     bands: Int32s
-    """int32[n_pairs]: index of the length band that judges each pair."""
+    """int32[n_pairs]: index of each pair's length band."""
     scores: Float64s
-    """float64[n_pairs]: score; NaN for exact repeats, pairs missed by stage 1, and bands without a single verifier."""
+    """float64[n_pairs]: the score of each pair.
+
+    NaN for exact repeats, pairs missed by stage 1, and pairs in bands without a single verifier.
+    """
     single: list[int]
     """Indices of the bands with a single verifier."""
     texts: DistinctTexts
@@ -219,7 +234,10 @@ class ScoredPairs(NamedTuple):
     """int64[n_pairs, 2]: indices in ``texts`` of each pair's two texts, the smaller first."""
 
     def found(self, thresholds: Float64s) -> Bools:
-        """Return bool[n_pairs]: whether each pair matches. A threshold per band; NaN = only exact repeats match."""
+        """Return bool[n_pairs]: whether each pair matches at these thresholds.
+
+        ``thresholds`` is float64[n_bands]; NaN = only exact repeats match in the band.
+        """
         return np.asarray(self.exact | (self.scores >= thresholds[self.bands]))
 
 
@@ -234,7 +252,10 @@ class CurvePoint(NamedTuple):
 
 
 def curve_of(scored: ScoredPairs) -> tuple[CurvePoint, ...]:
-    """Return the measures at thresholds 0.05 to 1.0, over the pairs whose length bands have a single verifier."""
+    """Return the measures at each of the thresholds 0.05, 0.1, ..., 1.0.
+
+    Only pairs whose length band has a single verifier count.
+    """
     judged = scored.exact | ~np.isnan(scored.scores) | np.isin(scored.bands, scored.single)
     points = []
     for step in range(1, STEPS + 1):
@@ -252,9 +273,9 @@ def thresholds_of(settings: Settings) -> Float64s:
 
 
 def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: Any) -> Settings:
-    """Return settings with new thresholds, one per band; bands without a single verifier keep theirs.
+    """Return a copy of the settings with new thresholds, one per length band.
 
-    ``options`` are added to the options of each single verifier.
+    Bands without a single verifier stay unchanged. ``options`` are added to the options of each single verifier.
     """
 
     def changed(band: LengthBand, threshold: float) -> LengthBand:
@@ -278,7 +299,7 @@ def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
 
 
 def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, workers: int) -> ScoredPairs:
-    """Score each labeled pair with the verifier for its length band, if that is a single one."""
+    """Score each labeled pair whose length band has a single verifier, not a combination of several."""
     single = single_bands(settings.lengths)
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     texts = run.distinct_texts([*pairs.a, *pairs.b])

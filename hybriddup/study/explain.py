@@ -23,12 +23,15 @@ from hybriddup.study.shared_keys import SharedKeys, shared_keys
 MAY_NOT_LOOK = " A run might not compare this pair."
 NOT_VERIFIED = " The run kept both, so it did not verify this pair."
 ALL_RARE = ", all taken as rare"
-"""Appended to the description of the keys if they were not learned from a run."""
+"""Appended to the description of the block keys if it is unknown which keys are common in the run."""
 PASSED_OVER = (
     f"{NOT_VERIFIED} If very many posts share keys with a post, a run verifies only some of them (max_bucket_size, "
     "max_candidates)."
 )
-"""Appended if a run kept two posts that look like repeats. The other possible reason is a different configuration."""
+"""Appended to the verdict if the run kept both posts although they match.
+
+The other possible reason is that the run had a different configuration.
+"""
 
 
 def explain_texts(
@@ -41,16 +44,17 @@ def explain_texts(
     recipe: LearnedRecipe | None = None,
     run: KnownRun | None = None,
 ) -> Explanation:
-    """Return the steps and the verdict for two texts, as if they were posts of a run.
+    """Return the result of every step for two texts, and the verdict, as if they were posts of a run.
 
     Parameters
     ----------
     corpus
-        The posts of the run, or their unnormalized texts in the order of deciding, to learn from as the run did.
+        The posts of the run, to learn from them as the run did; or their unnormalized texts, in the order in which the
+        run decided them.
     recipe
-        What the run learned. Without corpus and recipe all tokens and keys count as rare.
+        Weights and keys learned by the run. Without corpus and recipe, all tokens and keys count as rare.
     run
-        What the run did with the two posts, if that is known.
+        The run's decision about the two posts, if known.
     """
     components = Components.create(settings, registry, workers=1)
     if recipe is not None:
@@ -65,7 +69,7 @@ def explain_texts(
 
 
 def explain_rows(a: object, b: object, result: Result) -> Explanation:
-    """Return the steps and the verdict for two rows of a run, and what the run did with them."""
+    """Explain the decision about two rows of a run: the result of every step, the verdict, and the run's decision."""
     text_a, text_b, run, origin = posts_of_run(result, a, b)
     return explain_texts(text_a, text_b, origin.settings, origin.registry, recipe=result.recipe, run=run)
 
@@ -132,7 +136,7 @@ class Explainer:
         )
 
     def text(self, which: int) -> ExplainedText:
-        """Return the results of the steps for the first (0) or the second text (1)."""
+        """Return the results of the steps for one text; ``which`` is 0 for the first, 1 for the second."""
         span = slice(int(self.tokens.offsets[which]), int(self.tokens.offsets[which + 1]))
         return ExplainedText(
             self.raw[which],
@@ -150,7 +154,7 @@ class Explainer:
 
     @property
     def is_candidate(self) -> bool | None:
-        """Whether a run compares the two texts; None if that depends on what it learns."""
+        """Whether a run compares the two texts; None if this depends on its other posts."""
         if self.was_compared:
             return True
         if (self.run is not None and self.run.apart) or self.limit < 0 or not self.simhashes.is_comparable.all():
@@ -161,7 +165,10 @@ class Explainer:
 
     @cached_property
     def evidence(self) -> tuple[str | None, float | None, float | None]:
-        """The deciding verifier, its exact score and its threshold; sets ``reasons`` as well."""
+        """The name of the deciding verifier, its score and its threshold; None if the length band has no verifier.
+
+        Also sets ``reasons``, the verifier's explanation of the score.
+        """
         judge = self.bands.plan.judges[self.band]
         self.reasons: list[str] = []
         if judge is None:
@@ -184,7 +191,7 @@ class Explainer:
         self.bands.plan.prepare(context, is_learned=self.components.learned is not None)
 
     def judge(self) -> tuple[str, str, str]:
-        """Return the reason, the verdict, and a caution if the verdict is not certain."""
+        """Return the reason (``exact``, ``near`` or ``different``), the verdict, and a caution if it is uncertain."""
         if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
             done = {"keep": "kept", "drop": "left out"}[without_text]
             verdict = f"B does not repeat A: no text is left of them, and posts without text are all {done}."
@@ -200,7 +207,10 @@ class Explainer:
         return "different", *why
 
     def why_not(self) -> tuple[str, str] | None:
-        """Return the first step that keeps the two apart, as a sentence, and a caution; None for near duplicates."""
+        """Return a sentence on the first step that rules out a near duplicate, and a caution; None for near duplicates.
+
+        The caution is empty if the verdict is certain.
+        """
         name = self.band_name
         no = "B does not repeat A: "
         if not self.simhashes.has_tokens.all():
@@ -220,7 +230,7 @@ class Explainer:
         return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
 
     def why_not_compared(self) -> str:
-        """Return why the two are not a candidate pair, as a sentence; empty if they are."""
+        """Explain why the two texts are not a candidate pair; empty if they are one."""
         keys = "" if self.shared.n_shared else "they share none of the keys by which texts are found"
         if self.distance <= self.limit:
             return keys and f"{keys}, so they are never compared."
@@ -230,7 +240,7 @@ class Explainer:
         )
 
     def caution_of_near(self) -> str:
-        """Return the caution to add to the verdict on a near duplicate."""
+        """Return the caution to add to the verdict on a near duplicate; empty if the verdict is certain."""
         if not self.cautions.of_keys:
             return self.cautions.of_score
         is_kept = self.run is not None and self.run.outcome == "kept"
@@ -251,11 +261,11 @@ class Explainer:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the verifier accepts the two and no guard keeps them apart."""
+        """Whether the verifier accepts the pair and no guard rejects it."""
         return self.reaches_threshold and not self.guards
 
     def score_of_apart(self) -> str:
-        """Return the score of two posts that a guard keeps apart, as a sentence."""
+        """Return a sentence with the score of a pair that reaches the threshold but is rejected by a guard."""
         sentence = self.score_sentence("reaches")
         return f"{sentence[0].upper()}{sentence[1:]}."
 
@@ -265,7 +275,7 @@ class Explainer:
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return a caution; if the verifier accepts the two, add that B repeats A if a run compares them."""
+        """Return ``caution``. If the pair is accepted, append that B repeats A in a run that compares the two."""
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."

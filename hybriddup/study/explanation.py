@@ -1,4 +1,4 @@
-"""The result of `explain`: the steps of two texts side by side, what a run did with the pair, and the verdict."""
+"""The result of `explain`: the results of every step for two texts, the run's decision about them, and the verdict."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class KnownRun:
     """What a run did with two posts, A and B."""
 
     outcome: Outcome
-    """``removed``: it removed B as a repeat of A; ``kept``: it kept both; ``other``: it removed one of them as a repeat
-    of a third post."""
+    """``removed``: the run removed B as a repeat of A; ``kept``: it kept both; ``other``: it removed one of them as a
+    repeat of a third post."""
     hamming_distance: int | None = None
-    """Number of differing bits in the run, if recorded."""
+    """Number of differing fingerprint bits, if the run recorded it."""
     score: float | None = None
-    """Score in the run, if recorded."""
+    """Score of the pair, if the run recorded it."""
     apart: str = ""
     """Reason why the run never compares the two, as a clause; empty if it may compare them."""
     note: str = ""
@@ -48,7 +48,7 @@ class ExplainedText:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The steps of two texts side by side, the comparison, and the verdict."""
+    """The results of every step for two texts, the comparison of the two, and the verdict."""
 
     a: ExplainedText
     b: ExplainedText
@@ -59,19 +59,20 @@ class Explanation:
     """What the run did: ``removed`` B as a repeat of A, ``kept`` both, or ``other``: it removed one of them as a repeat
     of another post. None if the two are not posts of a known run."""
     is_candidate: bool | None
-    """Whether a run compares the two: they share a key, and the distance is within the limit. None if that depends on
-    what a run learns from its posts."""
+    """Whether a run compares the two, because they share a key and the distance is within the limit. None if this
+    depends on the other posts of the run."""
     length_band: str
-    """Length band of the shorter text, which judges the pair."""
+    """Length band of the shorter text, whose limits and verifier apply to the pair."""
     hamming_distance: int
     """Number of differing bits; for a removed post, the number in its run."""
     max_hamming_distance: int | None
     """Hamming limit, inclusive; None if the band removes exact repeats only."""
     block_index: str
-    """Description of the block keys of texts."""
+    """Description of the block index, which derives keys from texts."""
     keys_in_common: int
-    """Number of B's ``n_keys`` lookup keys that A has, too; if 0, the two are never compared."""
+    """Number of B's lookup keys that A also has; if 0, the two are never compared."""
     n_keys: int
+    """Number of keys by which B is looked up."""
     shared_keys: list[str]
     """Parts of the first 1,000 characters of A that are shared keys; empty if keys are not parts of texts."""
     verifier: str | None
@@ -79,15 +80,15 @@ class Explanation:
     score: float | None
     threshold: float | None
     reasons: list[str]
-    """Differences, and what raises or lowers the score, one per line; empty if the verifier does not explain it."""
+    """Differences between the texts, and factors that raise or lower the score; empty if the verifier gives none."""
     guards: list[str]
-    """Reasons of the guards that keep the two apart, whatever the score; see ``must_agree``."""
+    """Reasons why guards reject the pair, regardless of the score; see ``must_agree``."""
     recipe_id: str
     """Recipe id of the two fingerprints."""
     is_certain: bool
     """False if the verdict depends on weights or keys that a run would learn from its posts."""
     verdict: str
-    """One sentence; followed by others if the verdict is not certain."""
+    """The verdict in one sentence, followed by cautions if it is uncertain."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data for JSON."""
@@ -115,7 +116,7 @@ class Explanation:
         return f"{shared}: {spelled}" if spelled else shared
 
     def _candidate(self) -> str:
-        """Return whether a run compares the two, for display."""
+        """Describe whether a run compares the two, for display."""
         if self.reason == "exact":
             return "equal texts are found without keys"
         if self.outcome == "removed":

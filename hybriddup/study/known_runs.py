@@ -18,7 +18,9 @@ from hybriddup.study.explanation import KnownRun
 
 
 def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownRun, Origin]:
-    """Return the texts of two rows of a run, kept row first, what the run did with them, and its settings and corpus.
+    """Look up two rows of a run: their texts, the decision about them, and the run's settings and corpus.
+
+    The kept row comes first.
 
     Raises
     ------
@@ -45,7 +47,10 @@ def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownR
 
 
 def check_row(result: Result, origin: Origin, name: str, row: object) -> tuple[int, int]:
-    """Return a row and its index in the corpus; InputError, which names the argument ``name``, if it has no post."""
+    """Return a row and its index in the corpus; InputError if it has no post.
+
+    ``name`` is the name of the argument, for the message.
+    """
     corpus, n = origin.corpus, origin.corpus.n_against
     if isinstance(row, Integral) and not isinstance(row, bool) and row not in result.dropped:
         place = n + int(np.searchsorted(corpus.rows[n:], int(row)))
@@ -60,7 +65,7 @@ def is_kept(result: Result, row: int) -> bool:
 
 
 def known_run(result: Result, a: int, b: int) -> KnownRun:
-    """Look up the decisions of a run about two rows. Row ``a`` must be kept, unless both were removed."""
+    """Look up a run's decision about two rows. If one of them was kept, row ``a`` must be a kept one."""
     if is_kept(result, b):
         return KnownRun("kept")
     if result.labels[b] == a:

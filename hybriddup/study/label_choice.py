@@ -1,6 +1,6 @@
-"""Choose the pairs of posts that a user should label, so that few answers are enough for tuning (active learning).
+"""Choose which pairs of posts a user should label, so that tuning needs few labels (active learning).
 
-The first pairs cover the whole range of scores. Later ones alternate with pairs near the current decision boundary.
+The first pairs cover the whole range of scores. Then every other pair is near the current decision boundary.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_PAIRS = 50_000
 SHARES = 11
 """Number of score bins: one for 0.0, and ten equal ones up to 1.0."""
 FIRST_ANSWERS = 30
-"""Number of first answers, about pairs from each score bin in turn; then every other pair is near the boundary."""
+"""Number of answers for which pairs come from each score bin in turn; then every other pair is near the boundary."""
 
 
 class ScoredCandidates(NamedTuple):
@@ -46,9 +46,9 @@ class ScoredCandidates(NamedTuple):
 
 
 def score_candidates(texts: Sequence[str], settings: Settings, registry: Registry, workers: int) -> ScoredCandidates:
-    """Return similar but unequal pairs of posts, with their scores.
+    """Find pairs of posts that are similar but not equal, and score them.
 
-    InputError if there are none, or no length band of the configuration has a single verifier.
+    InputError if there are no such pairs, or no length band of the configuration has a single verifier.
     """
     if not single_bands(settings.lengths):
         raise InputError("no length band of the configuration has a verifier by itself, so pairs have no score.")
@@ -66,7 +66,10 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
 
 
 def some_pairs(scan: WideScan, near: Int64s) -> CandidatePairs:
-    """Scan evenly spread texts of ``near`` for about `MOST_PAIRS` pairs whose fingerprints differ in few bits."""
+    """Return about `MOST_PAIRS` pairs whose fingerprints differ in few bits.
+
+    ``near`` are the indices of the texts that can be compared; an evenly spread part of them is scanned.
+    """
     first = scan.pairs(near[spread_rows(len(near), FIRST_LOOK)])
     n = min(len(near), FIRST_LOOK * MOST_PAIRS // max(len(first), 1))
     return scan.pairs(near[spread_rows(len(near), max(n, 1))])
@@ -78,9 +81,9 @@ class Chooser:
 
     candidates: ScoredCandidates
     done: set[int] = field(default_factory=set)
-    """Pairs that are done: labeled, unsure or skipped."""
+    """Pairs not to choose again: the user labeled them, was unsure, or skipped them."""
     labels: dict[int, bool] = field(default_factory=dict)
-    """Labels by pair, without the unsure ones."""
+    """Map from pair to label; pairs about which the user was unsure are missing."""
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(0)
@@ -93,7 +96,10 @@ class Chooser:
         return {frozenset(self.texts_of(place)): place for place in range(len(self.candidates.scores))}
 
     def answered(self, texts: tuple[str, str], label: bool | None) -> None:
-        """Record an answer about two texts from an earlier session, so that the pair is not chosen again."""
+        """Record an answer from an earlier session about two texts, so that the pair is not chosen again.
+
+        ``label`` is None if the user was unsure.
+        """
         place = self._place_of.get(frozenset(texts))
         if place is not None:
             self.note(place, label)
@@ -122,7 +128,10 @@ class Chooser:
         return None
 
     def _least_sure(self) -> int | None:
-        """Return the open pair with the score closest to the best threshold for the labels; None until both occur."""
+        """Return the unlabeled pair whose score is closest to the best threshold for the labels so far.
+
+        None if all pairs are done, or all labels are equal.
+        """
         places = np.array(list(self.labels), np.int64)
         labels = np.array(list(self.labels.values()), np.bool_)
         if not labels.any() or labels.all():

@@ -1,4 +1,4 @@
-"""Learn from a corpus as a run does, or without a corpus, list which parts of an explanation are uncertain."""
+"""Learn from a corpus as a run does; without a corpus, determine which parts of an explanation are uncertain."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ UNLEARNED = (
     " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
     "{} can differ. To know, give the posts of the run (--input; in Python corpus or run) or its recipe (--recipe)."
 )
-"""Appended to a verdict that depends on what a run learns; the placeholder is for the uncertain parts."""
+"""Appended to a verdict that depends on the other posts of a run; the placeholder is for the uncertain parts."""
 
 
 class Cautions(NamedTuple):
-    """Cautions to append to a verdict if the distance, keys or score depend on what a run learns; empty if not."""
+    """Cautions to append to a verdict if the distance, keys or score depend on a run's other posts; empty if not."""
 
     of_distance: str = ""
     of_keys: str = ""
@@ -42,7 +42,7 @@ def cautions_of(components: Components) -> Cautions:
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
-    """Return the components after learning what a run over the corpus learns; they are also changed in place."""
+    """Let the components learn from a corpus, in place, as a run would; return them with the learned recipe."""
     raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
     normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
     order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None

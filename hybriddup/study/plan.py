@@ -1,4 +1,4 @@
-"""Choose a block index for a number of posts: count the keys of each, and estimate time, memory and recall."""
+"""Choose a block index for a given number of posts: estimate time, memory and recall of each possible index."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MAX_BLOCKS, MAX_KEY_BLOCKS, SHOWN = 64, 4, 4
 EXACT_IS_WORTH = 1.25
 """Factor by which an index that misses pairs must be faster than an exact one to be chosen."""
 CROWDING = 2
-"""Size of the buckets of real texts, relative to evenly distributed fingerprints."""
+"""Factor by which buckets are larger for real texts than for evenly distributed fingerprints."""
 MOST_KEY_BITS_OF_TABLES = 18
-"""Widest exact keys, in bits, that a window stores in tables; it stores all others in posting lists."""
+"""Maximum width, in bits, of exact keys that a window stores in tables; it stores wider ones in posting lists."""
 
 COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 1212, 50_000_000: 1340}
 """Comparisons per post with `shingles`, by number of posts. Measured on 50,000 and 300,000 Weibo posts, a million
@@ -39,7 +39,7 @@ of the characters."""
 
 
 class Cost(NamedTuple):
-    """Time of one operation of each kind, in nanoseconds."""
+    """Nanoseconds per look-up of a key, comparison of two fingerprints, and addition of a key."""
 
     look_up: float
     comparison: float
@@ -47,7 +47,9 @@ class Cost(NamedTuple):
 
 
 COSTS = {"lists": Cost(60, 50, 60), "tables": Cost(60, 25, 60), "scan": Cost(60, 1, 60), "run": Cost(30, 1, 30)}
-"""Lists and tables wait for random memory accesses: a post in a window of 50 million took 70 us in lists (16 look-ups,
+"""Costs by how keys are stored: in the posting lists or tables of a window, not at all (scan), or in a run.
+
+Lists and tables wait for random memory accesses: a post in a window of 50 million took 70 us in lists (16 look-ups,
 1,336 comparisons) and 80 us in tables (4 and 3,052). A run and a scan read memory sequentially."""
 
 
@@ -66,7 +68,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Shape:
-    """A block index with options, its cost per post, and its recall."""
+    """A block index with its options, and estimates of its cost per post, memory and recall."""
 
     name: str
     blocks: dict[str, Any] | None
@@ -87,11 +89,11 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plan:
-    """The configurations of the block index worth comparing, and the chosen one."""
+    """The block indexes worth comparing, with estimates, and the chosen one."""
 
     question: Question
     limit: int
-    """Hamming limit within which an exact index finds every pair, inclusive."""
+    """Maximum Hamming distance, inclusive, of the pairs that an exact index must find."""
     shapes: list[Shape]
     chosen: str | None
     why: str
@@ -105,7 +107,7 @@ class Plan:
 
 
 def make_plan(question: Question) -> Plan:
-    """Compare possible block indexes and choose one; ConfigError if a number of the question is out of range."""
+    """Compare possible block indexes and choose one; ConfigError if a value in ``question`` is invalid."""
     for fault in find_faults(question):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
@@ -128,7 +130,7 @@ def make_plan(question: Question) -> Plan:
 
 
 def find_faults(question: Question) -> Iterator[str]:
-    """Yield an error message for each invalid number of a question."""
+    """Yield an error message for each invalid value in ``question``."""
     bits, distance, share = question.bits, question.max_hamming_distance, question.edit_share
     if question.posts > MAX_POSTS:
         yield (
@@ -156,7 +158,10 @@ def find_faults(question: Question) -> Iterator[str]:
 
 
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
-    """Yield the block indexes worth comparing; the last two are naive ones that are never chosen."""
+    """Yield the block indexes worth comparing; the last two are naive ones that are never chosen.
+
+    ``limit`` is the Hamming limit; ``edits`` are the measurements it is based on, if any, which give the recall.
+    """
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
     for kind in (pigeonholes(limit), probings(question.bits, limit)):
@@ -169,7 +174,10 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 
 
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield an exact index `blocks` for each number of key blocks, with the fewest blocks, and so the longest keys."""
+    """Yield the index `blocks` for each possible number of key blocks.
+
+    Each has the fewest blocks, and so the longest keys, that find every pair within ``limit``.
+    """
     for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
         index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
         if index.options.n_blocks <= MAX_BLOCKS and not index.faults(limit):
@@ -177,14 +185,17 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield the index `probing` for each number of blocks that needs at most `MAX_PROBES` look-ups of neighbours."""
+    """Yield the index `probing` for each number of blocks with which it looks up at most `MAX_PROBES` neighbours."""
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
         if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
 
 
 def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
-    """Describe a block index for a plan: its settings, recall, and number of keys and look-ups of an actual index."""
+    """Estimate the cost of a block index, from the number of keys and look-ups of the index itself.
+
+    ``blocks`` is its configuration, and ``recall`` the share of the pairs it finds; None = depends on the texts.
+    """
     n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
     index.prepare(question.bits, limit)
     keys = index.keys([""], bits)
@@ -205,7 +216,7 @@ def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limi
 
 
 def between(measured: Mapping[float, float], at: float) -> float:
-    """Interpolate a measured table at ``at``, linearly in the logarithm of its keys."""
+    """Interpolate a table of measured values at the key ``at``, linearly in the logarithm of the keys."""
     return float(np.interp(np.log(at), np.log(list(measured)), list(measured.values())))
 
 
@@ -219,10 +230,14 @@ def price(
     *,
     exact: bool,
 ) -> Shape:
-    """Return a block index with its estimated time and memory.
+    """Estimate time and memory of a block index.
 
-    ``counts`` are keys, look-ups and comparisons per post; ``held`` is the storage in a window, a name of `COSTS`, and
-    its bytes per key.
+    Parameters
+    ----------
+    counts
+        Keys, look-ups and comparisons per post.
+    held
+        How a window stores the keys, a name of `COSTS`, and its bytes per post and key.
     """
     n_keys, look_ups, comparisons = counts
     n_bytes = question.posts * (question.bits // 8 + BYTES_BESIDE_BITS + n_keys * held[1])
@@ -234,7 +249,10 @@ def price(
 
 
 def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
-    """Return the reason against an index, in a few words; empty if it meets the requirements."""
+    """Return the reason against an index, in a few words; empty if it meets the requirements.
+
+    ``too_wide`` is whether the Hamming limit is so large that unrelated texts are within it.
+    """
     if shape.blocks is None:
         return "for comparison"
     if shape.recall is None:

@@ -1,4 +1,4 @@
-"""Find the block keys that two texts share, and the parts of the first text that have these keys."""
+"""Find the block keys that two texts share, and the parts of the first text from which they are computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hybriddup.steps.blocks import BlockIndex
 LONGEST_PART = 8
 """Longest part of a text that is tried as a key, in characters; shingles have up to five."""
 CHARACTERS_TRIED = 1_000
-"""Characters of a text whose parts are tried; limits the time for long texts."""
+"""Number of characters at the start of a text whose parts are tried, to limit the time for long texts."""
 
 
 class SharedKeys(NamedTuple):
@@ -27,9 +27,9 @@ class SharedKeys(NamedTuple):
 
 
 def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> SharedKeys:
-    """Return the keys of the first of two texts that are also lookup keys of the second.
+    """Return the block keys of the first of two texts by which the second is looked up.
 
-    ``bits`` are their fingerprints, uint64[2, words].
+    ``bits`` is uint64[2, words]: the fingerprints of the two texts.
     """
     keys = index.keys(texts, bits)
     probes = (index.probes(keys, bits) if index.probes_others else keys)[1]
@@ -40,9 +40,9 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Return the shortest parts of a text that have these keys, in no order; empty if keys are not parts of texts.
+    """Return the shortest part of a text for each of the keys, in no particular order.
 
-    Works with any index that reads texts: it computes the keys of every short part of the text.
+    Empty if the index does not compute keys from texts. Otherwise, it computes the keys of every short part.
     """
     if not len(keys) or not index.reads_texts:
         return []

@@ -1,7 +1,7 @@
 """Fit a configuration to labeled pairs: its thresholds, or the model of `post`.
 
-Several ways are compared by cross-validation, and the best one is taken. The unchanged configuration wins unless
-another way is clearly better, so that few labels do no harm.
+Several ways of fitting are compared by cross-validation, and the best one is used. The unchanged configuration wins
+unless another way is clearly better, so that tuning on few labels does no harm.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from hybriddup.study.evaluate import (
 
 POST = "post"
 FEWEST_OF_KIND = 10
-"""Minimum number of pairs of either label; fewer cannot be divided into folds."""
+"""Minimum number of pairs with each label; fewer cannot be divided into folds."""
 FEW = 100
-"""Number of pairs below which a warning is given: the intervals are then about 0.1 wide."""
+"""Number of pairs below which the user is warned; with so few, the intervals are more than about 0.1 wide."""
 FEWEST_OF_BAND = 20
-"""Minimum number of pairs of either label for a length band to get its own threshold."""
+"""Minimum number of pairs with each label for a length band to get its own threshold."""
 FEWEST_TO_REFIT = 60
-"""Minimum number of pairs of either label for a new model, which has about 80 weights."""
+"""Minimum number of pairs with each label for fitting a new model, which has about 80 weights."""
 CLEARLY = 0.005
-"""Gain in F1 that is needed to change the configuration, 0.0 to 1.0."""
+"""Minimum gain in F1 for a changed configuration to win over the unchanged one."""
 N_DRAWN = 1000
-"""Bootstrap samples for the interval of F1 (Efron 1979)."""
+"""Number of bootstrap samples for the confidence interval of F1 (Efron 1979)."""
 AS_IT_IS = "as it is"
 
 
@@ -95,10 +95,10 @@ class Tuned:
 
     settings: Settings
     way: str
-    """What was changed: ``as it is``, ``threshold``, ``threshold of the model NAME``, or ``new model``."""
+    """The change: ``as it is`` (none), ``threshold``, ``threshold of the model NAME``, or ``new model``."""
     before: Reached
     after: Reached
-    """Cross-validated measures: each pair is judged by a fit to other pairs."""
+    """Cross-validated measures: each pair is judged by a configuration fitted to other pairs."""
     bands: tuple[BandReached, ...]
     warnings: tuple[str, ...]
     scored: ScoredPairs = field(repr=False)
@@ -107,7 +107,7 @@ class Tuned:
     """int64: indices of the pairs that the new configuration misjudges, ascending."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain data for JSON, without the settings."""
+        """Return the result as plain data for JSON, without the settings and scores."""
         return {
             "way": self.way,
             "before": asdict(self.before),
@@ -123,7 +123,7 @@ class Way(NamedTuple):
 
     name: str
     matches: Callable[[Bools, Bools], Bools]
-    """Fits to the pairs of the first mask, and predicts the pairs of the second; both masks are bool[n_pairs]."""
+    """Takes two masks, bool[n_pairs]: fits to the pairs of the first, and predicts the labels of the second."""
     settings: Callable[[], Settings]
     """Fits to all pairs and returns the settings."""
 
@@ -136,9 +136,9 @@ def tune(
     precision: float | None = None,
     workers: int | None = None,
 ) -> Tuned:
-    """Return settings that judge the labeled pairs best, and their measures.
+    """Fit the settings to labeled pairs, and measure the result.
 
-    Best is the highest F1. With ``precision``, 0.0 to 1.0, reaching that precision comes first.
+    The aim is the highest F1. If ``precision`` (0.0 to 1.0) is given, reaching this precision takes priority.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The ways of fitting a configuration to labeled pairs, and the choice of the best one."""
+    """Fits a configuration to labeled pairs in several ways, and chooses the best one."""
 
     pairs: LabeledPairs
     settings: Settings
@@ -204,7 +204,10 @@ class Tuning:
         yield self.by_new_model()
 
     def by_thresholds(self, name: str, scored: ScoredPairs, settings: Settings) -> Way:
-        """Return the way that fits thresholds: one per band with enough pairs, shared ones for the other bands."""
+        """Return the way that fits thresholds: one per band with enough pairs, shared ones for the other bands.
+
+        ``scored`` are the pairs scored with ``settings``.
+        """
 
         def thresholds(fitted: Bools) -> Float64s:
             return fit_thresholds(scored, settings, fitted, self.precision)
@@ -256,7 +259,10 @@ class Tuning:
         )
 
     def bands_reached(self, after: Bools) -> Iterator[BandReached]:
-        """Yield the measures of each length band that has pairs, before and after tuning."""
+        """Yield the measures before and after tuning of each length band that has pairs.
+
+        ``after`` is bool[n_pairs]: the predictions after tuning.
+        """
         for place, (lower, band) in enumerate(self.settings.bands()):
             inside = self.scored.bands == place
             if inside.any():
@@ -265,7 +271,10 @@ class Tuning:
 
 
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
-    """Fit thresholds, float64[n_bands], to the pairs of the mask ``fitted``; NaN = the band has no single verifier."""
+    """Fit the threshold of each length band to the pairs in the mask ``fitted``.
+
+    Returns float64[n_bands]: NaN if the band has no single verifier. With ``precision``, reaching it takes priority.
+    """
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)
     for bands in band_groups(scored, settings):
@@ -289,7 +298,10 @@ def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
 
 
 def threshold_between(scores: Float64s, labels: Bools, precision: float | None) -> float:
-    """Return the threshold with the best F1, midway between the lowest matching score and the next one below it."""
+    """Return the threshold with the best F1, halfway between the lowest accepted score and the highest rejected one.
+
+    With ``precision``, reaching it takes priority.
+    """
     lowest = threshold_for(scores, labels, 0.0 if precision is None else precision)
     below = scores[scores < lowest]
     return float(round((lowest + below.max()) / 2, 4)) if len(below) else float(lowest)
@@ -302,7 +314,7 @@ def fewest_of_kind(labels: Bools) -> int:
 
 
 def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
-    """Return bool[n_pairs]: the prediction for each pair when the way is fitted to the other folds."""
+    """Return bool[n_pairs]: the prediction for each pair by a fit to the folds that do not contain it."""
     found = np.zeros(len(scored.labels), np.bool_)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):
@@ -313,7 +325,10 @@ def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
 
 
 def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> int:
-    """Return the index of the best way; the first, the unchanged configuration, unless another is clearly better."""
+    """Return the index of the best way; 0, the unchanged configuration, unless another is clearly better.
+
+    ``judged`` has an array bool[n_pairs] for each way: its predictions.
+    """
     measures = [Measures.of(found, labels) for found in judged]
     reached = [round(min(one.precision or 0.0, precision or 0.0), 2) for one in measures]
     f1 = [(one.f1 or 0.0) - (CLEARLY if place else 0.0) for place, one in enumerate(measures)]
@@ -323,7 +338,7 @@ def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> 
 def warnings_about(
     scored: ScoredPairs, settings: Settings, reached: float | None, required: float | None
 ) -> tuple[str, ...]:
-    """Return warnings: the precision is not reached, pairs are few, or length bands stay unchanged; a sentence each."""
+    """Return a sentence for each warning: precision not reached, few pairs, or length bands that stay unchanged."""
     found = []
     if required is not None and (reached or 0.0) < required:
         found.append(

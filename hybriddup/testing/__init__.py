@@ -1,8 +1,8 @@
 """Contract checks for plugin authors, one per role. hybriddup's own components pass the same checks.
 
-Each check takes what ``registry.add_<role>`` takes (a function, an instance, a class or an import path), and the
-component's options as keywords. It raises `ContractError`, which pytest shows as a failed assertion, with the clause of
-the contract that does not hold::
+A check takes a component in any form that ``registry.add_<role>`` accepts (a function, an instance, a class or an
+import path), and its options as keywords. If the component violates a clause of the contract, the check raises
+`ContractError` with this clause, which pytest shows as a failed assertion::
 
     def test_shout_keeps_the_contract():
         check_tokenizer(shout)

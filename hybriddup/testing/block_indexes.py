@@ -14,7 +14,7 @@ from hybriddup.testing.texts import ALL_TEXTS
 
 TEXTS = tuple(dict.fromkeys(ALL_TEXTS))
 N_PAIRS = 300
-"""Number of random pairs of fingerprints within the limit; all must share a key if ``is_complete``."""
+"""Number of random pairs of fingerprints within the limit; if the index is complete, all must share a key."""
 
 
 def check_block_index(
@@ -25,10 +25,9 @@ def check_block_index(
     Parameters
     ----------
     component
-        A block index, as ``registry.add_block_index`` takes it.
+        A block index in any form that ``registry.add_block_index`` accepts.
     max_hamming_distance
-        Largest Hamming limit of the texts in the check, inclusive. If ``is_complete`` is true, every two texts within
-        it must share a key.
+        Hamming limit for the check, inclusive. If ``is_complete`` is true, all pairs within it must share a key.
     bits
         Fingerprint widths to check.
 
@@ -94,7 +93,7 @@ def _check_learned(subject: Subject, index: Any, prepared: tuple[int, int], prin
 
 
 def _check_complete(subject: Subject, index: Any, bits: int, distance: int, rng: np.random.Generator) -> None:
-    """Check that texts within the limit share a key, if ``is_complete`` promises it."""
+    """Check that all pairs within the Hamming limit ``distance`` share a key, if the index has ``is_complete``."""
     if not index.is_complete:
         return
     earlier = rng.integers(1, 2**64, (N_PAIRS, bits // 64), np.uint64)

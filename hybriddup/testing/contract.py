@@ -1,4 +1,4 @@
-"""Shared parts of the contract checks: create the component under test, and report the clause that does not hold."""
+"""Helpers for the contract checks: create the component under test, and report the clause that it violates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hybriddup.steps.options import to_plain
 
 
 class ContractError(AssertionError):
-    """A component that does not keep the contract of its role; the message begins with the clause."""
+    """A component violates the contract of its role; the message begins with the violated clause."""
 
 
 class Subject:
@@ -35,22 +35,22 @@ class Subject:
             getattr(self._registry, f"add_{role}")("under_test", component)
 
     def make(self) -> Any:
-        """Return a new instance, adapted to batches and with its results validated."""
+        """Return a new instance, with the batch methods of its role and checks of their results."""
         with self.clause("it can be made with these options"):
             return self._registry.create_by_name(self._role, "under_test", **self._options)
 
     def fail(self, clause: str, evidence: object) -> NoReturn:
-        """Raise ContractError: the component breaks the clause, as the evidence shows."""
+        """Raise ContractError for a violated clause; ``evidence`` shows the violation."""
         raise ContractError(f"{clause}: {ROLES[self._role].label} {self.name} breaks this: {evidence}")
 
     def require(self, holds: object, clause: str, evidence: object) -> None:
-        """Raise ContractError unless a clause holds."""
+        """Raise ContractError for a clause unless ``holds``; ``evidence`` shows the violation."""
         if not holds:
             self.fail(clause, evidence)
 
     @contextmanager
     def clause(self, clause: str) -> Iterator[None]:
-        """Convert an exception of the component to a ContractError for a clause."""
+        """Convert any exception in the ``with`` block to a ContractError for this clause."""
         try:
             yield
         except ContractError:
@@ -73,7 +73,7 @@ class Subject:
             return call_elsewhere(pickled)
 
     def check_recipe(self, component: Any) -> None:
-        """Check the component's part of the recipe id, if it has a ``recipe`` method."""
+        """Check the method ``recipe`` of the component, if it has one."""
         if not callable(getattr(component, "recipe", None)):
             return
         with self.clause("recipe() returns plain data that JSON can hold"):
@@ -83,13 +83,13 @@ class Subject:
 
 
 def require(holds: object, clause: str, evidence: object) -> None:
-    """Raise ContractError unless a clause holds."""
+    """Raise ContractError for a clause unless ``holds``; ``evidence`` shows the violation."""
     if not holds:
         raise ContractError(f"{clause}; this breaks it: {ascii(evidence)[:300]}")
 
 
 def require_error(kind: type[HybriddupError], call: Callable[[], object], clause: str) -> None:
-    """Raise ContractError for a clause unless ``call`` raises an error of this kind."""
+    """Raise ContractError for a clause unless calling ``call`` raises an error of the type ``kind``."""
     try:
         given = call()
     except kind:
@@ -100,7 +100,10 @@ def require_error(kind: type[HybriddupError], call: Callable[[], object], clause
 
 
 def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Sequence[Any], of: Sequence[Any]) -> None:
-    """Require two lists of results to be equal; the error shows the first input of ``of`` whose results differ."""
+    """Raise ContractError for a clause unless two lists of results are equal.
+
+    ``of`` are the inputs; the error shows the first one whose results differ.
+    """
     subject.require(len(expected) == len(given), clause, f"{len(given)} answers instead of {len(expected)}")
     for question, right, answer in zip(of, expected, given, strict=True):
         subject.require(right == answer, clause, f"{ascii(question)[:80]} gives {right!r:.200} and {answer!r:.200}")
@@ -112,9 +115,9 @@ def pickled_question(component: Any, question: Callable[[Any], Any]) -> bytes:
 
 
 def call_elsewhere(pickled: bytes) -> Any:
-    """Run `pickled_question` in another process and return the result; RuntimeError if it fails.
+    """Run the result of `pickled_question` in another process and return its result; RuntimeError if it fails.
 
-    The process ends without cleanup, as if it crashed: no close methods, no exit handlers.
+    The process ends without closing anything or running exit handlers, as if it crashed.
     """
     command = [sys.executable, "-c", _ANSWER]
     environment = {**os.environ, "PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -143,7 +146,7 @@ os._exit(0)
 
 
 def _homes(component: Any) -> list[tuple[str, str]]:
-    """Return name and file of the modules that define the component: test modules are often not importable by name."""
+    """Return names and files of the modules that define a component: test modules often cannot be imported by name."""
     inner = getattr(component, "component", None) or getattr(component, "function", None) or component
     names = {getattr(part, "__module__", None) for part in (inner, type(inner))}
     files = {name: getattr(sys.modules.get(name), "__file__", None) for name in filter(None, names)}

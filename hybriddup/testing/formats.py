@@ -24,7 +24,7 @@ def check_reader(component: Any, *, content: bytes, texts: Sequence[str], **opti
     Parameters
     ----------
     component
-        What ``registry.add_reader`` takes.
+        A reader in any form that ``registry.add_reader`` accepts.
     content
         Bytes of a small file in the format, with at least three records; each has a text in the field ``text``.
     texts
@@ -64,7 +64,7 @@ def _read(subject: Subject, reader: Any, content: bytes, extension: str) -> list
 
 
 def _check_rows(subject: Subject, batches: Sequence[RecordBatch]) -> None:
-    """Check that rows count up from 0 without gaps, and each is either a text or bad."""
+    """Check that rows are numbered from 0 without gaps, and that each has either a text or a bad record."""
     rows: list[int] = []
     for batch in batches:
         subject.require(isinstance(batch, RecordBatch), "read yields RecordBatch", type(batch).__name__)
@@ -80,7 +80,7 @@ def _check_rows(subject: Subject, batches: Sequence[RecordBatch]) -> None:
 
 
 def _broken(content: bytes) -> Iterator[bytes]:
-    """Yield damaged copies of a file: truncated, also to nothing, with invalid bytes inserted, and only such bytes."""
+    """Yield damaged copies of a file: empty, truncated, with invalid bytes inserted, and with only invalid bytes."""
     for part in range(4):
         yield content[: len(content) * part // 4]
     middle = len(content) // 2
@@ -104,9 +104,9 @@ def check_writer(component: Any, *, reader: Any, content: bytes, **options: Any)
     Parameters
     ----------
     component
-        What ``registry.add_writer`` takes.
+        A writer in any form that ``registry.add_writer`` accepts.
     reader
-        The reader of the format, as ``registry.add_reader`` takes it; it must keep its own contract.
+        The reader of the format, in any form that ``registry.add_reader`` accepts; it must keep its contract.
     content
         Bytes of a small file in the format, with at least three records; each has a text in the field ``text``.
 

@@ -1,4 +1,4 @@
-"""Contract check for guards: symmetric, deterministic, never refuse equal posts, give a reason for each refusal."""
+"""Contract check for guards: they are symmetric and deterministic, accept equal posts, and give a reason to refuse."""
 
 from __future__ import annotations
 

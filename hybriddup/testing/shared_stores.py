@@ -1,4 +1,4 @@
-"""Contract check for the stores of shared windows: the effect of each call, seen from two clients."""
+"""Contract check for stores of shared windows: the effect of each call, for the caller and for another client."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def check_shared_store(open_store: Opens) -> None:
     Parameters
     ----------
     open_store
-        Opens a store by name, for given `Needs`. The check chooses the names; the same name is the same store.
+        Function that opens a store by name, with given `Needs`. The check chooses the names; equal names must give the
+        same store.
 
     Raises
     ------
@@ -116,7 +117,7 @@ def _check_holders(one: SharedStore, other: SharedStore) -> None:
 
 
 def keyed(positions: Sequence[int], keys: Sequence[Sequence[int]]) -> Keyed:
-    """Return artificial posts at these positions, with these keys."""
+    """Return artificial entries of posts, with these positions and keys."""
     entries = np.zeros(len(positions), entry_type(2))
     entries["position"], entries["length"] = positions, [position + 10 for position in positions]
     entries["bits"][:, 0], entries["bits"][:, 1] = positions, [2**64 - 1 - position for position in positions]
@@ -128,11 +129,11 @@ def _keys(*keys: int) -> UInt64s:
 
 
 FAR = 2**64 - 2
-"""A key that differs from small keys in both halves."""
+"""A key that differs from small keys in both its upper and lower 32 bits."""
 
 
 def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
-    """Return the sorted positions in each bucket, and check that entries come back complete."""
+    """Return the sorted positions in the bucket of each key, after checking that the entries are complete."""
     nothing = Keyed(np.zeros(0, entry_type(2)), np.zeros((0, 1), np.uint64))
     counts, entries = store.enter(nothing, _keys(*keys))
     expected = keyed(entries["position"].tolist(), [[0]] * len(entries)).entries

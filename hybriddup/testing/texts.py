@@ -13,5 +13,5 @@ NASTY_TEXTS: tuple[str, ...] = (*_SAMPLES["nasty"], "x" * 5000, "长文本" * 20
 right-to-left text, several scripts, punctuation and digits only, full-width forms, microblog markup, the last code
 point, long texts."""
 NASTY_IDS: tuple[str | int, ...] = (*_SAMPLES["ids"], "\ud83d\ude00")  # two surrogates, which JSON would join
-"""Ids that careless code confuses with each other, or cannot store."""
+"""Ids that incorrect code may confuse with each other, or fail to store."""
 ALL_TEXTS = (*PLAIN_TEXTS, *NASTY_TEXTS)

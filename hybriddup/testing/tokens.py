@@ -15,8 +15,8 @@ Answer = Callable[[Any, Sequence[str]], list[Any]]
 """A function that runs a component on texts; returns one result per text."""
 
 N_HASHED = 4096
-"""Number of tokens whose hashes are compared. Among 4096 random 64-bit hashes, two are equal in about one of 10**12
-runs."""
+"""Number of tokens whose hashes are compared. The probability that any two of 4096 random 64-bit hashes are equal is
+about 10**-12."""
 
 
 def check_normalizer(component: Any, **options: Any) -> None:
@@ -99,7 +99,7 @@ def _weighed(weighter: Any, texts: Sequence[str]) -> list[Any]:
 
 
 def _characters(texts: Sequence[str]) -> Tokens:
-    """Return tokens of one and two characters; a weighter must accept the tokens of any tokenizer."""
+    """Split texts into tokens of one and two characters, because a weighter must accept the tokens of any tokenizer."""
     return tokens_from_lists([[*text[:300], *(text[i : i + 2] for i in range(len(text[:300]) - 1))] for text in texts])
 
 

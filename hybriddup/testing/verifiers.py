@@ -1,4 +1,4 @@
-"""Contract check for verifiers: range, symmetry, inclusive thresholds, valid bounds, and saved learning."""
+"""Contract check for verifiers: range and symmetry of scores, thresholds, bounds, and loading of learned data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hybriddup.testing.texts import ALL_TEXTS
 
 WIDTH = 128
 TOLERANCE = 1e-12
-"""Largest difference of float sums added in another order. Scores are rounded to 12 decimals."""
+"""Largest allowed difference of two scores that are sums in different orders, rounded to 12 decimals."""
 MARGIN = 1e-9
-"""A threshold this far above a pair's score must refuse the pair."""
+"""A pair must be rejected if the threshold is higher than its score by this much."""
 ALONE_EVERY = 5
 """Every fifth pair is also scored alone."""
 THRESHOLDS = (0.0, 0.3, 0.5, 0.75, 0.8, 0.85, 0.9, 1.0)
@@ -53,7 +53,7 @@ def check_verifier(component: Any, **options: Any) -> None:
 
 
 def _texts() -> list[str]:
-    """Return distinct non-blank texts, then edited copies of some, then the distinct texts again."""
+    """Return sample texts that are not blank, then edited copies of some of them, then the sample texts again."""
     rng = np.random.default_rng(7)
     originals = [text[:400] for text in ALL_TEXTS if text.strip()]
     edited = []
@@ -64,7 +64,10 @@ def _texts() -> list[str]:
 
 
 def _pairs(texts: Sequence[str]) -> CandidatePairs:
-    """Return all pairs of distinct and edited texts, and each text with its repeat, sorted as an index returns them."""
+    """Return all pairs of sample texts and edited copies from `_texts`, and each sample text with its repeat.
+
+    They are sorted as a block index returns them.
+    """
     n_originals = sum(1 for text in ALL_TEXTS if text.strip())
     repeats = [(place, len(texts) - n_originals + place) for place in range(n_originals)]
     chosen = sorted({*combinations(range(n_originals + 24), 2), *repeats}, key=lambda pair: (pair[1], pair[0]))
@@ -118,7 +121,7 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check every pair with three kinds of thresholds: its score, slightly more, and `THRESHOLDS`."""
+    """Check every pair with its score as the threshold, with a slightly higher threshold, and with `THRESHOLDS`."""
     above = np.where(scores < 1.0 - MARGIN, scores + MARGIN, scores)
     for threshold in (scores, above, *(np.full(len(pairs), usual) for usual in THRESHOLDS)):
         given = verifier.score_pairs(pairs, threshold)
@@ -133,7 +136,7 @@ def _check_thresholds(
 def _check_lengths(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that the longer text of a pair that reaches a threshold is within the bound of the shorter one."""
+    """Check the length bounds: the longer text of a pair that reaches a threshold is within the shorter one's bound."""
     sizes = text_lengths(texts)
     shorter = np.minimum(sizes[pairs.earlier], sizes[pairs.later])
     longer = np.maximum(sizes[pairs.earlier], sizes[pairs.later])
@@ -150,9 +153,9 @@ def _check_lengths(
 def _check_characters(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that pairs with fewer common characters than ``least_in_common`` do not reach the threshold.
+    """Check that pairs with fewer common characters than ``least_in_common`` requires do not reach the threshold.
 
-    Stage 1 drops such pairs. Every pair is checked at its own score and at the `THRESHOLDS` up to it.
+    Stage 1 drops such pairs. Every pair is checked with its score, and with lower `THRESHOLDS`, as the threshold.
     """
     shares = getattr(verifier, "least_in_common", None)
     if shares is None:
@@ -178,7 +181,7 @@ def _check_learning(
 ) -> None:
     """Check that scores stay the same after ``renew`` with other texts, and after saving and loading the learned data.
 
-    The other texts are the same with one more in front, so that each is at another position.
+    The other texts are the same texts preceded by another one, so that all positions change.
     """
     methods = [method for method in KEEPING if callable(getattr(verifier, method, None))]
     if not methods:

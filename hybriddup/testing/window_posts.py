@@ -16,15 +16,15 @@ CONFIG: dict[str, Any] = {
     "weighter": {"use": "tf"},
     "lengths": [{"max_hamming_distance": 44, "verifier": {"use": "edit", "threshold": 0.8}}],
 }
-"""A config that learns nothing and drops no pairs, so that all decisions are known in advance."""
+"""A configuration that learns nothing and misses no pairs, so that all decisions are known in advance."""
 HORIZON = 1000.0
 
 
 class Opens(Protocol):
-    """Opens windows by name."""
+    """Function that opens windows by name."""
 
     def __call__(self, name: str, **options: Any) -> Window:
-        """Open the window of this name, or create it; ``options`` are as for `Window.open`."""
+        """Open or create the window with this name; ``options`` are passed to `Window.open`."""
 
 
 class Windows:
@@ -43,7 +43,10 @@ class Windows:
         return self._opened[-1]
 
     def elsewhere(self, question: Callable[[Opens], Any]) -> Any:
-        """Call ``question`` in another process, which ends without closing anything, and return the result."""
+        """Call ``question`` with the function that opens windows, in another process, and return the result.
+
+        The process ends without closing anything.
+        """
         try:
             return call_elsewhere(pickled_question(self._open, question))
         except Exception as error:
@@ -69,7 +72,7 @@ def nearly(text: str) -> str:
 
 
 def posts_with_repeats(n: int) -> list[dict[str, Any]]:
-    """Return 3 * ``n`` shuffled posts with ids: each of ``n`` texts twice, and a near duplicate of it."""
+    """Return 3 * ``n`` posts with ids, in random order: each of ``n`` texts twice, and a near duplicate of each."""
     texts = distinct_texts(n)
     forms = [*texts, *texts, *map(nearly, texts)]
     Random(n).shuffle(forms)  # noqa: S311  posts, not secrets
@@ -77,7 +80,7 @@ def posts_with_repeats(n: int) -> list[dict[str, Any]]:
 
 
 def right_answers(posts: Sequence[dict[str, Any]]) -> list[object]:
-    """Return the expected decisions on `posts_with_repeats`: of matching posts, the first is kept."""
+    """Return the expected decisions on `posts_with_repeats`, as `comparable` returns them."""
     keepers: dict[str, dict[str, Any]] = {}
     answers: list[object] = []
     for post in posts:

@@ -35,14 +35,14 @@ def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False
     Parameters
     ----------
     open_window
-        Opens a window by name, and passes its options on to `hybriddup.Window.open`. The check chooses the names; the
-        same name is the same window.
+        Function that opens a window by name, and passes its options on to `hybriddup.Window.open`. The check chooses
+        the names; equal names must give the same window.
     lasts
-        Whether posts survive closing and reopening, and the end of a process that did not close the window. The check
-        then opens it in another process too, so cloudpickle must be able to pickle ``open_window``.
+        Whether posts survive closing and reopening, and the end of a process that did not close the window. If so, the
+        check also opens the window in another process, so cloudpickle must be able to pickle ``open_window``.
     shared
         Whether several windows, in one process or in several, may be open at once and all accept posts. If not, a
-        second one is refused unless it has ``read_only=True``.
+        second one must be refused unless it has ``read_only=True``.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False
 
 
 def check_one(windows: Windows) -> None:
-    """Check the guarantees of a window that do not need it to be reopened or shared."""
+    """Check the guarantees that concern a single window which is not reopened."""
     _check_batches(windows)
     _check_ids(windows)
     _check_looking(windows)

@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 400, 215
 TOP, RIGHT, BOTTOM = 8, 8, 24
 """Margins around the bars; the bottom one has the labels of the x axis."""
 CHARACTER = 8
-"""Width of a character of a label, on phones, where labels are larger."""
+"""Width of a character in a label; measured on phones, where labels are larger."""
 X_TICKS, Y_TICKS = 6, 5
 """Largest number of ticks on each axis, in addition to the one at zero."""
 MOST_BINS = 50
@@ -71,7 +71,7 @@ class Chart(NamedTuple):
     left: float
     """x coordinate at which the bars begin; the labels of the y axis are left of it."""
     unit: float
-    """Height of a bar for 1."""
+    """Height of a bar with the value 1."""
     numbers: list[Number]
     is_log: bool = False
     """Whether a bar for ten times as many is one unit higher."""
@@ -82,7 +82,7 @@ class Chart(NamedTuple):
 
 
 def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
-    """Return a chart with a bar for each label: the numbers of all series, stacked. ``series`` are given by name."""
+    """Return a chart with a bar for each label, which stacks the label's numbers from all series, given by name."""
     chart = _chart(int(np.sum(list(series.values()), axis=0).max()))
     room = (chart.right - chart.left) / len(labels)
     width = min(0.88 * room, WIDEST_BAR)
@@ -105,8 +105,8 @@ def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> 
 def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[float]], bin_width: float) -> Chart:
     """Return a chart of the number of values per bin, with a line at each limit; series and limits are given by name.
 
-    Bins begin at multiples of ``bin_width``; wider ones are taken if there would be more than fifty. A width of 1 is
-    for whole numbers: each is in the middle of its bar, and the lines are behind it.
+    Bins begin at multiples of ``bin_width``, and are wider if there would be more than fifty. A width of 1 is for whole
+    numbers: each is at the center of its bar, and the line of a limit follows the bar.
     """
     shift = 0.5 if bin_width == 1 else 0.0
     edges = _edges(np.concatenate([*series.values(), *map(np.asarray, limits.values())]), bin_width, shift)
@@ -179,7 +179,7 @@ def shortened_number(n: int) -> str:
 
 
 def _bar(chart: Chart, x: float, width: float, start: int, n: int, label: str) -> Mark:
-    """Return the bar of ``n``, on top of one that ends at ``start``."""
+    """Return a bar for the count ``n``, stacked on bars for the count ``start``."""
     height = max(chart.unit * (1 + log10(n) if chart.is_log else n), LEAST_HEIGHT)
     return Mark(x, chart.bottom - chart.unit * start - height, width, height, label)
 
@@ -189,7 +189,7 @@ def _line(chart: Chart, x: float, label: str) -> Mark:
 
 
 def _step(length: float, n_most: int) -> float:
-    """Return the distance of at most ``n_most`` ticks and one at zero: 1, 2 or 5 times a power of ten.
+    """Return the distance between ticks, 1, 2 or 5 times a power of ten, with up to ``n_most`` ticks after zero.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def _step(length: float, n_most: int) -> float:
 
 
 def _multiples(first: float, last: float, step: float) -> list[float]:
-    """Return the multiples of a step within two values, inclusive."""
+    """Return the multiples of ``step`` from ``first`` to ``last``, inclusive."""
     numbers = np.arange(ceil(round(first / step, 6)), floor(round(last / step, 6)) + 1)
     values: list[float] = np.round(numbers * step, 9).tolist()
     return values

@@ -146,7 +146,7 @@ class Contents:
         ]
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten ranges of length with about equal numbers of removed posts, and these numbers."""
+        """Return up to ten length ranges with about the same number of removed posts, and the counts by reason."""
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
         lengths = np.fromiter(
@@ -162,7 +162,7 @@ class Contents:
         return names, counts
 
     def by_day(self) -> Days | None:
-        """Return the outcomes of the posts by day; None if posts have no times."""
+        """Return the number of posts with each outcome by day; None if posts have no times."""
         if self.times is None:
             return None
         rows, names = self.corpus.rows, ("kept", "exact repeats", "near repeats", "left out")
@@ -173,18 +173,18 @@ class Contents:
 
     @property
     def thresholds(self) -> list[float]:
-        """The thresholds that pairs reached or missed, rising."""
+        """The distinct thresholds that pairs reached or missed, ascending."""
         reached = self.removed.columns.thresholds[self.near]
         thresholds: list[float] = np.unique(np.concatenate([reached, self.misses.thresholds])).tolist()
         return thresholds
 
     @property
     def distance_limits(self) -> list[int]:
-        """The Hamming limits of the length bands with near repeats, rising."""
+        """The Hamming limits of the length bands with near repeats, ascending."""
         return sorted({band.max_hamming_distance for band in self.settings.lengths if band.max_hamming_distance})
 
     def pairs(self) -> list[ShownPair]:
-        """Return removed posts with their keepers: near repeats of all scores, the lowest first, then exact repeats."""
+        """Return a sample of removed posts with their keepers: near repeats by ascending score, then exact repeats."""
         exact = np.flatnonzero(self.removed.columns.is_exact)
         near = self.near[evenly_by_score(self.near_scores, NEAR_SHOWN)]
         chosen = np.concatenate([near, exact[spread_rows(len(exact), EXACT_SHOWN)]])
@@ -196,7 +196,7 @@ class Contents:
         return [shown_pair(miss, miss.earlier_text, self.summary.config) for miss in self.misses.first(MISSES_SHOWN)]
 
     def clusters(self) -> list[ShownCluster]:
-        """Return the kept posts with the most removed posts."""
+        """Return the kept posts for which the most posts were removed, with samples of these posts."""
         keepers = self.removed.columns.keepers
         sizes = np.bincount(keepers)
         largest = np.argsort(-sizes, kind="stable")[:CLUSTERS_SHOWN]
@@ -237,7 +237,7 @@ def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair
 
 
 def evenly_by_score(scores: Float64s, n: int) -> Int64s:
-    """Choose up to ``n`` scores spread over their range; return their indices, int64, by rising score."""
+    """Choose up to ``n`` scores spread over their range; return int64[n]: their indices by ascending score."""
     order = np.argsort(scores, kind="stable")
     if len(scores) <= n:
         return order
@@ -262,7 +262,7 @@ class Days(NamedTuple):
 
 
 def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Days | None:
-    """Return the number of posts of each outcome by day; None if no post has a time.
+    """Return the number of posts with each outcome by day, month or year; None if no post has a time.
 
     ``outcomes`` int64[n] is the outcome of each post, as an index into ``names``.
     """
@@ -289,7 +289,8 @@ def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Day
 def day_of(time: Any) -> date | None:
     """Return the day of a time; None if it is invalid.
 
-    A time is a date, or a value for `hybriddup.data.times.parse_time`. The day is in the zone of a text, else in UTC.
+    A time is a date, or a value that `hybriddup.data.times.parse_time` reads. The day is in the time zone that a text
+    names, otherwise in UTC.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def marked_pair(a: str, b: str) -> tuple[str, str]:
 
 
 def table_html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table, given its cells as HTML."""
+    """Return an HTML table; headers and cells must already be HTML."""
 
     def row(tag: str, cells: Sequence[str]) -> str:
         inner = "".join(f'<{tag} dir="auto" style="text-align: start">{cell}</{tag}>' for cell in cells)

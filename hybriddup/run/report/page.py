@@ -56,7 +56,7 @@ def render(contents: Contents) -> bytes:
 
 
 def place(row: int, own_id: Any) -> str:
-    """Return the row of a post, and its id if that differs."""
+    """Describe a post by its row, and by its id if that differs from the row."""
     return f"row {row}" if str(own_id) == str(row) else f"row {row}, id {shortened(str(own_id))}"
 
 
