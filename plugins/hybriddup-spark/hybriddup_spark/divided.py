@@ -13,10 +13,11 @@ from functools import reduce
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 from pyspark.storagelevel import StorageLevel
 
-from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.records import Bools, Int32s, Int64s
 from hybriddup_spark.blocks import PART, Task, mapped, travelling, unpack_and
 from hybriddup_spark.picking import Flags
 from hybriddup_spark.schemas import in_spark
@@ -69,3 +70,11 @@ class Divided:
         """Free the disk space."""
         for frame in self.frames:
             frame.unpersist()
+
+
+def even_parts(session: SparkSession, n: int) -> Int32s:
+    """Return int32[n]: numbers that Spark's hash partitioning assigns to ``n`` different tasks."""
+    values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))
+    dealt = values.select("value", sf.pmod(sf.hash("value"), sf.lit(n)).alias("task")).groupBy("task").min("value")
+    found = dealt.toArrow()
+    return np.sort(found.column("min(value)").to_numpy().astype(np.int32))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -18,12 +17,12 @@ from pyspark.sql import functions as sf
 from hybriddup.config import open_session
 from hybriddup.config.load import DEFAULT_CONFIG, Config
 from hybriddup.config.settings import Settings
-from hybriddup.data.records import Int32s
 from hybriddup.errors import ConfigError, InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.recipe import LearnedRecipe, load_recipe
 from hybriddup_spark.blocks import mapped
+from hybriddup_spark.divided import even_parts
 from hybriddup_spark.evidence import POSITION, marked_posts, removed_posts
 from hybriddup_spark.fields import Fields, named
 from hybriddup_spark.making import Maker
@@ -275,11 +274,3 @@ def position_of(firsts: Sequence[int]) -> Column:
     """Return the expression for the position of a post, given the position of the first post of each partition."""
     partition, place = sf.shiftright(sf.col(NUMBER), 33), sf.col(NUMBER).bitwiseAND(sf.lit((1 << 33) - 1))
     return sf.array(*map(sf.lit, map(int, firsts)))[partition.cast("int")].cast("bigint") + place
-
-
-def even_parts(session: SparkSession, n: int) -> Int32s:
-    """Return int32[n]: numbers that Spark's hash partitioning assigns to ``n`` different tasks."""
-    values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))
-    dealt = values.select("value", sf.pmod(sf.hash("value"), sf.lit(n)).alias("task")).groupBy("task").min("value")
-    found = dealt.toArrow()
-    return np.sort(found.column("min(value)").to_numpy().astype(np.int32))

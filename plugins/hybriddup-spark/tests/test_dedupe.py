@@ -11,12 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hybriddup_spark import SparkResult, dedupe
+from hybriddup_spark import SparkResult, dedupe, slicing
 from hybriddup_spark.blocks import Batches, uncounted
 from hybriddup_spark.divided import Divided
 from hybriddup_spark.making import Maker
 from pyspark.errors import AnalysisException, PySparkAttributeError
 from pyspark.sql import SparkSession
+from test_rounds import edits_of_templates
 
 import hybriddup
 from hybriddup.errors import ConfigError, InputError
@@ -79,6 +80,20 @@ def test_the_same_posts_go_for_the_same_keepers(
     assert result.summary.n_without_text == run.summary.n_without_text > 1
     assert result.summary.recipe_id == run.summary.recipe_id
     assert result.kept.columns == ["id", "text", "at", "likes"]
+
+
+def test_a_crowd_is_decided_in_slices(session: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its pairs are verified by several tasks before one task decides it."""
+    sizes = {"FIRST_SLICE": 50, "UNDIVIDED": 100, "LARGEST_SLICE": 200, "VERIFIED_TOGETHER": 30}
+    for name, size in sizes.items():
+        monkeypatch.setattr(slicing, name, size)
+    posts = [{"id": row, "text": text} for row, text in enumerate(edits_of_templates(random.Random(7), 1000, 4))]
+    frame = session.createDataFrame(pa.Table.from_pylist(posts)).repartition(3)
+    result = dedupe(frame, config="weibo", order_by="id")
+    result.recipe.save(tmp_path / "a.recipe")
+    config = {**hybriddup.load_settings("weibo").to_dict(), "recipe": str(tmp_path / "a.recipe")}
+    assert evidence(result) == of_run(hybriddup.dedupe(posts, config=config))
+    assert result.summary.n_decided_together > 500
 
 
 def test_what_is_written_is_there_once(session: SparkSession, tmp_path: Path) -> None:

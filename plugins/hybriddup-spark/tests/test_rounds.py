@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from hybriddup_spark import meeting
+from hybriddup_spark import bins, meeting, slicing
 from hybriddup_spark.making import Maker
 from hybriddup_spark.meeting import FEWEST_CROWDED
 from hypothesis import HealthCheck, given, settings
@@ -15,8 +17,11 @@ from plain_frames import Groups, decide_plainly
 
 import hybriddup
 from hybriddup.config import load_settings, open_session
+from hybriddup.data.records import CandidatePairs
 from hybriddup.errors import HybriddupError
+from hybriddup.run.bands import Bands
 from hybriddup.run.recipe import LearnedRecipe
+from hybriddup.steps.verifiers import VerifierContext
 
 PLUGINS = ("marked",)
 EDIT = {"verifier": {"use": "edit", "threshold": 0.8}}
@@ -133,6 +138,68 @@ def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyP
     texts = edits_of_templates(random.Random(7), 3 * FEWEST_CROWDED, 8)
     together = check_against_a_run(monkeypatch, changes, texts + texts[::3], (100, 500))
     assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
+
+
+@pytest.fixture
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide bins of more than 40 places."""
+    sizes = {"FIRST_SLICE": 20, "UNDIVIDED": 40, "LARGEST_SLICE": 100, "VERIFIED_TOGETHER": 12}
+    for name, size in sizes.items():
+        monkeypatch.setattr(slicing, name, size)
+
+
+@pytest.mark.usefixtures("small_slices")
+@pytest.mark.parametrize("changes", LIMITS, ids=str)
+def test_slices_of_crowds_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
+    """With copies in the same and in later slices, of kept and of removed texts, in one round and in several."""
+    chance = random.Random(8)
+    texts = edits_of_templates(chance, 2 * FEWEST_CROWDED, 8)
+    texts = chance.sample(texts + texts[::2] + texts[::3], len(texts) + len(texts[::2]) + len(texts[::3]))
+    for rounds in ((2000, 2000), (400, 500)):
+        check_against_a_run(monkeypatch, changes, texts, rounds)
+
+
+@pytest.mark.usefixtures("small_slices")
+@pytest.mark.parametrize("seed", range(12))
+def test_slices_of_whatever_shares_keys_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Copies between, under keys of which few texts are looked at, with few candidates or all."""
+    chance = random.Random(100 + seed)
+    config = marked_config(chance.choice([1, 1, 2, 3]), chance.choice([0, 0, 1, 2]))
+    monkeypatch.setattr(meeting, "FEWEST_CROWDED", chance.randint(1, 4))
+    monkeypatch.setattr(meeting, "MOST_NEAR", chance.choice([0, 1]))
+    for _ in range(4):
+        texts = marked_texts(chance, chance.randint(50, 150))
+        check_against_a_run(monkeypatch, config, texts, (chance.randint(60, 300), chance.randint(60, 300)))
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_the_task_that_decides_a_crowd_looks_most_verdicts_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tasks have verified the pairs, except those of the first slice."""
+    n_verified: Counter[str] = Counter()
+    running = ["other"]
+    verify = Bands.verify
+
+    def counted(self: Bands, pairs: CandidatePairs, context: VerifierContext) -> Any:
+        n_verified[running[-1]] += len(pairs)
+        return verify(self, pairs, context)
+
+    def named(name: str) -> Any:
+        original = getattr(bins, name)
+
+        def task(*given: Any) -> pa.Table:
+            running.append(name)
+            made = original(*given)
+            running.pop()
+            return made
+
+        return task
+
+    monkeypatch.setattr(Bands, "verify", counted)
+    monkeypatch.setattr(slicing, "FIRST_SLICE", 100)
+    for name in ("decide_together", "verify_ahead"):
+        monkeypatch.setattr(bins, name, named(name))
+    check_against_a_run(monkeypatch, {"config": "weibo"}, edits_of_templates(random.Random(7), 1500, 3), (2000, 2000))
+    assert n_verified["verify_ahead"] > 2 * n_verified["decide_together"] > 0
 
 
 def marked_texts(chance: random.Random, n: int) -> list[str]:
