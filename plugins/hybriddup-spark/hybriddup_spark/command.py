@@ -58,6 +58,14 @@ def dedupe_files(
             "if given several times.",
         ),
     ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD",
+            help="Path or URL of posts that were kept earlier, with the same columns: posts that repeat one of them "
+            "are removed. They are only read; may be given several times.",
+        ),
+    ] = None,
     mark: Annotated[
         bool,
         typer.Option(
@@ -100,6 +108,7 @@ def dedupe_files(
         id_field=id_field,
         order_by=order_by or [],
         per=per or [],
+        against=against or [],
         mark=mark,
         format_name=format_name,
         work=work,

@@ -16,6 +16,7 @@ from hybriddup_spark.fields import Fields
 from hybriddup_spark.reading import other_header, read
 from hybriddup_spark.result import OUTPUTS, SparkSummary
 from hybriddup_spark.running import dedupe
+from hybriddup_spark.task_counter import context_of
 
 
 def perform(
@@ -27,6 +28,7 @@ def perform(
     id_field: str,
     order_by: Sequence[str],
     per: Sequence[str] = (),
+    against: Sequence[str] = (),
     mark: bool = False,
     format_name: str | None,
     work: str | None,
@@ -38,7 +40,10 @@ def perform(
         raise InputError("--order-by: name the column that orders the posts; files on Spark have no order.")
     session = open_session()
     check_free(session, output)
+    if both := set(inputs) & set(against):
+        raise InputError(f"--against {min(both)} is also an input, so that all its posts would repeat themselves.")
     posts = read(session, inputs, format_name, text_field)
+    others = read(session, against, None, text_field) if against else None
     if mark:
         check_marks(posts.columns, Fields(text_field, id_field, tuple(order_by)))
     console = Console(stderr=True, quiet=quiet)
@@ -50,6 +55,7 @@ def perform(
             id=id_field,
             order_by=order_by,
             per=per,
+            against=others,
             work=work,
             plugins=plugins,
             advance=lambda n: console.print(f"{n:,} posts decided"),
@@ -66,7 +72,8 @@ def open_session() -> SparkSession:
     """Return the session that spark-submit configured, else a session on this machine."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.appName("hybriddup").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    if (context := context_of(session)) is not None:
+        context.setLogLevel("ERROR")
     return session
 
 
@@ -92,6 +99,7 @@ def describe(summary: SparkSummary, output: str, *, mark: bool = False) -> str:
     """Return the final message of a run: counts and notes."""
     n_removed = summary.n_exact + summary.n_near
     share = n_removed / summary.n_read if summary.n_read else 0.0
+    of_others = f"; {summary.n_removed_against:,} of them repeat posts of --against" if summary.n_against else ""
     posts_in = "marked" if mark else "kept"
     remarks = [f"{summary.n_bad:,} records had no text, or could not be read."] if summary.n_bad else []
     if n := summary.n_repeated_ids:
@@ -100,7 +108,8 @@ def describe(summary: SparkSummary, output: str, *, mark: bool = False) -> str:
     remarks += order_remarks(summary)
     return (
         f"Removed {n_removed:,} of {summary.n_read:,} posts ({share:.1%}): {summary.n_exact:,} exact, "
-        f"{summary.n_near:,} near. Kept {summary.n_kept:,} in {' '.join([f'{output}/{posts_in}.', *remarks])}"
+        f"{summary.n_near:,} near{of_others}. "
+        f"Kept {summary.n_kept:,} in {' '.join([f'{output}/{posts_in}.', *remarks])}"
     )
 
 

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hybriddup.data.records import Bools, Int8s, Int64s
 from hybriddup.errors import HybriddupError
+from hybriddup.run.audit import Estimate
 from hybriddup_spark.bins import BinTasks
 from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
 from hybriddup_spark.columns import bools, distinct, ints, longs
@@ -37,6 +38,7 @@ from hybriddup_spark.picking import (
     texts_at,
 )
 from hybriddup_spark.positions import at_positions, between
+from hybriddup_spark.recall import KeptPosts
 from hybriddup_spark.schemas import (
     COPIES,
     ENTRIES,
@@ -75,6 +77,7 @@ class Decided:
     together: int = 0
     """Number of posts that were decided together, because single pairs did not decide them."""
     limits: Counter[str] = field(default_factory=Counter)
+    recall: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class Rounds:
     """`POSTS`."""
     parts: Parts
     n_posts: int
+    n_given: int = 0
+    """The first ``n_given`` posts are kept without comparing; equal ones count as one."""
     first_round: int = FIRST_ROUND
     posts_per_round: int = POSTS_PER_ROUND
     count_bytes: Callable[[int], None] = lambda _: None
@@ -100,6 +105,9 @@ class Rounds:
         equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
         kept = np.ones(self.n_posts, np.bool_)
         with equal, entries:
+            if self.n_given:
+                given = Round(self, Earlier.of(kept[:0]), self.n_given, equal, entries, counted)
+                kept[given.keep_all()] = False
             for first, last in self.bounds():
                 removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
                 kept[longs(removed, "position")] = False
@@ -108,12 +116,15 @@ class Rounds:
                 whole = removed.combine_chunks()  # Spark 4.3 stops reading at an empty chunk
                 self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
                 counted.rounds += 1
-                advance(last)
+                advance(last - self.n_given)
+            if sample := self.maker.components().settings.audit.sample:
+                audited = KeptPosts(self.maker, self.posts, kept, self.n_given)
+                counted.recall = audited.estimate(entries, counted.exact + counted.near, sample)
         return counted
 
     def bounds(self) -> Iterator[tuple[int, int]]:
         """Yield the first position of each round, and the one after its last."""
-        first, size = 0, min(self.first_round, self.posts_per_round)
+        first, size = self.n_given, min(max(self.first_round, self.n_given), self.posts_per_round)
         while first < self.n_posts:
             yield first, min(first + size, self.n_posts)
             first += size
@@ -196,6 +207,14 @@ class Round:
         whole = pa.concat_tables(removed)
         self.add_kept_copies(copies, whole)
         return whole
+
+    def keep_all(self) -> Int64s:
+        """Add all posts without comparing them; return the positions of those that equal an earlier one."""
+        copies = longs(self.copies(), "position")
+        chosen = np.ones(self.last - self.first, np.bool_)
+        chosen[copies - self.first] = False
+        self.add_entries(chosen, np.zeros(len(chosen), np.bool_))
+        return copies
 
     def add_kept_copies(self, copies: pa.Table, removed: pa.Table) -> None:
         """Add the keys of kept copies: the keeper of their first copy had left the newest of its key before them."""

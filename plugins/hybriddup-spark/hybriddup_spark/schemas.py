@@ -23,11 +23,13 @@ POSTS = pa.schema(
         ("sketch", packed),
         ("keys", packed),
         ("probes", packed),
+        ("scope", long),
     ]
 )
 """Posts in the decision order. ``equal_a`` and ``equal_b`` are the hash of the key of exact repeats, ``text`` is
 normalized, ``length`` is the length of the compared text. ``sketch`` is empty if no verifier uses it. ``keys`` and
-``probes`` are packed uint64s; ``probes`` is empty if texts are looked up under their own keys."""
+``probes`` are packed uint64s; ``probes`` is empty if texts are looked up under their own keys. Posts are only compared
+within their ``scope``."""
 
 EQUAL = pa.schema([("part", small), ("equal_a", long), ("equal_b", long), ("position", long), ("is_near", flag),
                    ("length", small)])  # fmt: skip
@@ -145,6 +147,15 @@ VERDICTS = pa.schema(
     ]
 )
 """Pairs of texts, by position, that were verified before their bin is decided. Without a match, scores are 0."""
+
+COMMON = pa.schema([("position", long)])
+"""Texts with keys that many texts have."""
+
+FLAGS = pa.schema([("first", long), ("n", long), ("bits", packed)])
+"""A flag for each of ``n`` consecutive posts."""
+
+MISSED = pa.schema([("later", long), ("weight", long)])
+"""Pairs that an estimate of the recall looks at, by their later post; ``weight`` is larger for long texts."""
 
 SETTLED = pa.schema([*REMOVED, ("is_kept", flag), ("n_cut", long)])
 """Decided posts of the texts that were decided together, removed or kept."""

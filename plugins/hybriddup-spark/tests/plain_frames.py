@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hybriddup_spark import bins, rounds
+from hybriddup_spark import bins, recall, rounds
 from hybriddup_spark.columns import longs
 from hybriddup_spark.making import Maker
 from hybriddup_spark.picking import Parts
@@ -123,9 +123,14 @@ def empty(names: str) -> pa.Table:
 
 
 def decide_plainly(
-    monkeypatch: pytest.MonkeyPatch, maker: Maker, texts: list[str], first_round: int, posts_per_round: int
+    monkeypatch: pytest.MonkeyPatch,
+    maker: Maker,
+    texts: list[str],
+    first_round: int,
+    posts_per_round: int,
+    n_given: int = 0,
 ) -> tuple[pa.Table, Decided]:
-    """Return what rounds over some texts remove, by position."""
+    """Return what rounds over some texts remove, by position; the first ``n_given`` are kept without comparing."""
 
     def between(frame: Frame, first: int, last: int) -> Frame:
         positions = longs(frame.table, "position")
@@ -136,7 +141,7 @@ def decide_plainly(
 
     with monkeypatch.context() as patch:
         patch.setattr(rounds, "between", between)
-        for module in (rounds, bins):
+        for module in (rounds, bins, recall):
             patch.setattr(module, "at_positions", at_positions)
         patch.setattr(bins, "even_parts", lambda _, n: np.arange(n, dtype=np.int32))
         posts = pa.Table.from_batches([prepare(maker.components(), texts, np.arange(len(texts)))])
@@ -147,6 +152,7 @@ def decide_plainly(
             Frame(posts, ""),  # type: ignore[arg-type]
             Parts(np.arange(3, dtype=np.int32)),
             len(texts),
+            n_given,
             first_round,
             posts_per_round,
         )

@@ -6,8 +6,7 @@ import gc
 import json
 import random
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -15,6 +14,7 @@ from hybriddup_spark import SparkResult, dedupe, slicing
 from hybriddup_spark.blocks import Batches, uncounted
 from hybriddup_spark.divided import Divided
 from hybriddup_spark.making import Maker
+from hybriddup_spark.running import work_folder
 from pyspark.errors import AnalysisException, PySparkAttributeError
 from pyspark.sql import SparkSession
 from test_rounds import edits_of_templates
@@ -140,6 +140,48 @@ def test_posts_repeat_only_posts_of_their_scope_and_marks_equal_those_of_a_run(
     assert len(marked) == len(posts)
 
 
+def test_posts_are_compared_with_posts_that_were_kept_earlier(
+    session: SparkSession, posts: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """With equal ones among them, in the order of their times; marks and counts name them. The recall is the same."""
+    config = hybriddup.load_settings("weibo").to_dict()
+    old, new = [{**post, "id": -1 - post["id"]} for post in posts[:150] + posts[:20]], posts[100:]
+    frames = [
+        session.createDataFrame(pa.Table.from_pylist(random.Random(5).sample(some, len(some)))) for some in (old, new)
+    ]
+    result = dedupe(frames[1].repartition(3), against=frames[0], config=config, order_by="at", posts_per_round=200)
+    result.recipe.save(tmp_path / "a.recipe")
+    old.sort(key=lambda post: (post["at"], post["id"]))
+    run = hybriddup.dedupe(new, against=old, config={**config, "recipe": str(tmp_path / "a.recipe")})
+    assert evidence(result) == of_run(run)
+    sources = {row["id"]: row["keeper_source"] for row in result.removed.toArrow().to_pylist()}
+    assert sources == {one.id: one.keeper_source for one in run.removed}
+    assert sorted(row["id"] for row in result.kept.toArrow().to_pylist()) == [new[row]["id"] for row in run.kept]
+    names = "estimated_stage1_recall", "estimated_stage1_recall_margin"
+    assert [getattr(result.summary, name) for name in names] == [getattr(run.summary, name) for name in names]
+    names = "n_read", "n_against", "n_removed_against", "n_kept", "n_exact", "n_near"
+    assert [getattr(result.summary, name) for name in names] == [getattr(run.summary, name) for name in names]
+    assert run.summary.n_removed_against >= 50
+    marked = {row["id"]: (row["duplicate_of"], row["score"]) for row in result.mark().toArrow().to_pylist()}
+    assert marked == {post["id"]: (None, None) for post in new} | {
+        one.id: (one.duplicate_of, one.score) for one in run.removed
+    }
+
+
+def test_other_posts_that_cannot_be_compared_are_refused(session: SparkSession) -> None:
+    """Their ids and scopes have to be of the same types."""
+    posts = session.createDataFrame([(1, "a", "x")], "id long, text string, user string")
+    others = session.createDataFrame([("1", "a", 5)], "id string, text string, user long")
+    with pytest.raises(InputError) as refused:
+        dedupe(posts, against=others, per="user")
+    assert str(refused.value).splitlines() == [
+        "against: column 'id' has string, and bigint in the posts; cast one of them.",
+        "against: column 'user' has bigint, and string in the posts; cast one of them.",
+    ]
+    with pytest.raises(InputError, match="against: the posts have no column 'user'"):
+        dedupe(posts, against=others.drop("user"), per="user")
+
+
 def test_posts_that_cannot_be_marked_are_refused(session: SparkSession) -> None:
     frame = session.createDataFrame([(1, "a", 0.5)], "id long, text string, score double")
     with pytest.raises(InputError, match="the posts have columns 'score', which marks would replace"):
@@ -173,17 +215,16 @@ def test_posts_that_cannot_be_used_are_refused(session: SparkSession) -> None:
         dedupe(frame, config="webo")
 
 
-def test_a_session_through_spark_connect_is_refused() -> None:
-    """Its data frames look like others, and have no context of Spark."""
+def test_a_session_through_spark_connect_needs_a_work_directory() -> None:
+    """One that its server can reach, because this machine may be another one."""
 
     class Session:
         @property
         def sparkContext(self) -> None:  # noqa: N802  the name that Spark gave it
             raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
 
-    posts: Any = SimpleNamespace(sparkSession=Session())
-    with pytest.raises(InputError, match="Spark Connect, which hybriddup does not support"):
-        dedupe(posts)
+    with pytest.raises(InputError, match=r"work: name a directory .*the server of Spark Connect"):
+        work_folder(cast("SparkSession", Session()), None)
 
 
 def test_another_recipe_is_refused(session: SparkSession) -> None:

@@ -55,18 +55,25 @@ PARTS = ["good morning ", "明天下雨吗", "回家吃饭哦，", "the cat sat 
 
 
 def check_against_a_run(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    texts: list[str],
+    rounds: tuple[int, int],
+    n_given: int = 0,
+    sample: int = 0,
 ) -> int:
-    """Check that rounds decide as a run does; return how many posts were decided together."""
+    """Check that rounds decide as a run does, against the first ``n_given`` texts, and estimate the same recall, if
+    there is a ``sample``; return how many posts were decided together.
+    """
     config = changes.get("config", changes)
     chosen = open_session(config, PLUGINS)[0].to_dict()
     learned = hybriddup.learn(texts, config=config, plugins=PLUGINS) if texts else LearnedRecipe({}, {})
-    maker = Maker.of(chosen, PLUGINS, learned, "the recipe")
-    removed, decided = decide_plainly(monkeypatch, maker, texts, *rounds)
+    maker = Maker.of({**chosen, "audit": {"sample": sample}}, PLUGINS, learned, "the recipe")
+    removed, decided = decide_plainly(monkeypatch, maker, texts, *rounds, n_given)
     names = maker.components().bands
     got = {
-        row["position"]: (
-            row["keeper"],
+        row["position"] - n_given: (
+            (row["keeper"] - (0 if row["keeper"] < n_given else n_given), row["keeper"] < n_given),
             row["is_exact"],
             row["distance"],
             "equal" if row["is_exact"] else names.plan.names[row["verifier"]],
@@ -76,10 +83,15 @@ def check_against_a_run(
         )
         for row in removed.to_pylist()
     }
-    expected = hybriddup.dedupe(texts, config={**chosen, "audit": {"sample": 0}}, plugins=PLUGINS).removed
+    run = hybriddup.dedupe(
+        texts[n_given:],
+        config={**chosen, "audit": {"sample": sample}},
+        against=texts[:n_given] if n_given else None,
+        plugins=PLUGINS,
+    )
     assert got == {
         one.row: (
-            one.keeper_row,
+            (one.keeper_row, one.keeper_source == "against"),
             one.reason == "exact",
             one.hamming_distance,
             one.verifier,
@@ -87,9 +99,11 @@ def check_against_a_run(
             one.threshold,
             one.length_band,
         )
-        for one in expected
+        for one in run.removed
     }
     assert len(removed) == len(got)
+    recall = run.summary.estimated_stage1_recall, run.summary.estimated_stage1_recall_margin
+    assert (decided.recall or (None, None)) == recall
     return decided.together
 
 
@@ -104,6 +118,43 @@ def test_rounds_decide_as_a_run(
 ) -> None:
     """Corpora of many equal and near texts, in rounds of any size."""
     check_against_a_run(monkeypatch, changes, texts, rounds)
+
+
+@pytest.mark.parametrize("changes", LIMITS, ids=str)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PARTS), max_size=7).map("".join), min_size=2, max_size=60),
+    rounds=st.tuples(st.integers(1, 20), st.integers(1, 30)),
+    share=st.floats(0.1, 0.9),
+)
+def test_posts_are_compared_with_other_posts_as_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int], share: float
+) -> None:
+    """Other posts equal each other, or match, and are kept all the same."""
+    check_against_a_run(monkeypatch, changes, texts, rounds, max(int(share * len(texts)), 1))
+
+
+@pytest.mark.parametrize("changes", [*LIMITS, {"config": "headlines"}], ids=str)
+@pytest.mark.parametrize("n_given", [0, 300])
+def test_the_recall_is_estimated_as_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], n_given: int
+) -> None:
+    """From a sample, part of which has common keys, and from all posts."""
+    chance = random.Random(6)
+    texts = edits_of_templates(chance, 500, 11)
+    texts += ["".join(chance.choices(LETTERS + "abcdefg ", k=chance.randint(4, 40))) for _ in range(200)]
+    for sample in (50, 5000):
+        some = chance.sample(texts + texts[::3], len(texts))
+        check_against_a_run(monkeypatch, changes, some, (200, 500), n_given, sample)
+
+
+@pytest.mark.parametrize("changes", [LIMITS[0], LIMITS[2], LIMITS[4]], ids=str)
+def test_crowds_are_compared_with_other_posts_as_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    """Copies of templates on both sides, more than are looked at under one key."""
+    texts = edits_of_templates(random.Random(9), 3 * FEWEST_CROWDED, 8)
+    check_against_a_run(monkeypatch, changes, texts + texts[::3], (300, 500), 400)
 
 
 @pytest.mark.parametrize("bits", [64, 128])
