@@ -74,6 +74,14 @@ def dedupe_files(
             "score and cluster.",
         ),
     ] = False,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File on this machine for an HTML report of about 20,000 posts: some kept posts, and all that were "
+            "removed for them. Needs the extra hybriddup[report].",
+        ),
+    ] = None,
     config: Annotated[
         str, typer.Option("--config", "-c", help="Name of a shipped configuration, or a YAML file.")
     ] = DEFAULT_CONFIG,
@@ -110,6 +118,7 @@ def dedupe_files(
         per=per or [],
         against=against or [],
         mark=mark,
+        report=report,
         format_name=format_name,
         work=work,
         plugins=plugin or [],

@@ -11,12 +11,16 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from hybriddup.errors import InputError, OutputError
+from hybriddup.run.report.page import check_installed
 from hybriddup_spark.evidence import check_marks
 from hybriddup_spark.fields import Fields
 from hybriddup_spark.reading import other_header, read
 from hybriddup_spark.result import OUTPUTS, SparkSummary
 from hybriddup_spark.running import dedupe
 from hybriddup_spark.task_counter import context_of
+
+REPORTED_POSTS = 20_000
+"""Approximate number of posts in a report."""
 
 
 def perform(
@@ -30,6 +34,7 @@ def perform(
     per: Sequence[str] = (),
     against: Sequence[str] = (),
     mark: bool = False,
+    report: str | None = None,
     format_name: str | None,
     work: str | None,
     plugins: Sequence[str],
@@ -38,6 +43,8 @@ def perform(
     """Decide the posts of files, and write kept and removed posts."""
     if not order_by:
         raise InputError("--order-by: name the column that orders the posts; files on Spark have no order.")
+    if report is not None:
+        check_installed()
     session = open_session()
     check_free(session, output)
     if both := set(inputs) & set(against):
@@ -65,6 +72,8 @@ def perform(
             raise refused from error
         raise
     result.write(output, mark=mark)
+    if report is not None:
+        result.sample(REPORTED_POSTS).report(report, name=", ".join(inputs))
     console.print(describe(result.summary, output, mark=mark), soft_wrap=True)
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pyspark.sql import DataFrame
 
 from hybriddup.run.recipe import LearnedRecipe
+from hybriddup.run.result import Result
 
 OUTPUTS = "kept", "marked", "removed", "bad", "summary"
 """Directories that `SparkResult.write` creates."""
@@ -76,6 +77,10 @@ class SparkResult:
     mark: Callable[[], DataFrame]
     """Returns all posts with the columns ``duplicate_of`` (id of the keeper), ``score`` and ``cluster`` (a number for
     posts that belong together), as ``hybriddup dedupe --mark`` adds them; null if there is none."""
+    sample: Callable[[int], Result]
+    """``sample(n)`` returns the decisions on about ``n`` posts as a run on one machine returns them, with a report and
+    near misses: some kept posts, and all posts that were removed for them. Rows are places in the order; there are
+    at most four times ``n`` posts."""
 
     def write(self, output: str, *, mark: bool = False) -> None:
         """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.

@@ -32,6 +32,7 @@ from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import preparer
 from hybriddup_spark.result import SparkResult, SparkSummary
 from hybriddup_spark.rounds import POSTS_PER_ROUND, Decided, Rounds
+from hybriddup_spark.sampling import Sampler
 from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
 from hybriddup_spark.task_counter import TaskCounter, context_of
 
@@ -235,7 +236,11 @@ class SparkRun:
         keepers = Keepers.of(self.fields, own.posts, None if others is None else others.posts, first)
         with_evidence = removed_posts(own.posts, removed, keepers, components)
         mark = partial(marked_posts, kept, own.posts, removed, keepers, self.fields)
-        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe, mark)
+        sampler = Sampler(
+            kept, own.posts, None if others is None else others.posts, removed,
+            self.fields, self.settings, self.maker.plugins, recipe, summary,
+        )  # fmt: skip
+        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe, mark, sampler.sample)
 
     def place(self, posts: DataFrame, rules: Sequence[KeepRule], name: str, first: int) -> Placed:
         """Write posts in the decision order; their positions begin with ``first``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -166,6 +167,32 @@ def test_posts_are_compared_with_posts_that_were_kept_earlier(
     assert marked == {post["id"]: (None, None) for post in new} | {
         one.id: (one.duplicate_of, one.score) for one in run.removed
     }
+
+
+def test_a_sample_has_the_report_of_a_run(session: SparkSession, posts: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Posts with their keepers, of this corpus or of the other one, and with the near misses among the kept posts."""
+    posts = [{**post, "user": post["id"] % 2} for post in posts]
+    config = {**hybriddup.load_settings("weibo").to_dict(), "audit": {"sample": 0}}
+    old, new = posts[:60], [{**post, "id": 1000 + post["id"]} for post in posts[30:]]
+    frames = [session.createDataFrame(pa.Table.from_pylist(some)) for some in (new, old)]
+    result = dedupe(frames[0].repartition(3), against=frames[1], config=config, order_by="id", per="user")
+    result.recipe.save(tmp_path / "a.recipe")
+    known = {**config, "recipe": str(tmp_path / "a.recipe")}
+    run = hybriddup.dedupe(new, against=old, per="user", config=known)
+    whole = result.sample(len(new))
+    assert of_run(whole) == of_run(run) != {}
+    assert [one.keeper_source for one in whole.removed] == [one.keeper_source for one in run.removed]
+    assert (whole.kept, whole.near_misses(1000)) == (run.kept, run.near_misses(1000))
+    assert len(run.near_misses(1000)) > 3
+    pages = [tmp_path / "spark.html", tmp_path / "local.html"]
+    for some, page in zip((whole, run), pages, strict=True):
+        some.report(page)
+    marked = [re.findall(r"<mark>.*?</mark>", page.read_text(encoding="utf-8")) for page in pages]
+    assert marked[0] == marked[1] != []
+    some = result.sample(100)
+    assert 10 < some.summary.n_read < 250
+    assert of_run(some).items() <= of_run(run).items()
+    assert {one.keeper_row for one in some.removed if one.keeper_source is None} <= set(some.kept)
 
 
 def test_other_posts_that_cannot_be_compared_are_refused(session: SparkSession) -> None:
