@@ -18,13 +18,12 @@ from hybriddup.config.load import DEFAULT_CONFIG, Config
 from hybriddup.config.settings import KeepRule, Settings
 from hybriddup.data.records import Int64s
 from hybriddup.errors import ConfigError, InputError
-from hybriddup.plugin.registry import Registry
-from hybriddup.run.components import Components
-from hybriddup.run.recipe import LearnedRecipe, load_recipe
+from hybriddup.run.recipe import LearnedRecipe
 from hybriddup_spark.blocks import mapped, uncounted
 from hybriddup_spark.divided import even_parts, united
 from hybriddup_spark.evidence import POSITION, Keepers, marked_posts, removed_posts
 from hybriddup_spark.fields import Fields, named
+from hybriddup_spark.learning import given_recipe, learn_some
 from hybriddup_spark.making import Maker
 from hybriddup_spark.order_values import OrderColumn, scope_of
 from hybriddup_spark.ordering import NUMBER, first_positions, in_order, split_bad
@@ -36,8 +35,6 @@ from hybriddup_spark.sampling import Sampler
 from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
 from hybriddup_spark.task_counter import TaskCounter, context_of
 
-SAMPLE_POSTS = 50_000
-"""Approximate sample size for learning without a recipe, in posts."""
 POSTS_PER_PART = 2**17
 """Approximate number of posts whose keys one task holds at a time."""
 UNKNOWN_CORES = 8
@@ -150,30 +147,6 @@ def temporary_folder() -> str:
     folder = tempfile.mkdtemp(prefix="hybriddup-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-def given_recipe(settings: Settings) -> LearnedRecipe | None:
-    """Load the recipe that the configuration names as ``recipe:``, if any."""
-    return None if settings.recipe is None else load_recipe(settings.recipe)
-
-
-def learn_some(frames: Sequence[DataFrame], fields: Fields, settings: Settings, registry: Registry) -> LearnedRecipe:
-    """Learn a recipe from a sample of the posts, selected by hash: the same posts every time."""
-    from hybriddup.data.frames import corpus_from_posts
-    from hybriddup.run.pipeline import Run
-    from hybriddup.run.progress import Clock
-
-    per = "scope" if fields.per else None
-
-    def columns_of(frame: DataFrame) -> DataFrame:
-        scope = [scope_of(frame, fields.per).alias("scope")] if per else []
-        return frame.select(named(fields.text).alias("text"), *scope)
-
-    posts = united(map(columns_of, frames))
-    share = max(posts.count() // SAMPLE_POSTS, 1)
-    some = posts.filter(sf.pmod(sf.xxhash64("text"), sf.lit(share)) == 0).sort(*posts.columns)
-    corpus = corpus_from_posts(some.limit(4 * SAMPLE_POSTS).toArrow(), "text", "id", per=per)
-    return Run(Components.create(settings, registry, 1), 1, Clock(), per).learn(corpus)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hybriddup_spark import bins, meeting, slicing
 from hybriddup_spark.making import Maker
-from hybriddup_spark.meeting import FEWEST_CROWDED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_frames import Groups, decide_plainly
@@ -153,7 +152,7 @@ def test_crowds_are_compared_with_other_posts_as_in_a_run(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
     """Copies of templates on both sides, more than are looked at under one key."""
-    texts = edits_of_templates(random.Random(9), 3 * FEWEST_CROWDED, 8)
+    texts = edits_of_templates(random.Random(9), CROWD, 8)
     check_against_a_run(monkeypatch, changes, texts + texts[::3], (300, 500), 400)
 
 
@@ -167,6 +166,7 @@ def test_long_texts_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, bit
     check_against_a_run(monkeypatch, changes, chance.sample(texts, len(texts)), (30, 40))
 
 
+CROWD = 768
 LETTERS = "的一是在不了有和人这中大为上个国我以要他"
 
 
@@ -186,7 +186,7 @@ def edits_of_templates(chance: random.Random, n: int, most_edits: int) -> list[s
 @pytest.mark.parametrize("changes", LIMITS, ids=str)
 def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
     """So many that keys are crowded, and that what is looked at depends on what was kept just before."""
-    texts = edits_of_templates(random.Random(7), 3 * FEWEST_CROWDED, 8)
+    texts = edits_of_templates(random.Random(7), CROWD, 8)
     together = check_against_a_run(monkeypatch, changes, texts + texts[::3], (100, 500))
     assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
 
@@ -204,7 +204,7 @@ def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_slices_of_crowds_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
     """With copies in the same and in later slices, of kept and of removed texts, in one round and in several."""
     chance = random.Random(8)
-    texts = edits_of_templates(chance, 2 * FEWEST_CROWDED, 8)
+    texts = edits_of_templates(chance, 512, 8)
     texts = chance.sample(texts + texts[::2] + texts[::3], len(texts) + len(texts[::2]) + len(texts[::3]))
     for rounds in ((2000, 2000), (400, 500)):
         check_against_a_run(monkeypatch, changes, texts, rounds)
