@@ -58,6 +58,14 @@ def dedupe_files(
             "if given several times.",
         ),
     ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD",
+            help="Path or URL of posts that were kept earlier, with the same columns: posts that repeat one of them "
+            "are removed. They are only read; may be given several times.",
+        ),
+    ] = None,
     mark: Annotated[
         bool,
         typer.Option(
@@ -66,6 +74,14 @@ def dedupe_files(
             "score and cluster.",
         ),
     ] = False,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File on this machine for an HTML report of about 20,000 posts: some kept posts, and all that were "
+            "removed for them. Needs the extra hybriddup[report].",
+        ),
+    ] = None,
     config: Annotated[
         str, typer.Option("--config", "-c", help="Name of a shipped configuration, or a YAML file.")
     ] = DEFAULT_CONFIG,
@@ -100,7 +116,9 @@ def dedupe_files(
         id_field=id_field,
         order_by=order_by or [],
         per=per or [],
+        against=against or [],
         mark=mark,
+        report=report,
         format_name=format_name,
         work=work,
         plugins=plugin or [],

@@ -7,16 +7,19 @@ posts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 from pyspark.storagelevel import StorageLevel
 
-from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.records import Bools, Int32s, Int64s
 from hybriddup_spark.blocks import PART, Task, mapped, travelling, unpack_and
 from hybriddup_spark.picking import Flags
 from hybriddup_spark.schemas import in_spark
@@ -53,14 +56,15 @@ class Divided:
 
     def add(self, posts: DataFrame, task: Task) -> None:
         """Add the rows that a task makes from the posts of a round."""
-        rows = mapped(posts, task, self.schema, count=self.count_bytes)
-        self.frames.append(rows.repartition(self.n_parts, PART).persist(StorageLevel.DISK_ONLY))
+        rows = mapped(posts, task, self.schema, count=self.count_bytes).repartition(self.n_parts, PART)
+        with suppress(PySparkException):  # serverless clusters keep nothing, and compute the rows again in each round
+            rows = rows.persist(StorageLevel.DISK_ONLY)
+        self.frames.append(rows)
 
     def by_part(self, make: Callable[[pa.Table], pa.Table], schema: pa.Schema) -> DataFrame:
         """Apply a function to the rows of each part, of all rounds."""
         task = unpack_and(make, self.schema)
-        rows = reduce(lambda a, b: a.union(b), self.frames)
-        return rows.groupBy(PART).applyInArrow(task, in_spark(travelling(schema)))
+        return united(self.frames).groupBy(PART).applyInArrow(task, in_spark(travelling(schema)))
 
     def __enter__(self) -> Divided:
         return self
@@ -69,3 +73,16 @@ class Divided:
         """Free the disk space."""
         for frame in self.frames:
             frame.unpersist()
+
+
+def united(frames: Iterable[DataFrame]) -> DataFrame:
+    """Return the rows of data frames with the same columns."""
+    return reduce(lambda a, b: a.union(b), frames)
+
+
+def even_parts(session: SparkSession, n: int) -> Int32s:
+    """Return int32[n]: numbers that Spark's hash partitioning assigns to ``n`` different tasks."""
+    values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))
+    dealt = values.select("value", sf.pmod(sf.hash("value"), sf.lit(n)).alias("task")).groupBy("task").min("value")
+    found = dealt.toArrow()
+    return np.sort(found.column("min(value)").to_numpy().astype(np.int32))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from hybriddup.data.records import Int32s, Int64s
 from hybriddup_spark.columns import longs, table_of
 from hybriddup_spark.divided import Earlier
-from hybriddup_spark.schemas import COPIES
+from hybriddup_spark.schemas import COPIES, REMOVED
 
 NONE = -1
 
@@ -30,4 +31,20 @@ def find_copies(posts: pa.Table, earlier: Earlier) -> pa.Table:
         length=longs(posts, "length")[rows],
         keeper=keepers,
         first=np.where(keepers == NONE, positions[firsts], NONE),
+    )
+
+
+def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table:
+    """Return exact repeats as `REMOVED`, with distance 0, score and threshold 1.0."""
+    n = len(positions)
+    return table_of(
+        REMOVED,
+        position=positions,
+        keeper=keepers,
+        is_exact=np.ones(n, np.bool_),
+        distance=np.zeros(n, np.int32),
+        score=np.ones(n),
+        threshold=np.ones(n),
+        verifier=np.zeros(n, np.int32),
+        band=bands,
     )

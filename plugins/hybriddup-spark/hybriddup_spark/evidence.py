@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -12,6 +13,7 @@ from hybriddup.data.marks import MARKS
 from hybriddup.data.removed import EQUAL
 from hybriddup.errors import InputError
 from hybriddup.run.components import Components
+from hybriddup_spark.divided import united
 from hybriddup_spark.fields import EVIDENCE, PREFIX, Fields, name_in_removed, named
 from hybriddup_spark.ordering import NUMBER
 
@@ -19,7 +21,25 @@ POSITION, KEEPER = f"{PREFIX}position", f"{PREFIX}keeper"
 """Columns with the position of a post and of its keeper."""
 
 
-def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, components: Components) -> DataFrame:
+@dataclass(frozen=True)
+class Keepers:
+    """Posts that may be keepers: the posts of a run, and other posts before them."""
+
+    texts: DataFrame
+    """`KEEPER`, and the columns ``keeper_text`` and ``duplicate_of``, the latter only if posts have ids."""
+    n_against: int
+    """Number of other posts."""
+
+    @classmethod
+    def of(cls, fields: Fields, posts: DataFrame, others: DataFrame | None, n_against: int) -> Keepers:
+        """Build from posts with their `POSITION`."""
+        columns = [sf.col(POSITION).alias(KEEPER), named(fields.text).alias(f"{PREFIX}keeper_text")]
+        columns += [named(fields.id).alias(f"{PREFIX}duplicate_of")] if fields.id else []
+        frames = [frame.select(*columns) for frame in (posts, others) if frame is not None]
+        return cls(united(frames), n_against)
+
+
+def removed_posts(placed: DataFrame, removed: DataFrame, keepers: Keepers, components: Components) -> DataFrame:
     """Return the removed posts with all of their columns and `EVIDENCE`.
 
     Parameters
@@ -29,12 +49,14 @@ def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, compone
     removed
         `hybriddup_spark.schemas.REMOVED`.
     """
+    source = sf.when(sf.col("keeper") < keepers.n_against, "against").alias(f"{PREFIX}keeper_source")
     evidence = removed.select(
-        sf.col("position").alias(POSITION), sf.col("keeper").alias(KEEPER), *_of_links(components)
+        sf.col("position").alias(POSITION),
+        sf.col("keeper").alias(KEEPER),
+        *_of_links(components),
+        *([source] if keepers.n_against else []),
     )
-    keepers = [sf.col(POSITION).alias(KEEPER), named(fields.text).alias(f"{PREFIX}keeper_text")]
-    keepers += [named(fields.id).alias(f"{PREFIX}duplicate_of")] if fields.id else []
-    joined = placed.join(evidence, POSITION).join(placed.select(*keepers), KEEPER)
+    joined = placed.join(evidence, POSITION).join(keepers.texts, KEEPER)
     own = [name for name in placed.columns if name not in (POSITION, NUMBER)]
     return joined.select(
         *(named(name).alias(name_in_removed(name)) for name in own),
@@ -42,7 +64,7 @@ def removed_posts(placed: DataFrame, removed: DataFrame, fields: Fields, compone
     )
 
 
-def marked_posts(kept: DataFrame, placed: DataFrame, removed: DataFrame, fields: Fields) -> DataFrame:
+def marked_posts(kept: DataFrame, placed: DataFrame, removed: DataFrame, keepers: Keepers, fields: Fields) -> DataFrame:
     """Return kept and removed posts with the columns `MARKS`.
 
     Parameters
@@ -58,11 +80,11 @@ def marked_posts(kept: DataFrame, placed: DataFrame, removed: DataFrame, fields:
         The posts have no ids, or a column with one of these names.
     """
     check_marks(placed.columns, fields)
-    keepers = removed.select("keeper").distinct().sort("keeper").toArrow()
-    numbers = pa.array(range(1, len(keepers) + 1), pa.int64())
-    clusters = kept.sparkSession.createDataFrame(keepers.append_column("cluster", numbers))
+    numbered = removed.select("keeper").distinct().sort("keeper").toArrow()
+    numbers = pa.array(range(1, len(numbered) + 1), pa.int64())
+    clusters = kept.sparkSession.createDataFrame(numbered.append_column("cluster", numbers))
     evidence = removed.select(sf.col("position").alias(POSITION), "keeper", "score").join(clusters, "keeper")
-    ids = placed.select(sf.col(POSITION).alias("keeper"), named(str(fields.id)).alias("duplicate_of"))
+    ids = keepers.texts.select(sf.col(KEEPER).alias("keeper"), sf.col(f"{PREFIX}duplicate_of").alias("duplicate_of"))
     own = [named(name) for name in placed.columns if name not in (POSITION, NUMBER)]
     of_removed = placed.join(evidence, POSITION).join(ids, "keeper").select(*own, *MARKS)
     of_kept = kept.join(clusters.withColumnRenamed("keeper", POSITION), POSITION, "left")

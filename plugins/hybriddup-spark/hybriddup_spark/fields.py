@@ -21,8 +21,10 @@ OWN = "post_"
 """Prefix, in the removed posts, of a user's column with a name of `EVIDENCE`."""
 EVIDENCE = (
     "duplicate_of", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
+    "keeper_source",
 )  # fmt: skip
-"""Columns with the evidence for a removal, in the order of the fields of `hybriddup.Removed`."""
+"""Columns with the evidence for a removal, in the order of the fields of `hybriddup.Removed`. The last one is only
+there if posts are compared with other posts."""
 
 
 def named(name: str) -> Column:
@@ -74,6 +76,23 @@ class Fields:
         faults += name_faults([column.name for column in columns], case_sensitive=is_case_sensitive(posts.sparkSession))
         if faults:
             raise InputError("\n".join(faults))
+
+    def check_against(self, others: DataFrame, posts: DataFrame) -> None:
+        """Check that other posts have the same columns as the posts, as far as a run uses them.
+
+        Raises
+        ------
+        InputError
+            Names all faults, one per line.
+        """
+        faults = list(self._faults_of_roles(others.schema.fields, ()))
+        if not faults:
+            for name in (*((self.id,) if self.id else ()), *self.per):
+                here, there = (frame.schema[name].dataType.simpleString() for frame in (posts, others))
+                if here != there:
+                    faults.append(f"column {name!r} has {there}, and {here} in the posts; cast one of them.")
+        if faults:
+            raise InputError("\n".join(f"against: {fault}" for fault in faults))
 
     def _faults_of_roles(self, columns: Sequence[StructField], highest: Sequence[str]) -> Iterator[str]:
         types = {column.name: column.dataType for column in columns}

@@ -16,8 +16,8 @@ import pyarrow as pa
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hybriddup.data.records import Bools, Int8s, Int64s
-from hybriddup_spark.columns import bools, distinct, key_lists, longs, packed_lists, table_of
+from hybriddup.data.records import Bools, Int8s, Int32s, Int64s
+from hybriddup_spark.columns import bools, distinct, ints, key_lists, longs, packed_lists, table_of
 from hybriddup_spark.contest import GONE, OPEN
 from hybriddup_spark.picking import is_among
 from hybriddup_spark.schemas import WANTED
@@ -32,6 +32,21 @@ class Keyed(NamedTuple):
     def take(self, chosen: Bools) -> Keyed:
         """Return the chosen rows."""
         return Keyed(self.positions[chosen], self.keys[chosen])
+
+
+class Places(NamedTuple):
+    """Places in the order at which open texts are decided: their own, and those of their copies."""
+
+    texts: Int64s
+    """int64[n]: position of the first post with the text."""
+    positions: Int64s
+    bins: Int64s
+    lengths: Int32s
+    """int32[n]: length of the text, 0 for first posts."""
+
+    def take(self, chosen: Int64s | Bools) -> Places:
+        """Return the chosen places."""
+        return Places(self.texts[chosen], self.positions[chosen], self.bins[chosen], self.lengths[chosen])
 
 
 @dataclass(frozen=True)
@@ -88,8 +103,8 @@ class OpenPosts:
         in_round = positions >= self.first
         return np.where(in_round, self.status[np.where(in_round, positions - self.first, 0)], np.int8(-1))
 
-    def wanted(self, members: Keyed, copies: pa.Table, n_bins: int) -> pa.Table:
-        """Return the texts of each bin, as `WANTED`.
+    def gathered(self, members: Keyed, copies: pa.Table, n_bins: int) -> tuple[Places, pa.Table]:
+        """Return the places of the open posts and their copies, and the other texts of each bin as `WANTED`.
 
         Parameters
         ----------
@@ -105,17 +120,26 @@ class OpenPosts:
         known = self.status_at(self.links.earlier)
         is_other = (known != OPEN) & (known != GONE)
         is_met = is_among(others.keys, distinct(self.crowded.keys))  # of other keys, the pairs are listed
-        return pa.concat_tables(
-            [
-                wanted_others(
-                    np.concatenate([self.links.earlier[is_other], others.positions]),
-                    np.concatenate([bins[self.rows(self.links.later[is_other])], key_bins.of(others.keys)]),
-                    np.concatenate([self.links.keys[is_other], others.keys]),
-                    np.concatenate([np.ones(int(is_other.sum()), np.bool_), is_met]),
-                ),
-                wanted_open(self.positions, bins, copies),
-            ]
+        return self.places(bins, copies), wanted_others(
+            np.concatenate([self.links.earlier[is_other], others.positions]),
+            np.concatenate([bins[self.rows(self.links.later[is_other])], key_bins.of(others.keys)]),
+            np.concatenate([self.links.keys[is_other], others.keys]),
+            np.concatenate([np.ones(int(is_other.sum()), np.bool_), is_met]),
         )
+
+    def places(self, bins: Int64s, copies: pa.Table) -> Places:
+        """Return the places of the open posts and their copies, given int64[n_open], the bin of each open post."""
+        texts = self.positions
+        copies = copies.filter(pa.array(is_among(longs(copies, "first"), texts)))
+        firsts, n = longs(copies, "first"), len(texts)
+        lengths = np.concatenate([np.zeros(n, np.int32), ints(copies, "length")])
+        places = Places(
+            np.concatenate([texts, firsts]),
+            np.concatenate([texts, longs(copies, "position")]),
+            np.concatenate([bins, bins[self.rows(firsts)]]),
+            lengths,
+        )
+        return places.take(np.lexsort((places.positions, places.bins)))
 
     def rows(self, positions: Int64s) -> Int64s:
         """Return int64[n]: the number, among the open posts, of the posts at these positions."""
@@ -184,22 +208,5 @@ def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s, is_met: Bools) 
         is_open=np.zeros(len(firsts), np.bool_),
         is_met=np.logical_or.reduceat(is_met, firsts) if len(firsts) else is_met,
         keys=packed_lists(keys[is_other_key], n_keys),
-        copies=[b""] * len(firsts),
-    )
-
-
-def wanted_open(positions: Int64s, bins: Int64s, copies: pa.Table) -> pa.Table:
-    """Return open texts as `WANTED`, given the `COPIES` of the round."""
-    firsts, at = longs(copies, "first"), longs(copies, "position")
-    order = np.lexsort((at, firsts))
-    firsts, at = firsts[order], at[order]
-    begins, ends = np.searchsorted(firsts, positions), np.searchsorted(firsts, positions, side="right")
-    return table_of(
-        WANTED,
-        position=positions,
-        bin=bins,
-        is_open=np.ones(len(positions), np.bool_),
-        is_met=np.ones(len(positions), np.bool_),
-        keys=[b""] * len(positions),
-        copies=[at[begin:end].tobytes() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)],
+        places=packed_lists(positions[firsts], np.ones(len(firsts), np.int64)),
     )

@@ -39,12 +39,13 @@ LATER, EARLIER = MEMBER + 1, MEMBER + 2
 """Kinds of notes: positions of the texts of pairs."""
 ENTRIES_PER_CALL = 2**16
 """Maximum number of entries compared in one call, unless a single key has more."""
-FEWEST_CROWDED = 256
-"""Minimum number of texts of a round with a crowded key."""
+FEWEST_CROWDED = 64
+"""Number of texts of a round with one key from which on the key may be crowded: with fewer, all pairs are listed."""
 MOST_WITH_KEY = 2**16
 """Number of texts of a round that makes a key crowded, even if few of them are near each other."""
 MOST_NEAR = 64
-"""Mean number of near texts with the same key that makes it crowded."""
+"""Mean number of near texts with the same key that makes it crowded, if that is less than half of them. For 150,000
+notifications from ten templates, listing up to 256 texts of a key would list five times as many pairs."""
 N_SAMPLED = 64
 """Texts of a key that are sampled to estimate this mean."""
 
@@ -203,7 +204,8 @@ def crowded_keys(entries: Entries) -> Bools:
     n_new = np.add.reduceat(entries.is_new.astype(np.int64), bounds[:-1]) if len(entries.keys) else bounds[:0]
     for key in np.flatnonzero(n_new > FEWEST_CROWDED).tolist():
         part = slice(int(bounds[key]), int(bounds[key + 1]))
-        crowded[part] = n_new[key] > MOST_WITH_KEY or n_near_one(entries.take(part)) > MOST_NEAR
+        most_near = min(MOST_NEAR, n_new[key] // 2)
+        crowded[part] = n_new[key] > MOST_WITH_KEY or n_near_one(entries.take(part)) > most_near
     return crowded
 
 

@@ -79,7 +79,8 @@ def with_order_columns(posts: DataFrame, names: Iterable[str]) -> tuple[DataFram
     names = list(dict.fromkeys(names))
     texts = [name for name in names if isinstance(types[name], StringType)]
     read = sf.udf(read_value, VALUE, useArrow=False)
-    posts = posts.withColumns({f"{VALUES}{i}": read(named(name)) for i, name in enumerate(texts)})
+    if texts:  # Spark Connect refuses to add no columns
+        posts = posts.withColumns({f"{VALUES}{i}": read(named(name)) for i, name in enumerate(texts)})
     found = {name: OrderColumn((_native(name, types[name]),)) for name in names}
     found |= dict(zip(texts, _columns_of_text(posts, texts), strict=True))
     return posts, found

@@ -137,7 +137,7 @@ def texts_at(parts: Parts, wanted: Flags) -> Task:
 
 
 def binned(wanted: pa.Table) -> Task:
-    """Return what makes `TOGETHER` of `POSTS`, given what is `WANTED` of them."""
+    """Return the task that makes `TOGETHER` from `POSTS`, given the `WANTED` texts."""
     wanted = wanted.take(np.argsort(longs(wanted, "position"), kind="stable")).combine_chunks()
 
     def pick(batches: Batches) -> Batches:
@@ -155,20 +155,11 @@ def binned(wanted: pa.Table) -> Task:
 
 
 def _together(posts: pa.RecordBatch, wanted: pa.Table) -> pa.RecordBatch:
-    is_open, of_post = bools(wanted, "is_open"), posts.column("keys").to_pylist()
-    given = wanted.column("keys").to_pylist()
-    keys = [own if whole else some for own, some, whole in zip(of_post, given, is_open.tolist(), strict=True)]
-    columns = {"bin": wanted.column("bin"), "is_open": is_open, "keys": keys, "copies": wanted.column("copies")}
+    columns = {name: wanted.column(name).combine_chunks() for name in ("bin", "is_open", "places")}
+    columns["keys"] = pc.coalesce(wanted.column("keys").combine_chunks(), posts.column("keys"))
     columns["text"] = pc.if_else(pa.array(bools(wanted, "is_met")), posts.column("text"), None)
-    arrays = [
-        pa.array(_plain(columns[field.name]), field.type) if field.name in columns else posts.column(field.name)
-        for field in TOGETHER
-    ]
+    arrays = [columns[field.name] if field.name in columns else posts.column(field.name) for field in TOGETHER]
     return pa.record_batch(arrays, schema=TOGETHER)
-
-
-def _plain(column: object) -> object:
-    return column.to_pylist() if isinstance(column, pa.ChunkedArray) else column
 
 
 def is_among(values: Int64s, wanted: Int64s) -> Bools:

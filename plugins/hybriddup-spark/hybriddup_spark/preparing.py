@@ -70,6 +70,7 @@ def prepare(
         "sketch": packed_rows(sketches_of(components, compared)),
         "keys": packed_keys(keys),
         "probes": packed_keys(probes),
+        "scope": np.zeros(len(positions), np.int64) if scopes is None else scopes,
     }
     return pa.record_batch([as_array(columns[field.name], field.type) for field in POSTS], schema=POSTS)
 

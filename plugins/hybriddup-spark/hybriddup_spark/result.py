@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pyspark.sql import DataFrame
 
 from hybriddup.run.recipe import LearnedRecipe
+from hybriddup.run.result import Result
 
 OUTPUTS = "kept", "marked", "removed", "bad", "summary"
 """Directories that `SparkResult.write` creates."""
@@ -26,6 +27,14 @@ class SparkSummary:
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
+    n_against: int = 0
+    """Other posts that the posts were compared with; they are in no other count of posts."""
+    n_removed_against: int = 0
+    """Removed posts that repeat one of these."""
+    estimated_stage1_recall: float | None = None
+    estimated_stage1_recall_margin: float | None = None
+    """Estimated share of the posts with an earlier kept match that were found, and half the width of its 95 % interval,
+    as in `hybriddup.Summary`; None if ``audit: {sample: 0}``, or if there was nothing to sample."""
     n_linked_pairs: int = 0
     """Verified pairs that match, plus all pairs of texts with too many candidates."""
     n_decided_together: int = 0
@@ -33,11 +42,11 @@ class SparkSummary:
     n_repeated_ids: int = 0
     """Posts whose id an earlier post has; all are decided, but their ids do not identify them."""
     n_rounds: int = 0
-    n_tasks: int = 0
-    """Spark tasks, repeated ones included."""
-    n_bytes_moved: int = 0
-    """Bytes that tasks moved to other tasks during the rounds, before compression. Repeated transfers of Spark before
-    4.1 are not counted."""
+    n_tasks: int | None = 0
+    """Spark tasks, repeated ones included; None through Spark Connect, which hides them."""
+    n_bytes_moved: int | None = 0
+    """Bytes that tasks moved to other tasks during the rounds, before compression; None through Spark Connect. Repeated
+    transfers of Spark before 4.1 are not counted."""
     limits_hit: dict[str, int] = field(default_factory=dict)
     """Number of times that each limit excluded something; ``max_bucket_size`` counts look-ups of keys that were crowded
     before the round."""
@@ -57,7 +66,8 @@ class SparkResult:
     """Kept posts with all their columns, in no particular order."""
     removed: DataFrame
     """Removed posts with all their columns, and ``duplicate_of``, ``keeper_text``, ``reason``, ``hamming_distance``,
-    ``verifier``, ``score``, ``threshold``, ``length_band``. A column of the posts with one of these names, in any case,
+    ``verifier``, ``score``, ``threshold``, ``length_band``, and ``keeper_source`` ("against" or null) if there were
+    other posts. A column of the posts with one of these names, in any case,
     has the prefix ``post_``."""
     bad: DataFrame
     """Records without a text, and lines that Spark could not read."""
@@ -67,6 +77,10 @@ class SparkResult:
     mark: Callable[[], DataFrame]
     """Returns all posts with the columns ``duplicate_of`` (id of the keeper), ``score`` and ``cluster`` (a number for
     posts that belong together), as ``hybriddup dedupe --mark`` adds them; null if there is none."""
+    sample: Callable[[int], Result]
+    """``sample(n)`` returns the decisions on about ``n`` posts as a run on one machine returns them, with a report and
+    near misses: some kept posts, and all posts that were removed for them. Rows are places in the order; there are
+    at most four times ``n`` posts."""
 
     def write(self, output: str, *, mark: bool = False) -> None:
         """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.

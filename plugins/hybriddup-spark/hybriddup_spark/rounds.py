@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
 
-from hybriddup.data.records import Bools, Int8s, Int32s, Int64s
+from hybriddup.data.records import Bools, Int8s, Int64s
 from hybriddup.errors import HybriddupError
+from hybriddup.run.audit import Estimate
+from hybriddup_spark.bins import BinTasks
 from hybriddup_spark.blocks import PART, Merge, mapped, merging, travelling
-from hybriddup_spark.columns import bools, distinct, ints, longs, table_of
+from hybriddup_spark.columns import bools, distinct, ints, longs
 from hybriddup_spark.contest import COPY, GONE, KEPT, OF_INDEX, OPEN, RoundLinks, decide_by_links
 from hybriddup_spark.divided import Divided, Earlier
-from hybriddup_spark.equal import NONE, find_copies
+from hybriddup_spark.equal import NONE, exact_removed, find_copies
 from hybriddup_spark.gathering import Keyed, OpenPosts
 from hybriddup_spark.making import Maker
 from hybriddup_spark.meeting import CROWDED, CUT, EARLIER, LATER, find_meetings, members_of, notes_of
@@ -32,11 +33,12 @@ from hybriddup_spark.picking import (
     OF_TEXTS,
     Flags,
     Parts,
-    binned,
     entries_of,
     equal_of,
     texts_at,
 )
+from hybriddup_spark.positions import at_positions, between
+from hybriddup_spark.recall import KeptPosts
 from hybriddup_spark.schemas import (
     COPIES,
     ENTRIES,
@@ -48,11 +50,9 @@ from hybriddup_spark.schemas import (
     NOTES,
     PAIRS,
     REMOVED,
-    SETTLED,
-    TOGETHER,
     in_spark,
 )
-from hybriddup_spark.together import decide_together
+from hybriddup_spark.slicing import are_divided
 from hybriddup_spark.verifying import find_links, with_earlier_texts
 
 FIRST_ROUND = 2**20
@@ -77,6 +77,7 @@ class Decided:
     together: int = 0
     """Number of posts that were decided together, because single pairs did not decide them."""
     limits: Counter[str] = field(default_factory=Counter)
+    recall: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ class Rounds:
     """`POSTS`."""
     parts: Parts
     n_posts: int
+    n_given: int = 0
+    """The first ``n_given`` posts are kept without comparing; equal ones count as one."""
     first_round: int = FIRST_ROUND
     posts_per_round: int = POSTS_PER_ROUND
     count_bytes: Callable[[int], None] = lambda _: None
@@ -102,6 +105,9 @@ class Rounds:
         equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
         kept = np.ones(self.n_posts, np.bool_)
         with equal, entries:
+            if self.n_given:
+                given = Round(self, Earlier.of(kept[:0]), self.n_given, equal, entries, counted)
+                kept[given.keep_all()] = False
             for first, last in self.bounds():
                 removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
                 kept[longs(removed, "position")] = False
@@ -110,12 +116,15 @@ class Rounds:
                 whole = removed.combine_chunks()  # Spark 4.3 stops reading at an empty chunk
                 self.write(self.spark.createDataFrame(whole), f"removed/round={counted.rounds}")
                 counted.rounds += 1
-                advance(last)
+                advance(last - self.n_given)
+            if sample := self.maker.components().settings.audit.sample:
+                audited = KeptPosts(self.maker, self.posts, kept, self.n_given)
+                counted.recall = audited.estimate(entries, counted.exact + counted.near, sample)
         return counted
 
     def bounds(self) -> Iterator[tuple[int, int]]:
         """Yield the first position of each round, and the one after its last."""
-        first, size = 0, min(self.first_round, self.posts_per_round)
+        first, size = self.n_given, min(max(self.first_round, self.n_given), self.posts_per_round)
         while first < self.n_posts:
             yield first, min(first + size, self.n_posts)
             first += size
@@ -198,6 +207,14 @@ class Round:
         whole = pa.concat_tables(removed)
         self.add_kept_copies(copies, whole)
         return whole
+
+    def keep_all(self) -> Int64s:
+        """Add all posts without comparing them; return the positions of those that equal an earlier one."""
+        copies = longs(self.copies(), "position")
+        chosen = np.ones(self.last - self.first, np.bool_)
+        chosen[copies - self.first] = False
+        self.add_entries(chosen, np.zeros(len(chosen), np.bool_))
+        return copies
 
     def add_kept_copies(self, copies: pa.Table, removed: pa.Table) -> None:
         """Add the keys of kept copies: the keeper of their first copy had left the newest of its key before them."""
@@ -299,17 +316,13 @@ class Round:
 
     def together(self, posts: OpenPosts, meetings: DataFrame, copies: pa.Table) -> pa.Table:
         """Decide the open posts and their copies; return the removed ones, as `REMOVED`."""
-        rounds, first, maker = self.rounds, self.first, self.rounds.maker
-        n = len(rounds.parts.values)
-        wanted = posts.wanted(members(meetings, posts), copies, n)
-        wanted = wanted.set_column(1, "bin", pa.array(rounds.parts.values[longs(wanted, "bin")], pa.int32()))
-        texts = at_positions(between(rounds.posts, 0, self.last), distinct(longs(wanted, "position")))
-
-        def settle(table: pa.Table) -> pa.Table:
-            return decide_together(maker.components(), table, first)
-
-        binned_texts = mapped(texts.select(*OF_BINS), binned(wanted), TOGETHER).repartition(n, "bin")
-        settled = _collected(binned_texts.groupBy("bin").applyInArrow(settle, in_spark(SETTLED)))
+        rounds = self.rounds
+        places, others = posts.gathered(members(meetings, posts), copies, len(rounds.parts.values))
+        positions = distinct(np.concatenate([places.texts, longs(others, "position")]))
+        texts = at_positions(between(rounds.posts, 0, self.last), positions).select(*OF_BINS)
+        if are_divided(places):
+            texts = rounds.write(texts, "open")
+        settled = pa.concat_tables(BinTasks(rounds.maker, rounds.parts, texts).decide(places, others))
         self.counted.together += len(settled)
         self.counted.limits["max_candidates"] += int(longs(settled, "n_cut").sum())
         return settled.take(np.flatnonzero(~bools(settled, "is_kept"))).select(REMOVED.names)
@@ -336,33 +349,6 @@ def members(meetings: DataFrame, posts: OpenPosts) -> Keyed:
     table = _collected(mapped(meetings, members_of(posts.decisive_keys), MEMBERS, in_blocks=True))
     found = Keyed(longs(table, "position"), longs(table, "key"))
     return found.take(posts.status_at(found.positions) != GONE)
-
-
-def exact_removed(positions: Int64s, keepers: Int64s, bands: Int32s) -> pa.Table:
-    """Return exact repeats as `REMOVED`, with distance 0, score and threshold 1.0."""
-    n = len(positions)
-    return table_of(
-        REMOVED,
-        position=positions,
-        keeper=keepers,
-        is_exact=np.ones(n, np.bool_),
-        distance=np.zeros(n, np.int32),
-        score=np.ones(n),
-        threshold=np.ones(n),
-        verifier=np.zeros(n, np.int32),
-        band=bands,
-    )
-
-
-def between(frame: DataFrame, first: int, last: int) -> DataFrame:
-    """Return the rows with positions in ``range(first, last)``."""
-    return frame.filter((sf.col("position") >= first) & (sf.col("position") < last))
-
-
-def at_positions(frame: DataFrame, positions: Int64s) -> DataFrame:
-    """Return the rows at some positions, by a broadcast join, so that other rows do not reach a task."""
-    wanted = frame.sparkSession.createDataFrame(pa.table({"position": positions}))
-    return frame.join(sf.broadcast(wanted), "position", "left_semi")
 
 
 def _collected(frame: DataFrame) -> pa.Table:

@@ -10,22 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-from pyspark.errors import PySparkAttributeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from hybriddup.config import open_session
 from hybriddup.config.load import DEFAULT_CONFIG, Config
-from hybriddup.config.settings import Settings
-from hybriddup.data.records import Int32s
+from hybriddup.config.settings import KeepRule, Settings
+from hybriddup.data.records import Int64s
 from hybriddup.errors import ConfigError, InputError
-from hybriddup.plugin.registry import Registry
-from hybriddup.run.components import Components
-from hybriddup.run.recipe import LearnedRecipe, load_recipe
-from hybriddup_spark.blocks import mapped
-from hybriddup_spark.evidence import POSITION, marked_posts, removed_posts
+from hybriddup.run.recipe import LearnedRecipe
+from hybriddup_spark.blocks import mapped, uncounted
+from hybriddup_spark.divided import even_parts, united
+from hybriddup_spark.evidence import POSITION, Keepers, marked_posts, removed_posts
 from hybriddup_spark.fields import Fields, named
+from hybriddup_spark.learning import given_recipe, learn_some
 from hybriddup_spark.making import Maker
 from hybriddup_spark.order_values import OrderColumn, scope_of
 from hybriddup_spark.ordering import NUMBER, first_positions, in_order, split_bad
@@ -33,13 +31,14 @@ from hybriddup_spark.picking import Parts
 from hybriddup_spark.preparing import preparer
 from hybriddup_spark.result import SparkResult, SparkSummary
 from hybriddup_spark.rounds import POSTS_PER_ROUND, Decided, Rounds
+from hybriddup_spark.sampling import Sampler
 from hybriddup_spark.schemas import POSTS, REMOVED, in_spark
-from hybriddup_spark.task_counter import TaskCounter
+from hybriddup_spark.task_counter import TaskCounter, context_of
 
-SAMPLE_POSTS = 50_000
-"""Approximate sample size for learning without a recipe, in posts."""
 POSTS_PER_PART = 2**17
 """Approximate number of posts whose keys one task holds at a time."""
+UNKNOWN_CORES = 8
+"""Number of cores that a run assumes if Spark Connect hides it."""
 
 
 def dedupe(
@@ -50,6 +49,7 @@ def dedupe(
     id: str | None = "id",  # noqa: A002  (what users know it by)
     order_by: str | Sequence[str] = (),
     per: str | Sequence[str] = (),
+    against: DataFrame | None = None,
     work: str | None = None,
     plugins: Iterable[str] = (),
     recipe: LearnedRecipe | None = None,
@@ -72,6 +72,10 @@ def dedupe(
         alphabetically otherwise, as with ``keep: {highest: FIELD}``; posts without such a value are last.
     per
         Columns, such as the author: a post repeats only posts with equal values there. Empty: all posts.
+    against
+        Other posts, such as the posts kept by an earlier run, with the same columns for text, id, order and scope. They
+        are always kept, in their order by ``order_by``, and are not in the result. A post that repeats one of them has
+        ``keeper_source`` "against". Records without a text are ignored.
     work
         URL of a directory for intermediate results that all executors can reach; None: a temporary directory, if Spark
         runs on one machine.
@@ -89,11 +93,10 @@ def dedupe(
     ------
     InputError
         Columns are missing, have other types, or names that cannot be used (all in one error); a work directory is
-        missing; the session uses Spark Connect.
+        missing.
     ConfigError, PluginError
         As for `hybriddup.dedupe`.
     """
-    check_session(posts.sparkSession)
     settings, manager = open_session(config, tuple(plugins))
     fields = Fields(text, id, listed(order_by), listed(per))
     if settings.of_runs_only:
@@ -101,18 +104,22 @@ def dedupe(
             f"Spark cannot keep {', '.join(settings.of_runs_only)}; use hybriddup.dedupe, or leave these keys out."
         )
     fields.check(posts, settings.keep_rules)
+    if against is not None:
+        fields.check_against(against, posts)
     folder = work_folder(posts.sparkSession, work)
     good, bad = split_bad(posts, fields)
-    learned = recipe or given_recipe(settings) or learn_some(good, fields, settings, manager.registry)
+    others = None if against is None else split_bad(against, fields)[0]
+    all_good = [good] if others is None else [others, good]
+    learned = recipe or given_recipe(settings) or learn_some(all_good, fields, settings, manager.registry)
     maker = Maker.of(settings.to_dict(), tuple(plugins), learned, settings.recipe or "learned")
     run = SparkRun(posts.sparkSession, folder, maker, fields, settings, posts_per_round)
-    with TaskCounter(posts.sparkSession.sparkContext) as tasks:
+    with TaskCounter(context_of(posts.sparkSession)) as tasks:
 
         def after_round(n: int) -> None:
             tasks.update()
             advance(n)
 
-        result = run.dedupe(good, bad, learned, after_round)
+        result = run.dedupe(good, bad, others, learned, after_round)
         result.summary.n_tasks = tasks.update()
     result.summary.config = config if isinstance(config, str) else ""
     return result
@@ -123,30 +130,14 @@ def listed(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def check_session(session: SparkSession) -> None:
-    """Check that the session has a context, which a run needs for task counts and its work directory.
-
-    Raises
-    ------
-    InputError
-        The session uses Spark Connect.
-    """
-    try:
-        session.sparkContext  # noqa: B018  the look-up is the check
-    except PySparkAttributeError as error:
-        raise InputError(
-            "posts: their session uses Spark Connect, which hybriddup does not support. Use a session of "
-            "SparkSession.builder without remote(), on a cluster with spark-submit."
-        ) from error
-
-
 def work_folder(session: SparkSession, work: str | None) -> str:
     """Return the directory for intermediate results, which does not exist yet."""
-    master = session.sparkContext.master or ""
-    if work is None and not master.startswith("local"):
+    context = context_of(session)
+    where = "the server of Spark Connect" if context is None else context.master or ""
+    if work is None and not where.startswith("local"):
         raise InputError(
             "work: name a directory that all executors can reach, such as hdfs:///tmp/hybriddup or s3a://bucket/work; "
-            f"Spark runs at {master}, which cannot reach a temporary directory of this machine."
+            f"Spark runs at {where}, which cannot reach a temporary directory of this machine."
         )
     return f"{temporary_folder() if work is None else work.rstrip('/')}/{uuid.uuid4().hex}"
 
@@ -158,27 +149,17 @@ def temporary_folder() -> str:
     return folder
 
 
-def given_recipe(settings: Settings) -> LearnedRecipe | None:
-    """Load the recipe that the configuration names as ``recipe:``, if any."""
-    return None if settings.recipe is None else load_recipe(settings.recipe)
+@dataclass(frozen=True)
+class Placed:
+    """Posts in the decision order, in the work directory."""
 
-
-def learn_some(posts: DataFrame, fields: Fields, settings: Settings, registry: Registry) -> LearnedRecipe:
-    """Learn a recipe from a sample of the posts, selected by hash: the same posts every time."""
-    from hybriddup.data.frames import corpus_from_posts
-    from hybriddup.run.pipeline import Run
-    from hybriddup.run.progress import Clock
-
-    n = posts.count()
-    text = named(fields.text)
-    share = max(n // SAMPLE_POSTS, 1)
-    some = posts.filter(sf.pmod(sf.xxhash64(text), sf.lit(share)) == 0)
-    per = "scope" if fields.per else None
-    columns = {"text": text} | ({"scope": scope_of(posts, fields.per)} if per else {})
-    some = some.select(*(column.alias(name) for name, column in columns.items())).sort(*columns)
-    sampled = some.limit(4 * SAMPLE_POSTS).toArrow()
-    corpus = corpus_from_posts(sampled, "text", "id", per=per)
-    return Run(Components.create(settings, registry, 1), 1, Clock(), per).learn(corpus)
+    posts: DataFrame
+    """Posts with all columns and their `POSITION`."""
+    firsts: Int64s
+    """int64[n_partitions]: position of the first post of each partition."""
+    n: int
+    compared: Mapping[str, OrderColumn]
+    """How the columns of the order were compared."""
 
 
 @dataclass(frozen=True)
@@ -193,42 +174,70 @@ class SparkRun:
     posts_per_round: int = POSTS_PER_ROUND
 
     def dedupe(
-        self, good: DataFrame, bad: DataFrame, recipe: LearnedRecipe, advance: Callable[[int], None]
+        self,
+        good: DataFrame,
+        bad: DataFrame,
+        against: DataFrame | None,
+        recipe: LearnedRecipe,
+        advance: Callable[[int], None],
     ) -> SparkResult:
         """Decide all posts."""
-        components = self.maker.components()
-        in_turn, compared = in_order(good, self.fields, self.settings.keep_rules, self.maker)
-        ordered = self.write(in_turn, "ordered")
-        firsts, n = first_positions(ordered)
-        scopes = [scope_of(ordered, self.fields.per).alias("scope")] if self.fields.per else []
-        numbered = ordered.select(sf.col(NUMBER).alias("number"), named(self.fields.text).alias("text"), *scopes)
-        prepared = self.write(mapped(numbered, preparer(self.maker, firsts), POSTS), "posts")
+        components = self.maker.components()  # a recipe that does not fit is refused before any work
+        others = None if against is None else self.place(against, ("first",), "against", 0)
+        first = 0 if others is None else others.n
+        own = self.place(good, self.settings.keep_rules, "ordered", first)
+        prepared = self.write(self.prepared(own, others), "posts")
         drops = self.settings.without_text == "drop"
-        n_without_text = prepared.filter(~sf.col("has_text")).count()
         posts = prepared.filter(sf.col("has_text")) if drops else prepared
-        parts = Parts(even_parts(self.spark, self.n_parts(n)))
-        moved = self.spark.sparkContext.accumulator(0)
+        parts = Parts(even_parts(self.spark, self.n_parts(first + own.n)))
+        context = context_of(self.spark)
+        moved = None if context is None else context.accumulator(0)
         rounds = Rounds(
-            self.spark, self.maker, self.folder, posts, parts, n,
-            posts_per_round=self.posts_per_round, count_bytes=moved.add,
+            self.spark, self.maker, self.folder, posts, parts, first + own.n, first,
+            posts_per_round=self.posts_per_round, count_bytes=uncounted if moved is None else moved.add,
         )  # fmt: skip
         decided = rounds.decide_all(advance)
         removed = self.read_removed(decided)
-        summary = self.summarize(decided, n, n_without_text, compared)
-        summary.n_bad, summary.recipe_id, summary.n_bytes_moved = bad.count(), components.recipe_id(), moved.value
-        summary.n_repeated_ids = self.n_repeated_ids(ordered)
-        placed = ordered.withColumn(POSITION, position_of(firsts.tolist() or [0]))
+        summary = self.summarize(decided, own, prepared.filter(~sf.col("has_text") & (sf.col("position") >= first)))
+        summary.n_bad, summary.n_against = bad.count(), first
+        summary.n_bytes_moved = None if moved is None else moved.value
+        summary.n_removed_against = removed.filter(sf.col("keeper") < first).count() if first else 0
         gone = removed.select(sf.col("position").alias(POSITION))
-        kept = placed.join(gone, POSITION, "left_anti")
+        kept = own.posts.join(gone, POSITION, "left_anti")
         if drops:
             kept = kept.join(posts.select(sf.col("position").alias(POSITION)), POSITION, "left_semi")
-        with_evidence = removed_posts(placed, removed, self.fields, components)
-        mark = partial(marked_posts, kept, placed, removed, self.fields)
-        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe, mark)
+        keepers = Keepers.of(self.fields, own.posts, None if others is None else others.posts, first)
+        with_evidence = removed_posts(own.posts, removed, keepers, components)
+        mark = partial(marked_posts, kept, own.posts, removed, keepers, self.fields)
+        sampler = Sampler(
+            kept, own.posts, None if others is None else others.posts, removed,
+            self.fields, self.settings, self.maker.plugins, recipe, summary,
+        )  # fmt: skip
+        return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe, mark, sampler.sample)
+
+    def place(self, posts: DataFrame, rules: Sequence[KeepRule], name: str, first: int) -> Placed:
+        """Write posts in the decision order; their positions begin with ``first``."""
+        in_turn, compared = in_order(posts, self.fields, rules, self.maker)
+        ordered = self.write(in_turn, name)
+        firsts, n = first_positions(ordered)
+        firsts += first
+        return Placed(ordered.withColumn(POSITION, position_of(firsts.tolist() or [0])), firsts, n, compared)
+
+    def prepared(self, *placed: Placed | None) -> DataFrame:
+        """Return posts as `POSTS`."""
+
+        def of(some: Placed) -> DataFrame:
+            scopes = [scope_of(some.posts, self.fields.per).alias("scope")] if self.fields.per else []
+            numbered = some.posts.select(sf.col(NUMBER).alias("number"), named(self.fields.text).alias("text"), *scopes)
+            return mapped(numbered, preparer(self.maker, some.firsts), POSTS)
+
+        return united(of(some) for some in placed if some is not None)
 
     def n_parts(self, n: int) -> int:
         """Return the number of parts for the keys of a corpus, so that the memory of a task does not depend on it."""
-        return max(2 * self.spark.sparkContext.defaultParallelism, -(-n // POSTS_PER_PART))
+        context = context_of(self.spark)
+        n_cores = UNKNOWN_CORES if context is None else context.defaultParallelism
+        return max(2 * n_cores, -(-n // POSTS_PER_PART))
 
     def n_repeated_ids(self, posts: DataFrame) -> int:
         """Return the number of posts whose id an earlier post has."""
@@ -250,24 +259,27 @@ class SparkRun:
         paths = [f"{self.folder}/removed/round={number}" for number in range(decided.rounds)]
         return self.spark.read.schema(in_spark(REMOVED)).parquet(*paths)
 
-    def summarize(
-        self, decided: Decided, n: int, n_without_text: int, compared: Mapping[str, OrderColumn]
-    ) -> SparkSummary:
+    def summarize(self, decided: Decided, own: Placed, without_text: DataFrame) -> SparkSummary:
         """Return the counts, and the comparison of text columns."""
+        n_without_text = without_text.count()
         n_dropped = n_without_text if self.settings.without_text == "drop" else 0
-        texts = {name: column for name, column in compared.items() if column.kind}
+        texts = {name: column for name, column in own.compared.items() if column.kind}
         return SparkSummary(
-            n_read=n,
+            n_read=own.n,
             n_without_text=n_without_text,
             n_exact=decided.exact,
             n_near=decided.near,
-            n_kept=n - decided.exact - decided.near - n_dropped,
+            n_kept=own.n - decided.exact - decided.near - n_dropped,
+            estimated_stage1_recall=decided.recall and decided.recall.share,
+            estimated_stage1_recall_margin=decided.recall and decided.recall.margin,
             n_linked_pairs=decided.pairs,
             n_decided_together=decided.together,
+            n_repeated_ids=self.n_repeated_ids(own.posts),
             n_rounds=decided.rounds,
             limits_hit={limit: count for limit, count in decided.limits.items() if count},
             compared_as={name: column.kind for name, column in texts.items()},
             n_without_value={name: column.n_without for name, column in texts.items()},
+            recipe_id=self.maker.components().recipe_id(),
         )
 
 
@@ -275,11 +287,3 @@ def position_of(firsts: Sequence[int]) -> Column:
     """Return the expression for the position of a post, given the position of the first post of each partition."""
     partition, place = sf.shiftright(sf.col(NUMBER), 33), sf.col(NUMBER).bitwiseAND(sf.lit((1 << 33) - 1))
     return sf.array(*map(sf.lit, map(int, firsts)))[partition.cast("int")].cast("bigint") + place
-
-
-def even_parts(session: SparkSession, n: int) -> Int32s:
-    """Return int32[n]: numbers that Spark's hash partitioning assigns to ``n`` different tasks."""
-    values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))
-    dealt = values.select("value", sf.pmod(sf.hash("value"), sf.lit(n)).alias("task")).groupBy("task").min("value")
-    found = dealt.toArrow()
-    return np.sort(found.column("min(value)").to_numpy().astype(np.int32))

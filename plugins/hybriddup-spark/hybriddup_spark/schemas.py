@@ -23,11 +23,13 @@ POSTS = pa.schema(
         ("sketch", packed),
         ("keys", packed),
         ("probes", packed),
+        ("scope", long),
     ]
 )
 """Posts in the decision order. ``equal_a`` and ``equal_b`` are the hash of the key of exact repeats, ``text`` is
 normalized, ``length`` is the length of the compared text. ``sketch`` is empty if no verifier uses it. ``keys`` and
-``probes`` are packed uint64s; ``probes`` is empty if texts are looked up under their own keys."""
+``probes`` are packed uint64s; ``probes`` is empty if texts are looked up under their own keys. Posts are only compared
+within their ``scope``."""
 
 EQUAL = pa.schema([("part", small), ("equal_a", long), ("equal_b", long), ("position", long), ("is_near", flag),
                    ("length", small)])  # fmt: skip
@@ -110,10 +112,11 @@ MEMBERS = pa.schema([("position", long), ("key", long)])
 """Texts and their keys."""
 
 WANTED = pa.schema(
-    [("position", long), ("bin", small), ("is_open", flag), ("is_met", flag), ("keys", packed), ("copies", packed)]
+    [("position", long), ("bin", small), ("is_open", flag), ("is_met", flag), ("keys", packed), ("places", packed)]
 )
-"""Texts by bin: open texts with the positions of their later copies, and other texts with the keys under which open
-texts may find them. Texts that are near no open text (not ``is_met``) only count towards the newest of a key."""
+"""Texts by bin: open texts with the places where they are decided, as packed int64s, and other texts with their place
+and the keys under which open texts may find them (null: all). Texts that are near no open text (not ``is_met``) only
+count towards the newest of a key."""
 
 TOGETHER = pa.schema(
     [
@@ -125,11 +128,34 @@ TOGETHER = pa.schema(
         ("bits", packed),
         ("sketch", packed),
         ("keys", packed),
-        ("copies", packed),
+        ("places", packed),
     ]
 )
-"""Texts that one task decides together: open texts (``is_open``), with the positions of their later copies as packed
-int64s, and the kept texts that they may match. Rows without a text only count towards the newest of a key."""
+"""Texts that one task decides together: open texts (``is_open``) and the kept texts that they may match, with their
+``places`` in the order, packed int64s. Rows without a text only count towards the newest of a key."""
+
+VERDICTS = pa.schema(
+    [
+        ("part", small),
+        ("later", long),
+        ("earlier", long),
+        ("is_match", flag),
+        ("score", real),
+        ("threshold", real),
+        ("verifier", small),
+        ("band", small),
+    ]
+)
+"""Pairs of texts, by position, that were verified before their bin is decided. Without a match, scores are 0."""
+
+COMMON = pa.schema([("position", long)])
+"""Texts with keys that many texts have."""
+
+FLAGS = pa.schema([("first", long), ("n", long), ("bits", packed)])
+"""A flag for each of ``n`` consecutive posts."""
+
+MISSED = pa.schema([("later", long), ("weight", long)])
+"""Pairs that an estimate of the recall looks at, by their later post; ``weight`` is larger for long texts."""
 
 SETTLED = pa.schema([*REMOVED, ("is_kept", flag), ("n_cut", long)])
 """Decided posts of the texts that were decided together, removed or kept."""

@@ -1,7 +1,7 @@
 """Deciding the open posts of a bin with the decider of a run, together with the kept texts that they may match.
 
 If a key has more kept texts than ``max_bucket_size``, the candidates of a text depend on the texts kept just before.
-One task decides texts with such dependencies in order.
+One task decides texts with such dependencies in order. Other tasks may have verified some of their pairs before.
 """
 
 from __future__ import annotations
@@ -13,58 +13,70 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hybriddup.data.records import (
-    Bools,
-    CandidatePairs,
-    Int32s,
-    Int64s,
-    UInt64s,
-    VerifiedPairs,
-)
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt64s
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.steps.candidates.groups import group_keys
 from hybriddup.steps.candidates.run_index import RunIndex
-from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.exact import EqualTexts
-from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, longs, table_of
+from hybriddup_spark.columns import bools, ints, key_lists, key_matrix, table_of
 from hybriddup_spark.meeting import columns_of
 from hybriddup_spark.schemas import SETTLED
+from hybriddup_spark.verdicts import BinVerifier
 
 NEAR_NONE = -1
 """Maximum distance of a text that is near no other text; the limit of the shorter text of a pair counts."""
 
 
-def decide_together(components: Components, table: pa.Table, first_new: int) -> pa.Table:
-    """Decide the open posts of one bin, as `SETTLED`.
+def decide_together(components: Components, table: pa.Table, verdicts: pa.Table | None = None) -> pa.Table:
+    """Decide the open posts of one bin, as `SETTLED`, given `TOGETHER` and the `VERDICTS` on some of their pairs."""
+    return _Bin(components, table, verdicts).settled()
 
-    Parameters
-    ----------
-    table
-        `TOGETHER`.
-    first_new
-        Position of the first post of the round; earlier texts were kept.
-    """
-    table = table.take(np.argsort(longs(table, "position")))
-    first, is_open = longs(table, "position"), bools(table, "is_open")
-    copies, n_copies = key_lists(table, "copies")
-    numbers = np.concatenate([np.arange(len(first)), np.repeat(np.arange(len(first)), n_copies)])
-    positions = np.concatenate([first, copies.view(np.int64)])
-    order = np.argsort(positions)
-    positions, numbers = positions[order], numbers[order]
-    known = known_texts(table)
-    compared = components.compared(known)
-    held = index_of(components, table, compared, numbers)
-    before = np.flatnonzero(positions < first_new)
-    if len(before):
-        held.add(held.batch(before), np.ones(len(before), np.bool_))
-    verify = verifier(components, known, compared, is_open, numbers)
-    decider = Decider(held, verify, components.limits, held.report)
-    decisions = decide_all(decider, held, first >= first_new, equal_texts(numbers)).all()
-    asked = np.flatnonzero(is_open[numbers])
-    bands = components.bands.of_lengths(ints(table, "length"))[numbers]
-    return settled(positions, decisions, asked, bands, held.report.limits_hit.get("max_candidates", 0))
+
+def verify_ahead(components: Components, table: pa.Table, part: int) -> pa.Table:
+    """Return `VERDICTS` on the pairs that are verified if the open posts of `TOGETHER` are decided."""
+    piece = _Bin(components, table)
+    piece.settled()
+    return piece.verify.found(part)
+
+
+class _Bin:
+    """The texts of a bin, and the places at which the open ones are decided."""
+
+    def __init__(self, components: Components, table: pa.Table, verdicts: pa.Table | None = None) -> None:
+        self._components = components
+        self._table = table = by_first_place(table)
+        places, n_places = key_lists(table, "places")
+        numbers = np.repeat(np.arange(len(table)), n_places)
+        order = np.argsort(places.view(np.int64))
+        self._positions, self._numbers = places.view(np.int64)[order], numbers[order]
+        self._is_open = bools(table, "is_open")
+        known = known_texts(table)
+        self._compared = components.compared(known)
+        self.verify = BinVerifier(components, table, (known, self._compared), self._numbers, verdicts)
+
+    def settled(self) -> pa.Table:
+        """Decide the open posts, as `SETTLED`."""
+        components, numbers = self._components, self._numbers
+        held = index_of(components, self._table, self._compared, numbers)
+        asked = np.flatnonzero(self._is_open[numbers])
+        is_later: Bools = np.zeros(len(self._table), np.bool_)
+        is_later[numbers[asked[0] :]] = True
+        before = np.arange(asked[0])  # kept texts, all before the first open one
+        if len(before):
+            held.add(held.batch(before), np.ones(len(before), np.bool_))
+        decider = Decider(held, self.verify, components.limits, held.report)
+        decisions = decide_all(decider, held, is_later, equal_texts(numbers)).all()
+        bands = components.bands.of_lengths(ints(self._table, "length"))[numbers]
+        return settled(self._positions, decisions, asked, bands, held.report.limits_hit.get("max_candidates", 0))
+
+
+def by_first_place(table: pa.Table) -> pa.Table:
+    """Sort `TOGETHER` by the first place of each text, the order in which `EqualTexts` numbers texts."""
+    places, n_places = key_lists(table, "places")
+    firsts: Int64s = places[np.cumsum(n_places) - n_places].view(np.int64)
+    return table.take(np.argsort(firsts))
 
 
 def equal_texts(numbers: Int64s) -> EqualTexts:
@@ -93,24 +105,6 @@ def known_texts(table: pa.Table) -> list[str]:
     """Return the texts; empty for rows that only count towards the newest of a key."""
     known: list[str] = table.column("text").fill_null("").to_pylist()
     return known
-
-
-def verifier(
-    components: Components, normalized: Sequence[str], compared: Sequence[str], is_open: Bools, numbers: Int64s
-) -> Verify:
-    """Return a function that verifies the pairs of open posts, given the text of each post."""
-    context = components.verifier_context(normalized, compared, 1)
-    components.plan.prepare(context, is_learned=True)
-
-    def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        asked = is_open[numbers[pairs.later]]
-        pairs = pairs.take(asked)
-        of_texts = CandidatePairs(numbers[pairs.earlier], numbers[pairs.later], pairs.hamming_distances)
-        accepted, verified = components.bands.verify(of_texts, context)
-        asked[asked] = accepted
-        return asked, verified.of(pairs.take(accepted))
-
-    return verify
 
 
 def settled(positions: Int64s, decisions: RunDecisions, asked: Int64s, bands: Int32s, n_cut: int) -> pa.Table:

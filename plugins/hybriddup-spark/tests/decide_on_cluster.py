@@ -2,6 +2,8 @@
 
 python decide_on_cluster.py MASTER POSTS.jsonl RECIPE [--lose-one]
 
+A master ``connect:local[1]`` is a server of Spark Connect on this machine.
+
 With ``--lose-one``, one executor is killed behind the first round; both must be started by this process.
 """
 
@@ -42,12 +44,23 @@ def parent_of(process: Path) -> int:
         return 0
 
 
-def main(master: str, posts: str, recipe: str, *options: str) -> None:
-    """Run, and print."""
+def connected(master: str) -> SparkSession:
+    """Return a session with a server of Spark Connect."""
+    return SparkSession.builder.remote(master.removeprefix("connect:")).getOrCreate()
+
+
+def session_at(master: str) -> SparkSession:
+    """Return a session with two executors."""
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.executor.memory", "1g")
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def main(master: str, posts: str, recipe: str, *options: str) -> None:
+    """Run, and print."""
+    session = connected(master) if master.startswith("connect:") else session_at(master)
     read = [json.loads(line) for line in Path(posts).read_text(encoding="utf-8").splitlines()]
     frame = session.createDataFrame(
         pa.table({"id": list(range(len(read))), "text": [one["text"] for one in read]})

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hybriddup_spark import rounds
+from hybriddup_spark import bins, recall, rounds
 from hybriddup_spark.columns import longs
 from hybriddup_spark.making import Maker
 from hybriddup_spark.picking import Parts
@@ -27,6 +27,8 @@ ROWS_A_BATCH = 7
 
 class Frame:
     """A table with the methods of a data frame."""
+
+    sparkSession = None  # noqa: N815
 
     def __init__(self, table: pa.Table, names: str) -> None:
         self.table, self.names = table, names
@@ -121,9 +123,14 @@ def empty(names: str) -> pa.Table:
 
 
 def decide_plainly(
-    monkeypatch: pytest.MonkeyPatch, maker: Maker, texts: list[str], first_round: int, posts_per_round: int
+    monkeypatch: pytest.MonkeyPatch,
+    maker: Maker,
+    texts: list[str],
+    first_round: int,
+    posts_per_round: int,
+    n_given: int = 0,
 ) -> tuple[pa.Table, Decided]:
-    """Return what rounds over some texts remove, by position."""
+    """Return what rounds over some texts remove, by position; the first ``n_given`` are kept without comparing."""
 
     def between(frame: Frame, first: int, last: int) -> Frame:
         positions = longs(frame.table, "position")
@@ -134,7 +141,9 @@ def decide_plainly(
 
     with monkeypatch.context() as patch:
         patch.setattr(rounds, "between", between)
-        patch.setattr(rounds, "at_positions", at_positions)
+        for module in (rounds, bins, recall):
+            patch.setattr(module, "at_positions", at_positions)
+        patch.setattr(bins, "even_parts", lambda _, n: np.arange(n, dtype=np.int32))
         posts = pa.Table.from_batches([prepare(maker.components(), texts, np.arange(len(texts)))])
         plain = PlainRounds(
             Session(),  # type: ignore[arg-type]
@@ -143,6 +152,7 @@ def decide_plainly(
             Frame(posts, ""),  # type: ignore[arg-type]
             Parts(np.arange(3, dtype=np.int32)),
             len(texts),
+            n_given,
             first_round,
             posts_per_round,
         )

@@ -48,3 +48,11 @@ def test_a_standalone_cluster_decides_the_same(tmp_path: Path) -> None:
     with standalone_cluster(tmp_path, n_workers=2) as master:
         on_cluster, here = decided_on(master, tmp_path)
     assert on_cluster == here
+
+
+@needs_java
+def test_a_session_through_spark_connect_decides_the_same(tmp_path: Path) -> None:
+    """A client that only speaks to a server, which has the Java session."""
+    pytest.importorskip("grpc", reason="Spark Connect needs pyspark[connect]")
+    on_server, here = decided_on("connect:local[2]", tmp_path)
+    assert on_server == here

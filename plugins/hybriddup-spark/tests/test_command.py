@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark
 import pytest
@@ -69,6 +70,24 @@ def test_bad_records_are_counted_and_written(tmp_path: Path) -> None:
     assert (summary["n_read"], summary["n_bad"], summary["n_repeated_ids"], summary["n_near"]) == (3, 2, 1, 1)
     assert summary["n_tasks"] > 0
     assert summary["n_bytes_moved"] > 0
+
+
+@pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")
+def test_files_are_compared_with_posts_that_were_kept_earlier(tmp_path: Path) -> None:
+    """With the posts that another run kept, in another format."""
+    pq.write_table(pa.table({"id": [1, 2], "text": ["good morning, everybody", "see you"]}), tmp_path / "old.parquet")
+    (tmp_path / "new.jsonl").write_text('{"id": 3, "text": "good morning everybody!"}\n', encoding="utf-8")
+    options = ["--against", tmp_path / "old.parquet", "-o", tmp_path / "out", "--order-by", "id"]
+    options += ["--report", tmp_path / "report.html"]
+    done = spark(tmp_path / "new.jsonl", *options, "--config", "twitter")
+    assert done.returncode == 0, done.stderr
+    assert "1 near; 1 of them repeat posts of --against" in done.stderr
+    (removed,) = pq.read_table(tmp_path / "out" / "removed").to_pylist()
+    assert (removed["id"], removed["duplicate_of"], removed["keeper_source"]) == (3, 1, "against")
+    assert "good morning" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    same = spark(tmp_path / "new.jsonl", "--against", tmp_path / "new.jsonl", "-o", tmp_path / "x", "--order-by", "id")
+    assert same.returncode == 2
+    assert "is also an input" in same.stderr
 
 
 @pytest.mark.skipif(java_version() < OLDEST_JAVA, reason="Spark needs Java 17 or newer")

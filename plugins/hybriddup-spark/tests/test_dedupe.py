@@ -5,18 +5,20 @@ from __future__ import annotations
 import gc
 import json
 import random
+import re
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
-from hybriddup_spark import SparkResult, dedupe
+from hybriddup_spark import SparkResult, dedupe, slicing
 from hybriddup_spark.blocks import Batches, uncounted
 from hybriddup_spark.divided import Divided
 from hybriddup_spark.making import Maker
+from hybriddup_spark.running import work_folder
 from pyspark.errors import AnalysisException, PySparkAttributeError
 from pyspark.sql import SparkSession
+from test_rounds import edits_of_templates
 
 import hybriddup
 from hybriddup.errors import ConfigError, InputError
@@ -81,6 +83,20 @@ def test_the_same_posts_go_for_the_same_keepers(
     assert result.kept.columns == ["id", "text", "at", "likes"]
 
 
+def test_a_crowd_is_decided_in_slices(session: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its pairs are verified by several tasks before one task decides it."""
+    sizes = {"FIRST_SLICE": 50, "UNDIVIDED": 100, "LARGEST_SLICE": 200, "VERIFIED_TOGETHER": 30}
+    for name, size in sizes.items():
+        monkeypatch.setattr(slicing, name, size)
+    posts = [{"id": row, "text": text} for row, text in enumerate(edits_of_templates(random.Random(7), 1000, 4))]
+    frame = session.createDataFrame(pa.Table.from_pylist(posts)).repartition(3)
+    result = dedupe(frame, config="weibo", order_by="id")
+    result.recipe.save(tmp_path / "a.recipe")
+    config = {**hybriddup.load_settings("weibo").to_dict(), "recipe": str(tmp_path / "a.recipe")}
+    assert evidence(result) == of_run(hybriddup.dedupe(posts, config=config))
+    assert result.summary.n_decided_together > 500
+
+
 def test_what_is_written_is_there_once(session: SparkSession, tmp_path: Path) -> None:
     """Bad records are counted and written, ids may be missing, and nothing is written over."""
     texts = ["你妈妈喊你回家吃饭哦，回家罗回家罗", None, "你妈妈叫你回家吃饭啦，回家罗回家罗"]
@@ -125,6 +141,74 @@ def test_posts_repeat_only_posts_of_their_scope_and_marks_equal_those_of_a_run(
     assert len(marked) == len(posts)
 
 
+def test_posts_are_compared_with_posts_that_were_kept_earlier(
+    session: SparkSession, posts: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """With equal ones among them, in the order of their times; marks and counts name them. The recall is the same."""
+    config = hybriddup.load_settings("weibo").to_dict()
+    old, new = [{**post, "id": -1 - post["id"]} for post in posts[:150] + posts[:20]], posts[100:]
+    frames = [
+        session.createDataFrame(pa.Table.from_pylist(random.Random(5).sample(some, len(some)))) for some in (old, new)
+    ]
+    result = dedupe(frames[1].repartition(3), against=frames[0], config=config, order_by="at", posts_per_round=200)
+    result.recipe.save(tmp_path / "a.recipe")
+    old.sort(key=lambda post: (post["at"], post["id"]))
+    run = hybriddup.dedupe(new, against=old, config={**config, "recipe": str(tmp_path / "a.recipe")})
+    assert evidence(result) == of_run(run)
+    sources = {row["id"]: row["keeper_source"] for row in result.removed.toArrow().to_pylist()}
+    assert sources == {one.id: one.keeper_source for one in run.removed}
+    assert sorted(row["id"] for row in result.kept.toArrow().to_pylist()) == [new[row]["id"] for row in run.kept]
+    names = "estimated_stage1_recall", "estimated_stage1_recall_margin"
+    assert [getattr(result.summary, name) for name in names] == [getattr(run.summary, name) for name in names]
+    names = "n_read", "n_against", "n_removed_against", "n_kept", "n_exact", "n_near"
+    assert [getattr(result.summary, name) for name in names] == [getattr(run.summary, name) for name in names]
+    assert run.summary.n_removed_against >= 50
+    marked = {row["id"]: (row["duplicate_of"], row["score"]) for row in result.mark().toArrow().to_pylist()}
+    assert marked == {post["id"]: (None, None) for post in new} | {
+        one.id: (one.duplicate_of, one.score) for one in run.removed
+    }
+
+
+def test_a_sample_has_the_report_of_a_run(session: SparkSession, posts: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Posts with their keepers, of this corpus or of the other one, and with the near misses among the kept posts."""
+    posts = [{**post, "user": post["id"] % 2} for post in posts]
+    config = {**hybriddup.load_settings("weibo").to_dict(), "audit": {"sample": 0}}
+    old, new = posts[:60], [{**post, "id": 1000 + post["id"]} for post in posts[30:]]
+    frames = [session.createDataFrame(pa.Table.from_pylist(some)) for some in (new, old)]
+    result = dedupe(frames[0].repartition(3), against=frames[1], config=config, order_by="id", per="user")
+    result.recipe.save(tmp_path / "a.recipe")
+    known = {**config, "recipe": str(tmp_path / "a.recipe")}
+    run = hybriddup.dedupe(new, against=old, per="user", config=known)
+    whole = result.sample(len(new))
+    assert of_run(whole) == of_run(run) != {}
+    assert [one.keeper_source for one in whole.removed] == [one.keeper_source for one in run.removed]
+    assert (whole.kept, whole.near_misses(1000)) == (run.kept, run.near_misses(1000))
+    assert len(run.near_misses(1000)) > 3
+    pages = [tmp_path / "spark.html", tmp_path / "local.html"]
+    for some, page in zip((whole, run), pages, strict=True):
+        some.report(page)
+    marked = [re.findall(r"<mark>.*?</mark>", page.read_text(encoding="utf-8")) for page in pages]
+    assert marked[0] == marked[1] != []
+    some = result.sample(100)
+    assert 10 < some.summary.n_read < 250
+    assert of_run(some).items() <= of_run(run).items()
+    assert {one.keeper_row for one in some.removed if one.keeper_source is None} <= set(some.kept)
+
+
+def test_other_posts_that_cannot_be_compared_are_refused(session: SparkSession) -> None:
+    """Their ids and scopes have to be of the same types."""
+    posts = session.createDataFrame([(1, "a", "x")], "id long, text string, user string")
+    others = session.createDataFrame([("1", "a", 5)], "id string, text string, user long")
+    with pytest.raises(InputError) as refused:
+        dedupe(posts, against=others, per="user")
+    assert str(refused.value).splitlines() == [
+        "against: column 'id' has string, and bigint in the posts; cast one of them.",
+        "against: column 'user' has bigint, and string in the posts; cast one of them.",
+    ]
+    with pytest.raises(InputError, match="against: the posts have no column 'user'"):
+        dedupe(posts, against=others.drop("user"), per="user")
+
+
 def test_posts_that_cannot_be_marked_are_refused(session: SparkSession) -> None:
     frame = session.createDataFrame([(1, "a", 0.5)], "id long, text string, score double")
     with pytest.raises(InputError, match="the posts have columns 'score', which marks would replace"):
@@ -158,17 +242,16 @@ def test_posts_that_cannot_be_used_are_refused(session: SparkSession) -> None:
         dedupe(frame, config="webo")
 
 
-def test_a_session_through_spark_connect_is_refused() -> None:
-    """Its data frames look like others, and have no context of Spark."""
+def test_a_session_through_spark_connect_needs_a_work_directory() -> None:
+    """One that its server can reach, because this machine may be another one."""
 
     class Session:
         @property
         def sparkContext(self) -> None:  # noqa: N802  the name that Spark gave it
             raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
 
-    posts: Any = SimpleNamespace(sparkSession=Session())
-    with pytest.raises(InputError, match="Spark Connect, which hybriddup does not support"):
-        dedupe(posts)
+    with pytest.raises(InputError, match=r"work: name a directory .*the server of Spark Connect"):
+        work_folder(cast("SparkSession", Session()), None)
 
 
 def test_another_recipe_is_refused(session: SparkSession) -> None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from hybriddup_spark import meeting
+from hybriddup_spark import bins, meeting, slicing
 from hybriddup_spark.making import Maker
-from hybriddup_spark.meeting import FEWEST_CROWDED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_frames import Groups, decide_plainly
 
 import hybriddup
 from hybriddup.config import load_settings, open_session
+from hybriddup.data.records import CandidatePairs
 from hybriddup.errors import HybriddupError
+from hybriddup.run.bands import Bands
 from hybriddup.run.recipe import LearnedRecipe
+from hybriddup.steps.verifiers import VerifierContext
 
 PLUGINS = ("marked",)
 EDIT = {"verifier": {"use": "edit", "threshold": 0.8}}
@@ -50,18 +54,25 @@ PARTS = ["good morning ", "明天下雨吗", "回家吃饭哦，", "the cat sat 
 
 
 def check_against_a_run(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int]
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    texts: list[str],
+    rounds: tuple[int, int],
+    n_given: int = 0,
+    sample: int = 0,
 ) -> int:
-    """Check that rounds decide as a run does; return how many posts were decided together."""
+    """Check that rounds decide as a run does, against the first ``n_given`` texts, and estimate the same recall, if
+    there is a ``sample``; return how many posts were decided together.
+    """
     config = changes.get("config", changes)
     chosen = open_session(config, PLUGINS)[0].to_dict()
     learned = hybriddup.learn(texts, config=config, plugins=PLUGINS) if texts else LearnedRecipe({}, {})
-    maker = Maker.of(chosen, PLUGINS, learned, "the recipe")
-    removed, decided = decide_plainly(monkeypatch, maker, texts, *rounds)
+    maker = Maker.of({**chosen, "audit": {"sample": sample}}, PLUGINS, learned, "the recipe")
+    removed, decided = decide_plainly(monkeypatch, maker, texts, *rounds, n_given)
     names = maker.components().bands
     got = {
-        row["position"]: (
-            row["keeper"],
+        row["position"] - n_given: (
+            (row["keeper"] - (0 if row["keeper"] < n_given else n_given), row["keeper"] < n_given),
             row["is_exact"],
             row["distance"],
             "equal" if row["is_exact"] else names.plan.names[row["verifier"]],
@@ -71,10 +82,15 @@ def check_against_a_run(
         )
         for row in removed.to_pylist()
     }
-    expected = hybriddup.dedupe(texts, config={**chosen, "audit": {"sample": 0}}, plugins=PLUGINS).removed
+    run = hybriddup.dedupe(
+        texts[n_given:],
+        config={**chosen, "audit": {"sample": sample}},
+        against=texts[:n_given] if n_given else None,
+        plugins=PLUGINS,
+    )
     assert got == {
         one.row: (
-            one.keeper_row,
+            (one.keeper_row, one.keeper_source == "against"),
             one.reason == "exact",
             one.hamming_distance,
             one.verifier,
@@ -82,9 +98,11 @@ def check_against_a_run(
             one.threshold,
             one.length_band,
         )
-        for one in expected
+        for one in run.removed
     }
     assert len(removed) == len(got)
+    recall = run.summary.estimated_stage1_recall, run.summary.estimated_stage1_recall_margin
+    assert (decided.recall or (None, None)) == recall
     return decided.together
 
 
@@ -101,6 +119,43 @@ def test_rounds_decide_as_a_run(
     check_against_a_run(monkeypatch, changes, texts, rounds)
 
 
+@pytest.mark.parametrize("changes", LIMITS, ids=str)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PARTS), max_size=7).map("".join), min_size=2, max_size=60),
+    rounds=st.tuples(st.integers(1, 20), st.integers(1, 30)),
+    share=st.floats(0.1, 0.9),
+)
+def test_posts_are_compared_with_other_posts_as_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], texts: list[str], rounds: tuple[int, int], share: float
+) -> None:
+    """Other posts equal each other, or match, and are kept all the same."""
+    check_against_a_run(monkeypatch, changes, texts, rounds, max(int(share * len(texts)), 1))
+
+
+@pytest.mark.parametrize("changes", [*LIMITS, {"config": "headlines"}], ids=str)
+@pytest.mark.parametrize("n_given", [0, 300])
+def test_the_recall_is_estimated_as_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], n_given: int
+) -> None:
+    """From a sample, part of which has common keys, and from all posts."""
+    chance = random.Random(6)
+    texts = edits_of_templates(chance, 500, 11)
+    texts += ["".join(chance.choices(LETTERS + "abcdefg ", k=chance.randint(4, 40))) for _ in range(200)]
+    for sample in (50, 5000):
+        some = chance.sample(texts + texts[::3], len(texts))
+        check_against_a_run(monkeypatch, changes, some, (200, 500), n_given, sample)
+
+
+@pytest.mark.parametrize("changes", [LIMITS[0], LIMITS[2], LIMITS[4]], ids=str)
+def test_crowds_are_compared_with_other_posts_as_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    """Copies of templates on both sides, more than are looked at under one key."""
+    texts = edits_of_templates(random.Random(9), CROWD, 8)
+    check_against_a_run(monkeypatch, changes, texts + texts[::3], (300, 500), 400)
+
+
 @pytest.mark.parametrize("bits", [64, 128])
 def test_long_texts_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     """Articles of thousands of characters, some of which differ in a sentence."""
@@ -111,6 +166,7 @@ def test_long_texts_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, bit
     check_against_a_run(monkeypatch, changes, chance.sample(texts, len(texts)), (30, 40))
 
 
+CROWD = 768
 LETTERS = "的一是在不了有和人这中大为上个国我以要他"
 
 
@@ -130,9 +186,71 @@ def edits_of_templates(chance: random.Random, n: int, most_edits: int) -> list[s
 @pytest.mark.parametrize("changes", LIMITS, ids=str)
 def test_copies_of_templates_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
     """So many that keys are crowded, and that what is looked at depends on what was kept just before."""
-    texts = edits_of_templates(random.Random(7), 3 * FEWEST_CROWDED, 8)
+    texts = edits_of_templates(random.Random(7), CROWD, 8)
     together = check_against_a_run(monkeypatch, changes, texts + texts[::3], (100, 500))
     assert together > 0 or changes.get("blocks", {}).get("use") in {"blocks", "probing"}
+
+
+@pytest.fixture
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide bins of more than 40 places."""
+    sizes = {"FIRST_SLICE": 20, "UNDIVIDED": 40, "LARGEST_SLICE": 100, "VERIFIED_TOGETHER": 12}
+    for name, size in sizes.items():
+        monkeypatch.setattr(slicing, name, size)
+
+
+@pytest.mark.usefixtures("small_slices")
+@pytest.mark.parametrize("changes", LIMITS, ids=str)
+def test_slices_of_crowds_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
+    """With copies in the same and in later slices, of kept and of removed texts, in one round and in several."""
+    chance = random.Random(8)
+    texts = edits_of_templates(chance, 512, 8)
+    texts = chance.sample(texts + texts[::2] + texts[::3], len(texts) + len(texts[::2]) + len(texts[::3]))
+    for rounds in ((2000, 2000), (400, 500)):
+        check_against_a_run(monkeypatch, changes, texts, rounds)
+
+
+@pytest.mark.usefixtures("small_slices")
+@pytest.mark.parametrize("seed", range(12))
+def test_slices_of_whatever_shares_keys_are_decided_as_in_a_run(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Copies between, under keys of which few texts are looked at, with few candidates or all."""
+    chance = random.Random(100 + seed)
+    config = marked_config(chance.choice([1, 1, 2, 3]), chance.choice([0, 0, 1, 2]))
+    monkeypatch.setattr(meeting, "FEWEST_CROWDED", chance.randint(1, 4))
+    monkeypatch.setattr(meeting, "MOST_NEAR", chance.choice([0, 1]))
+    for _ in range(4):
+        texts = marked_texts(chance, chance.randint(50, 150))
+        check_against_a_run(monkeypatch, config, texts, (chance.randint(60, 300), chance.randint(60, 300)))
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_the_task_that_decides_a_crowd_looks_most_verdicts_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tasks have verified the pairs, except those of the first slice."""
+    n_verified: Counter[str] = Counter()
+    running = ["other"]
+    verify = Bands.verify
+
+    def counted(self: Bands, pairs: CandidatePairs, context: VerifierContext) -> Any:
+        n_verified[running[-1]] += len(pairs)
+        return verify(self, pairs, context)
+
+    def named(name: str) -> Any:
+        original = getattr(bins, name)
+
+        def task(*given: Any) -> pa.Table:
+            running.append(name)
+            made = original(*given)
+            running.pop()
+            return made
+
+        return task
+
+    monkeypatch.setattr(Bands, "verify", counted)
+    monkeypatch.setattr(slicing, "FIRST_SLICE", 100)
+    for name in ("decide_together", "verify_ahead"):
+        monkeypatch.setattr(bins, name, named(name))
+    check_against_a_run(monkeypatch, {"config": "weibo"}, edits_of_templates(random.Random(7), 1500, 3), (2000, 2000))
+    assert n_verified["verify_ahead"] > 2 * n_verified["decide_together"] > 0
 
 
 def marked_texts(chance: random.Random, n: int) -> list[str]:

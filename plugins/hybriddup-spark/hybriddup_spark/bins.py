@@ -1,0 +1,97 @@
+"""The tasks that decide the open posts of a round, slice by slice: see `hybriddup_spark.slicing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, GroupedData
+
+from hybriddup.data.records import Int64s
+from hybriddup_spark.blocks import PART, mapped, pack, travelling, unpack
+from hybriddup_spark.columns import distinct, longs
+from hybriddup_spark.divided import even_parts
+from hybriddup_spark.equal import exact_removed
+from hybriddup_spark.gathering import Places
+from hybriddup_spark.making import Maker
+from hybriddup_spark.picking import Parts, binned
+from hybriddup_spark.positions import at_positions
+from hybriddup_spark.schemas import SETTLED, TOGETHER, VERDICTS, in_spark
+from hybriddup_spark.slicing import Kept, pieces, slices, wanted_in
+from hybriddup_spark.together import decide_together, verify_ahead
+
+SETTLED_COLUMNS = in_spark(SETTLED)
+
+
+@dataclass(frozen=True)
+class BinTasks:
+    """Decides open posts bin by bin, each bin in one task."""
+
+    maker: Maker
+    parts: Parts
+    texts: DataFrame
+    """The columns `hybriddup_spark.picking.OF_BINS` of the open posts and the kept texts that they may match."""
+
+    def decide(self, places: Places, others: pa.Table) -> Iterator[pa.Table]:
+        """Decide open posts and their copies; yield `SETTLED` for each slice.
+
+        Parameters
+        ----------
+        places
+            Places of the open posts and their copies, by bin.
+        others
+            Kept texts that they may match, as `WANTED`.
+        """
+        kept = Kept.none()
+        for is_later, some in enumerate(slices(places)):
+            keepers = kept.keepers(some)
+            yield self.settled_copies(some.take(keepers >= 0), keepers[keepers >= 0])
+            some = some.take(keepers < 0)
+            if len(some.texts):
+                settled = self.decide_slice(some, pa.concat_tables([others, kept.wanted()]), ahead=bool(is_later))
+                kept = kept.with_those_of(some, settled)
+                yield settled
+
+    def settled_copies(self, places: Places, keepers: Int64s) -> pa.Table:
+        """Return copies of texts that were kept in earlier slices, with their keepers, as `SETTLED`."""
+        bands = self.maker.components().bands.of_lengths(places.lengths)
+        nothing = np.zeros(len(keepers), np.int64)
+        columns = exact_removed(places.positions, keepers, bands).columns
+        return pa.table([*columns, pa.array(nothing.astype(np.bool_)), pa.array(nothing)], schema=SETTLED)
+
+    def decide_slice(self, places: Places, others: pa.Table, *, ahead: bool) -> pa.Table:
+        """Decide the places of a slice, as `SETTLED`; ``ahead``: verify pairs before."""
+        maker, n = self.maker, len(self.parts.values)
+        groups = self.parts.values[places.bins].astype(np.int64)
+        bins = self.grouped(wanted_in(places, others, groups), n)
+
+        def decide(table: pa.Table) -> pa.Table:
+            return decide_together(maker.components(), table)
+
+        def look_up_and_decide(table: pa.Table, blocks: pa.Table) -> pa.Table:
+            return decide_together(maker.components(), table, unpack(blocks, VERDICTS))
+
+        if not ahead:
+            return bins.applyInArrow(decide, SETTLED_COLUMNS).toArrow()
+        verdicts = self.verdicts(places, others, groups).repartition(n, PART).groupBy(PART)
+        return bins.cogroup(verdicts).applyInArrow(look_up_and_decide, SETTLED_COLUMNS).toArrow()
+
+    def verdicts(self, places: Places, others: pa.Table, groups: Int64s) -> DataFrame:
+        """Return `VERDICTS` on the pairs of a slice, in blocks, given int64[n], the group of the bin of each place."""
+        maker, numbers = self.maker, pieces(places.bins)
+        n = int(numbers[-1]) + 1
+        own = even_parts(self.texts.sparkSession, n)[numbers].astype(np.int64)
+        part_of = dict(zip(own.tolist(), groups.tolist(), strict=True))
+
+        def verify(table: pa.Table) -> pa.Table:
+            part = part_of[int(longs(table, "bin")[0])]
+            return pa.Table.from_batches([pack(verify_ahead(maker.components(), table, part))])
+
+        return self.grouped(wanted_in(places, others, own), n).applyInArrow(verify, in_spark(travelling(VERDICTS)))
+
+    def grouped(self, wanted: pa.Table, n_tasks: int) -> GroupedData:
+        """Return the texts of `WANTED` as `TOGETHER`, by bin."""
+        texts = at_positions(self.texts, distinct(longs(wanted, "position")))
+        return mapped(texts, binned(wanted), TOGETHER).repartition(n_tasks, "bin").groupBy("bin")
