@@ -1,4 +1,4 @@
-"""Work of `hybriddup watch`: parse lines, decide the posts, write an answer for each line in order."""
+"""Implementation of `hybriddup watch`: parse lines, decide the posts, and write an answer to each line in order."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class BadLine:
 
 @dataclass
 class Watcher:
-    """Answers lines, and counts the answers."""
+    """Decides the posts in lines of JSON, writes an answer to each, and counts the answers."""
 
     window: AnyWindow
     output: BinaryIO
     fields: Mapping[str, str]
-    """Input fields by name in a post: ``text``, ``id``, with event time ``created_at``, and perhaps ``author``."""
+    """Map from post field to input field: ``text``, ``id``, with event time ``created_at``, and perhaps ``author``."""
     encoding: str
     max_line: int
     strict: bool
@@ -105,7 +105,7 @@ class Watcher:
         self.output.flush()
 
     def count(self, answer: Decision | BadLine) -> None:
-        """Count an answer."""
+        """Count an answer by kind, and store the first few bad lines."""
         if isinstance(answer, Decision):
             repeated = "repeated id" if answer.repeated else ""
             self.counts[repeated or (answer.evidence.reason if answer.evidence else "kept")] += 1
@@ -125,7 +125,7 @@ class Watcher:
 
 
 def encoding_of_stream(name: str) -> str:
-    """Return the Python name of an encoding; InputError if it is unknown, or ``auto``."""
+    """Return Python's name of an encoding; InputError if it is unknown, or ``auto``, which a stream does not allow."""
     if name == AUTO:
         raise InputError("--encoding auto: the encoding of a stream cannot be detected in advance; name it.")
     return checked_encoding(name)

@@ -1,13 +1,14 @@
-"""A fair queue in front of the one deciding thread: it batches the posts of concurrent requests.
+"""A fair queue that batches the posts of concurrent requests for the single thread that decides them.
 
 Posts that arrive while a batch is decided form the next batch. So batches grow with the load, and a request that comes
-alone does not wait. A batch holds as many posts as should take `BATCH_SECONDS`, by the measured rate.
+alone does not wait. The size of a batch is limited to the number of posts that should take `BATCH_SECONDS`, by the
+measured rate.
 
-Scheduling is round robin over clients, then over the requests of a client; each turn decides a few posts. So a thousand
-posts, or posts that are slow to decide, delay mostly their own sender.
+Scheduling is round robin over clients, then over the requests of a client; each turn takes a few posts. So a client
+that sends a thousand posts, or posts that are slow to decide, delays mostly itself.
 
-`Window.add_many` also batches, across the threads that call it. Here only one thread calls it: requests are coroutines,
-and the service chooses their order.
+`Window.add_many` also batches the calls of several threads. Here only one thread calls it, because requests are
+coroutines and the service chooses their order.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 POSTS_A_TURN = 16
-"""Posts of one request that are decided per turn, counted in short posts."""
+"""Maximum cost of the posts that a request gets decided per turn, in short posts."""
 CHARACTERS_AS_A_POST = 256
-"""Every 256 characters of a text add the cost of one short post: long texts are slower to decide."""
+"""Number of characters in a text that add the cost of one short post, because long texts are slower to decide."""
 Decide = Callable[[list[Post]], list[Decision]]
 LARGEST_BATCH = 1024.0
 """Upper limit of the cost of a batch, in short posts."""
@@ -49,17 +50,17 @@ class Waiting:
     client: str
     answer: asyncio.Future[list[Decision]]
     decisions: list[Decision] = field(default_factory=list)
-    """Decisions so far, on the first posts."""
+    """Decisions so far, in the order of the posts."""
     n_taken: int = 0
     """Number of posts handed to the deciding thread; these can no longer be cancelled."""
 
     @property
     def n_left(self) -> int:
-        """Number of posts that still wait."""
+        """Number of posts that were not yet passed to the deciding thread."""
         return len(self.posts) - self.n_taken
 
     def take(self) -> Part:
-        """Take the posts of one turn: at least one, then more until their cost reaches `POSTS_A_TURN`."""
+        """Take the next posts of the request, for one turn: at least one, and more until they cost `POSTS_A_TURN`."""
         first, cost = self.n_taken, 0.0
         while self.n_left and (cost == 0.0 or cost < POSTS_A_TURN):
             cost += 1.0 + len(self.posts[self.n_taken].text) / CHARACTERS_AS_A_POST
@@ -68,7 +69,7 @@ class Waiting:
 
 
 class Part(NamedTuple):
-    """Posts of a request that are decided together."""
+    """Posts of one request that are decided in one turn."""
 
     request: Waiting
     posts: list[Post]
@@ -81,14 +82,14 @@ class FairQueue:
     """Waiting requests by client, served round robin."""
 
     by_client: OrderedDict[str, deque[Waiting]] = field(default_factory=OrderedDict)
-    """Clients and each client's requests, the next in turn first."""
+    """Map from client to its requests; the client and the request whose turn is next come first."""
 
     def add(self, request: Waiting) -> None:
         """Append a request to its client's queue."""
         self.by_client.setdefault(request.client, deque()).append(request)
 
     def take(self, most_cost: float) -> list[Part]:
-        """Take posts from each request in turn until they cost ``most_cost``; at least one part if any waits."""
+        """Take posts from the requests in turn until they cost ``most_cost``; at least one part if requests wait."""
         parts: list[Part] = []
         cost = 0.0
         while self.by_client and (not parts or cost < most_cost):
@@ -106,12 +107,12 @@ class FairQueue:
 
 @dataclass
 class DecidingQueue:
-    """Decides the posts of requests, client by client in turn. Not thread-safe: use it from one event loop."""
+    """Batches the posts of requests and decides them in a thread. Not thread-safe: use it from one event loop."""
 
     decide: Decide
-    """Called in the deciding thread, one call at a time."""
+    """Function that decides a batch of posts; called in the deciding thread, one call at a time."""
     max_posts: int
-    """Limit for `n_posts`. If the queue is empty, a request of any size is accepted."""
+    """Maximum of ``n_posts``; if the queue is empty, a request of any size is accepted."""
     n_posts: int = 0
     """Number of posts that wait or are being decided."""
     bytes_per_post: float = FIRST_BYTES_PER_POST
@@ -123,9 +124,9 @@ class DecidingQueue:
     deciding: asyncio.Task[None] | None = None
 
     async def submit(self, posts: list[Post], timeout: float, client: str = "") -> list[Decision]:
-        """Return the decisions on the posts of a request, in order.
+        """Decide the posts of a request, and return the decisions in order.
 
-        Raises RequestError if the queue is full, if there is no answer within ``timeout`` seconds, or if deciding
+        RequestError if the queue is full, if the posts are not decided within ``timeout`` seconds, or if deciding
         fails.
         """
         self.check_room(len(posts))
@@ -143,21 +144,21 @@ class DecidingQueue:
             raise could_not(error, len(one.decisions)) from error
 
     def check_room_for_body(self, n_bytes: int, max_posts: int) -> None:
-        """Raise RequestError if the queue has no room for the number of posts estimated from the size of a body.
+        """Raise RequestError if the queue has no capacity for the posts in a body, as estimated from its size.
 
-        This reserves nothing: a client that sends its body slowly would keep the room from others.
+        Nothing is reserved, because a client that sends its body slowly would block others.
         """
         self.check_room(min(n_bytes / self.bytes_per_post, max_posts))
 
     def have_read(self, n_posts: int, n_bytes: int) -> None:
-        """Update the average bytes per post with a body that was read."""
+        """Update the average bytes per post with the numbers of posts and bytes in a body."""
         self.bytes_per_post += ADAPTING * (n_bytes / n_posts - self.bytes_per_post)
 
     def check_room(self, n_posts: float) -> None:
-        """Raise RequestError if the queue has no room for ``n_posts`` more.
+        """Raise RequestError if the queue has no capacity for ``n_posts`` more posts.
 
-        A request may take at most half of the remaining room, so that small requests find room however many large ones
-        come.
+        A request may take at most half of the remaining capacity, so that small requests are accepted even if there are
+        many large ones.
         """
         if not self.n_posts or self.n_posts + 2 * n_posts <= self.max_posts:
             return
@@ -198,21 +199,21 @@ class DecidingQueue:
             self.deciding = None
 
     def largest_batch(self) -> float:
-        """Return the cost limit of the next batch, in short posts."""
+        """Return the maximum cost of the next batch, in short posts."""
         return min(max(self.posts_per_second * BATCH_SECONDS, POSTS_A_TURN), LARGEST_BATCH)
 
     def decide_timed(self, parts: Sequence[Part]) -> tuple[list[list[Decision] | Exception], float]:
-        """Return the result of `decide_batch` and its processor time in seconds. Runs in the deciding thread.
+        """Call `decide_batch` in the deciding thread; return its result and its processor time in seconds.
 
-        Waiting for the interpreter lock is not counted: it would shrink the batches, and smaller batches wait for it
-        longer.
+        Time spent waiting for the interpreter lock is not counted: it would make the batches smaller, and smaller
+        batches wait for it longer.
         """
         began = thread_time()
         answers = self.decide_batch([part.posts for part in parts])
         return answers, thread_time() - began
 
     def decide_batch(self, requests: Sequence[list[Post]]) -> list[list[Decision] | Exception]:
-        """Decide the posts of several requests; return each one's decisions or error. Runs in the deciding thread."""
+        """Decide the posts of several requests, in the deciding thread; return the decisions, or an error, for each."""
         try:
             decisions = iter(self.decide([post for posts in requests for post in posts]))
         except InputError as error:

@@ -108,9 +108,9 @@ class Gate:
 
 
 async def if_open(action: Awaitable[T], otherwise: T) -> T:
-    """Return the result of ``action``; ``otherwise`` if the client has closed the connection.
+    """Return the result of ``action``, or ``otherwise`` if the client has closed the connection.
 
-    uvloop then raises an error that uvicorn passes on until it learns of the closing.
+    If it has, uvloop raises an error, which uvicorn passes on until it notices that the connection is closed.
     """
     try:
         return await action
@@ -121,13 +121,13 @@ async def if_open(action: Awaitable[T], otherwise: T) -> T:
 
 
 def host_name(header: str) -> str:
-    """Return the host name in a Host header, without the port, or all of a malformed header; in lower case."""
+    """Return the host name in a Host header in lower case, without the port; of a malformed header, all of it."""
     found = HOST.fullmatch(header)
     return (header if found is None else found["address"] or found["name"]).lower()
 
 
 def log_line(scope: Scope, method: str, status: int, seconds: float) -> str:
-    """Return a log line: the path percent-encoded, without the query string, which may contain the text of a post."""
+    """Return a line for the access log; it omits the query string, which may contain the text of a post."""
     path = scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     client = scope["client"][0] if scope["client"] else "-"
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {client} {method} {path} {status} {seconds:.4f} s"

@@ -1,4 +1,4 @@
-"""Limits of the service. A request beyond one is refused with an error that names the limit, and counted."""
+"""Limits of the service. A request that exceeds one is refused, with an error that names the limit, and counted."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SECONDS_BEFORE_429 = 0.5
 LARGE_BODY = 2**16
 """Size in bytes above which a body is parsed in a thread."""
 MAX_BYTES_OF_BODIES = 2**28
-"""Total size in bytes of the bodies in memory; `Limits.max_body_bytes` if that is larger."""
+"""Maximum total size of the bodies in memory, in bytes, unless `Limits.max_body_bytes` is larger."""
 MAX_MATCHES = 100
-"""Number of matches per request."""
+"""Maximum number of matches per request."""
 MOST_LATEST = 500
-"""Number of latest decisions remembered per outcome."""
+"""Number of latest decisions to store per outcome."""
 DEFAULT_LISTED, MAX_LISTED = 20, 100
-"""Number of decisions, or pairs to judge, per answer."""
+"""Default and maximum number of posts, decisions, or pairs to judge, per answer."""
 MOST_COMPARED = 200
-"""Number of posts that a request for pairs to judge looks up in the window."""
+"""Maximum number of posts that a request for pairs to judge looks up in the window."""
 MAX_LOOKS = 64
-"""Number of requests that use or wait for the reading thread: look-ups, lists, explanations, deletions."""
+"""Maximum number of requests that use or wait for the reading thread: look-ups, lists, explanations, deletions."""

@@ -46,7 +46,7 @@ ESTIMATES = (
 
 
 class Metrics:
-    """The instruments of one service, in a registry of their own."""
+    """The metrics of one service, in a separate registry."""
 
     def __init__(self, window_stats: Callable[[], WindowStats | None]) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
@@ -80,7 +80,10 @@ class Metrics:
         self.seconds: Mapping[str, float] = {}
 
     def batch_done(self, n_posts: int, seconds: Mapping[str, float]) -> None:
-        """Record a batch: its number of posts, and the total seconds per step since the window was opened."""
+        """Record the number of posts in a batch, and the time of each step.
+
+        ``seconds`` maps steps to their total time since the window was opened.
+        """
         self.batches.observe(n_posts)
         for step, total in seconds.items():
             if spent := total - self.seconds.get(step, 0.0):
@@ -89,7 +92,7 @@ class Metrics:
 
 
 class WindowCollector(Collector):
-    """Reads the counts of the window on each scrape."""
+    """Converts the window's counts to metrics, each time that Prometheus reads them."""
 
     def __init__(self, window_stats: Callable[[], WindowStats | None]) -> None:
         self.window_stats = window_stats

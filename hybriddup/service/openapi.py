@@ -15,7 +15,7 @@ from hybriddup.service.shapes import Answers, ExplainRequest, MatchRequest, NewP
 
 FOR_ALL = (401, 421, 422, 429, 500, 503, 504)
 FOR_OPEN = (421, 500)
-"""Statuses of paths that need no token."""
+"""Error statuses of paths that need no token."""
 FOR_BODIES = (400, 408, 413, 415)
 WITH_RETRY_AFTER = (429, 503, 507)
 
@@ -23,7 +23,7 @@ Schema = dict[str, Any]
 
 
 def openapi_schema(*, with_token: bool) -> Schema:
-    """Return the schema, OpenAPI 3.1; ``with_token``: clients must send a bearer token."""
+    """Return the OpenAPI 3.1 schema of the service; ``with_token`` = clients must send a bearer token."""
     _, definitions = models_json_schema(
         [
             *((request, "validation") for request in (NewPost, MatchRequest, ExplainRequest)),
@@ -47,7 +47,7 @@ def openapi_schema(*, with_token: bool) -> Schema:
 
 
 def paths() -> Schema:
-    """Return the description of every path."""
+    """Return the schema of each path, from ``openapi.yaml``."""
     written = yaml.safe_load(files("hybriddup.service").joinpath("openapi.yaml").read_text("utf-8"))
     written["parameters"]["limit"]["schema"] |= {"maximum": MAX_LISTED, "default": DEFAULT_LISTED}
     written["parameters"]["decision"]["schema"]["enum"] = list(OUTCOMES)
@@ -58,7 +58,10 @@ def paths() -> Schema:
 
 
 def operation(one: Schema, written: Schema) -> Schema:
-    """Expand ``one`` operation of the file ``written`` to OpenAPI: add its responses, body and parameters."""
+    """Expand the short form of an operation to OpenAPI: add its responses, body and parameters.
+
+    ``written`` are the contents of ``openapi.yaml``, with descriptions and parameters by name.
+    """
     body, answer, several = one.pop("body", None), one.pop("answer", None), one.pop("several", False)
     for_all = FOR_OPEN if "security" in one else FOR_ALL
     statuses = sorted((*for_all, *one.pop("problems", ()), *(FOR_BODIES if body else ())))
@@ -77,7 +80,10 @@ def operation(one: Schema, written: Schema) -> Schema:
 
 
 def in_json(name: str, several: bool = False, **array: int) -> Schema:
-    """Describe a JSON body of the type ``name``; with ``several`` also an array of it, with further schema keys."""
+    """Return the schema of a JSON body of the type ``name``; with ``several``, it may also be an array of this type.
+
+    ``array`` are additional schema keys of the array.
+    """
     schema: Schema = {"$ref": f"#/components/schemas/{name}"}
     if several:
         schema = {"anyOf": [schema, {"type": "array", "items": schema, **array}]}

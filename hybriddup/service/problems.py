@@ -1,4 +1,4 @@
-"""Error answers of the service. All have one shape: kind of error, message, and what is allowed."""
+"""Error answers of the service, which all have three fields: kind of error, message, and what is allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hybriddup.window.records import PostId
 
 MEDIA_TYPE = "application/json"
 LONGEST_MESSAGE = 1000
-"""Limit for error messages, in characters: they may quote the request."""
+"""Maximum length of an error message, in characters, because it may quote the request."""
 
 
 def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -39,7 +39,7 @@ class RequestError(Exception):
         self.retry_after = retry_after
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the body of the answer."""
+        """Return the body of the error answer as plain data."""
         return {"error": self.error, "message": self.message, "allowed": self.allowed}
 
     def response(self) -> Response:
@@ -53,7 +53,7 @@ class RequestError(Exception):
 
 
 def not_ready(why: str) -> RequestError:
-    """Return the error of a service whose window is not open, or not usable."""
+    """Return the error for requests while the window is not open or cannot be used, with the reason ``why``."""
     return RequestError(
         503, "not_ready", f"the window is not ready: {why}.", "send it again when /readyz answers 200", retry_after=1
     )
@@ -66,10 +66,11 @@ def no_post(post_id: PostId) -> RequestError:
 
 
 def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
-    """Convert an error of the window: 422 for invalid posts, 501 for what a window cannot do, else 507 or 503.
+    """Map an error of the window to an error answer.
 
-    ``n_decided`` posts of the request were decided before the error. A store's message may name paths and servers, so
-    it goes only into the log.
+    The status is 422 for invalid posts, 501 for an unsupported operation, 507 for a full disk, else 503. ``n_decided``
+    is the number of the request's posts that were decided before the error. A store's message may name paths and
+    servers, so it is only logged.
     """
     if isinstance(error, InputError):
         return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")

@@ -22,21 +22,21 @@ from hybriddup.window.sent_posts import as_post
 
 T = TypeVar("T")
 KEY = "hybriddup.body_bytes"
-"""Key in a request's scope: bytes of its body in memory."""
+"""Key in a request's scope for the number of bytes of its body that are in memory."""
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
 """Pause after parsing a large body, as a multiple of the parse time: the parsers hold the interpreter lock."""
 
 
 class BodyRoom:
-    """Memory budget for the bodies of unanswered requests: ``most`` bytes. A body that is alone may exceed it."""
+    """Memory budget of ``most`` bytes for the bodies of unanswered requests; a single body may exceed it."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.held = 0
 
     def take(self, scope: Scope, n_bytes: int) -> None:
-        """Reserve ``n_bytes`` more for a request; RequestError if that exceeds the budget."""
+        """Reserve ``n_bytes`` more bytes for a request; RequestError if they exceed the budget."""
         own = scope.get(KEY, 0)
         if self.held + n_bytes > self.most and self.held > own:
             message = f"the bodies of other requests take {self.held - own:,} bytes."
@@ -59,10 +59,10 @@ class Reader:
         self.parsing_large = asyncio.Semaphore(1)
 
     async def read(self, request: Request, make: Callable[[Any], T]) -> T:
-        """Read a body, parse it as JSON, and return the result of ``make``.
+        """Read a body, parse it as JSON, and return the result of ``make``, which is called with the parsed body.
 
-        Raises RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if there is
-        no memory for it now, or if ``make`` raises it.
+        RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if the memory
+        budget is exceeded, or if ``make`` raises it.
         """
         # against cross-site requests: browsers send other types for any site, but JSON only for the service's own pages
         given = request.headers.get("content-type", "none").partition(";")[0].strip().lower()
@@ -144,7 +144,7 @@ def parse(body: bytes) -> Any:
 
 
 def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = None) -> list[Post]:
-    """Return the posts of a body, which is one post or an array; RequestError if something is invalid.
+    """Validate the post or array of posts in a body, and return the posts; RequestError if anything is invalid.
 
     With arrival time, ``created_at`` is ignored, valid or not. ``authors`` is the field with the author; None = none.
     """
@@ -157,7 +157,10 @@ def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = N
 
 
 def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf, authors: str | None) -> Post:
-    """Validate a post; RequestError, which names its index ``place``, if it is invalid or too long."""
+    """Validate one post and return it; RequestError if it is invalid or too long.
+
+    ``place`` is the index of the post in the request, for the message.
+    """
     if not isinstance(given, dict):
         raise RequestError(422, "invalid_post", f"post {place}: not an object.", POST_SHAPE)
     if given.get("text", "") is None:  # a window would take null for an empty text, as runs over files have to
@@ -173,7 +176,7 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf, authors: st
 
 
 def check_length(text: str, limits: Limits, what: str = "the text") -> None:
-    """Raise RequestError if a text is too long."""
+    """Raise RequestError if a text is too long; the message calls it ``what``."""
     if len(text) > limits.max_text_length:
         allowed = f"at most {limits.max_text_length:,} characters"
         raise RequestError(422, "text_too_long", f"{what} has {len(text):,} characters.", allowed)

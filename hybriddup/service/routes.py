@@ -27,7 +27,7 @@ from hybriddup.window.records import PostId
 
 
 class AnyText(PathConvertor):
-    """The rest of a path, including line breaks."""
+    """Path parameter that matches the rest of a path, including line breaks."""
 
     regex = r"[\s\S]*"
 
@@ -35,7 +35,7 @@ class AnyText(PathConvertor):
 register_url_convertor("post_id", AnyText())
 POSTS = "/v1/posts/"
 PAGES = {"/": "index.html", "/docs": "docs.html"}
-"""Paths of the web pages, and their files."""
+"""Map from the path of a web page to its file."""
 PAGE_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 SCRIPTS = ("/page.css", "/elements.js", "/page.js", "/posts.js", "/judging.js", "/docs.js")
 PAGE_HEADERS = {
@@ -98,7 +98,7 @@ async def list_posts(request: Request) -> Response:
 
 
 async def post_by_id(request: Request) -> Response:
-    """GET: return a post that was acknowledged within the horizon. DELETE: delete it."""
+    """GET: return the post with the id in the path. DELETE: delete it from the window."""
     post_id = id_of(request)
     if request.method == "DELETE":
         await service_of(request).delete(post_id)
@@ -118,7 +118,7 @@ def id_of(request: Request) -> PostId:
 
 
 def as_id(request: Request, text: str) -> PostId:
-    """Return a text as an id: the text itself, or with ``?type=int`` the integer that it spells."""
+    """Convert a text to an id: the text itself, or, if the request has ``?type=int``, the integer in it."""
     kind = request.query_params.get("type", "str")
     if kind not in ("str", "int"):
         raise RequestError(422, "invalid_id", f"type is {quote(kind)}.", "type=str (the default) or type=int")
@@ -126,7 +126,7 @@ def as_id(request: Request, text: str) -> PostId:
 
 
 def number_of(text: str, what: str) -> int:
-    """Parse an integer of 64 bits; RequestError, which calls it ``what``, if the text is not one."""
+    """Parse a 64-bit integer; RequestError if the text is not one. The message calls it ``what``."""
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
@@ -145,7 +145,7 @@ async def decisions(request: Request) -> Response:
 
 
 async def pairs(request: Request) -> Response:
-    """Return the latest posts, each paired with the most similar kept post, for a person to judge."""
+    """Return the latest posts, each paired with the most similar kept post, for a user to label."""
     service, limit = service_of(request), limit_of(request)
     posts = [one for outcome in ("near", "kept") for one in service.latest.newest(MOST_COMPARED // 2, outcome)]
     return json_response({"pairs": await service.look(lambda window: pairs_to_judge(window, posts, limit))})
@@ -160,7 +160,7 @@ def limit_of(request: Request) -> int:
 
 
 async def stats(request: Request) -> Response:
-    """Return counts, and decisions over time."""
+    """Return the window's counts, and the numbers of decisions over time."""
     return json_response(await service_of(request).stats())
 
 
@@ -221,7 +221,7 @@ OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json", *PAGES, *SCRIPT
 
 
 def route_name(path: str) -> str:
-    """Return the path as a metrics label: one for all ids and one for all unknown paths, to bound their number."""
+    """Return the metrics label for a path; all ids share one label, and all unknown paths another."""
     if path.startswith(POSTS):
         return f"{POSTS}{{id}}"
     return path if path in KNOWN_PATHS else "other"

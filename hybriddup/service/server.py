@@ -1,4 +1,4 @@
-"""Build the ASGI application and run it: the port, the signals, and shutdown."""
+"""Build the ASGI application, and serve it until a signal comes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def create_app(
 
 
 class Server(uvicorn.Server):
-    """A server that shuts down gracefully: it answers what it accepted, but does not wait long for slow clients."""
+    """A server that answers all accepted requests before it shuts down, but does not wait long for slow clients."""
 
     ended_by: int | None = None
     """Number of the signal that ended the server."""

@@ -1,4 +1,7 @@
-"""The window behind the routes: opened in the background, used by one deciding and one reading thread, then closed."""
+"""The operations of the HTTP service on its window, which is opened in the background.
+
+One thread decides posts, and another one reads from the window.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ T = TypeVar("T")
 SECONDS_BETWEEN_TRIES = 1.0
 """Interval between two attempts to use a store that failed, in seconds."""
 SECONDS_TO_CHECK = 1.0
-"""Time that a readiness probe waits for the store, in seconds; after that, the last known state is reported."""
+"""Maximum time, in seconds, that a readiness probe waits for the store; then it reports the last known state."""
 LOG = logging.getLogger(__name__)
 
 
 class Service:
-    """The operations behind the routes. Not thread-safe: use it from one event loop."""
+    """The operations on the window that the routes need. Not thread-safe: use it from one event loop."""
 
     def __init__(
         self,
@@ -48,10 +51,10 @@ class Service:
         self.limits = limits
         self.time_of, self.authors = time_of, authors
         self.try_disk = try_disk
-        """Raises OSError if the disk cannot be written to."""
+        """Function that raises OSError if the disk of the store cannot be written to."""
         self.window: Window | None = None
         self.failure: BaseException | None = None
-        """The exception for which the window could not be opened."""
+        """The exception if the window could not be opened."""
         self.status = "loading"
         self.trouble: str | None = None
         """Message about why the store cannot be used at the moment; None = it can be used."""
@@ -65,7 +68,7 @@ class Service:
         self.metrics = Metrics(self._stats)
         self.metrics.queue.set_function(lambda: self.queue.n_posts)
         self.last_stats: WindowStats | None = None
-        """Counts after the last batch or deletion, available while the next batch is decided."""
+        """Counts of the window after the last batch or deletion, for reading while the next batch is decided."""
         self.room = BodyRoom(max(MAX_BYTES_OF_BODIES, limits.max_body_bytes))
         self.reader = Reader(limits, self.room)
         self.looking = ThreadPoolExecutor(1, "looking")
@@ -75,7 +78,7 @@ class Service:
         """Whether all accepted posts are decided and the window is closed."""
 
     def start(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
-        """Open the window in the background; call ``on_ready`` with its counts, or ``on_failure``, when done."""
+        """Begin to open the window; when done, call ``on_ready`` with its counts, or ``on_failure``."""
         self.opening = asyncio.ensure_future(self._open(on_ready, on_failure))
 
     async def _open(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
@@ -118,7 +121,7 @@ class Service:
             raise not_ready(self.trouble)
 
     async def _check_store(self, window: Window) -> None:
-        """Note trouble if the store does not answer, for example because it was removed."""
+        """Become not ready if the store cannot be read, for example because it was removed."""
         try:
             await asyncio.to_thread(window.get, "")
         except StoreError as error:
@@ -128,10 +131,10 @@ class Service:
             return
 
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
-        """Return the decisions on the posts of a request, and whether the posts came as an array.
+        """Decide the posts of a request; return the decisions, and whether the body is an array of posts.
 
-        Raises RequestError before the body is read if the window is not open or the queue is full; later as
-        `Reader.read` and `DecidingQueue.submit` do.
+        RequestError before the body is read if the window is not open or the queue is full; then the errors of
+        `Reader.read` and `DecidingQueue.submit`.
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
@@ -156,19 +159,19 @@ class Service:
         return decisions, is_array
 
     def _log(self, error: HybriddupError) -> None:
-        """Log an error of the window or store; a repeated one only after another error or a recovery."""
+        """Log an error of the window or store, unless it is the last logged one and there was no recovery since."""
         if not isinstance(error, (InputError, UnsupportedError)) and str(error) != self.logged:
             self.logged = str(error)
             LOG.error("%s", error)
 
     def _note_trouble(self, trouble: str) -> None:
-        """Become not ready until the store can be used again."""
+        """Become not ready, for the reason ``trouble``, until the store can be used again."""
         self.trouble = trouble
         if self.recovering is None or self.recovering.done():
             self.recovering = asyncio.create_task(self._recover())
 
     def _recovered(self) -> None:
-        """Become ready again, and log the next error even if it is the same."""
+        """Become ready again, and let the next error be logged even if it is the same as the last one."""
         self.trouble, self.logged = None, ""
 
     async def _recover(self) -> None:
@@ -210,7 +213,7 @@ class Service:
             raise no_post(post_id)
 
     async def stats(self) -> dict[str, Any]:
-        """Return counts, and decisions over time."""
+        """Return the window's counts, and the numbers of decisions over time, as plain data."""
         stats = await self.look(lambda window: window.stats())
         self.history.forget()
         of_window = {one.name: getattr(stats, one.name) for one in fields(stats)}

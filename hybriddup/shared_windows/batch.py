@@ -20,7 +20,7 @@ from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPos
 
 
 class SharedBatch(Contestants):
-    """The posts of a batch, by place. Ids are distinct."""
+    """A batch of posts with distinct ids. A *place* is the index of a post in the batch."""
 
     def __init__(
         self, posts: Sequence[Post], steps: Steps, timing: WindowTime, now: float, normalized: Sequence[str]
@@ -39,7 +39,7 @@ class SharedBatch(Contestants):
         """Outcome ("kept", "exact" or "near") and length band of each decided post."""
         self._unfinished: Sequence[Block] = ()
         self._row_of: dict[int, int] = {}
-        """Row in the last prepared texts, by place."""
+        """Index of each post in the last prepared texts, by place."""
         self._decisions: dict[int, Decision] = {}
 
     @property
@@ -50,7 +50,7 @@ class SharedBatch(Contestants):
                 if self.keeps(place) and self.position[place] >= first]  # fmt: skip
 
     def decisions(self) -> list[Decision]:
-        """Return the decisions on all posts, in order. No post may be open."""
+        """Return the decisions on all posts, in order; none of the posts may be open any more."""
         repeated = {place: replace(decision_of(one.post), repeated=True) for place, one in self.answers.items()}
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
@@ -58,7 +58,7 @@ class SharedBatch(Contestants):
     # ---- records
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign positions to the open posts; return the names of their ids, by place."""
+        """Assign positions to the open posts; return their ids as names in the store, by index in the batch."""
         self.blocks.append(Block(taken.first, len(self.open)))
         self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
@@ -89,17 +89,17 @@ class SharedBatch(Contestants):
         return made_id(self.position[place]) if post_id is None else post_id
 
     def is_forgotten(self, record: PostRecord) -> bool:
-        """Return whether the time of the window has advanced by at least a horizon since a post came."""
+        """Return whether the time of the window has advanced by at least the horizon since the post arrived."""
         return record.watermark <= self.watermark - self._timing.horizon
 
     # ---- keys and others
 
     def text_name(self, place: int) -> bytes:
-        """Return the name under which the text of a post is claimed."""
+        """Return the name under which the post at index ``place`` claims its text in the store."""
         return self._text_names[self._row_of[place]]
 
     def keyed(self) -> Keyed:
-        """Return the leading posts with their keys."""
+        """Return the bucket entries and block keys of the leading posts."""
         return keyed_texts(self._prepared, self._leading_rows())
 
     def probes(self) -> UInt64s:
@@ -107,7 +107,7 @@ class SharedBatch(Contestants):
         return distinct_keys(self._prepared.batch.take(self._leading_rows()).probes)
 
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match a leading post."""
+        """Return int64[n]: the positions of the posts in the buckets ``found`` that may match a leading post."""
         rows = self._leading_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
         texts = self._prepared.take(rows)
@@ -115,18 +115,24 @@ class SharedBatch(Contestants):
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
-        """Record candidates; map positions of all undecided ones so far that match a leading post to states."""
+        """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
+
+        A rival is an undecided candidate that matches a leading post.
+        """
         self._encounter.note(positions, records)
         return self._encounter.rivals()
 
     def _leading_rows(self) -> Int64s:
-        """Return int64[n], rising: the rows of the leading posts in the prepared texts."""
+        """Return int64[n], ascending: the indices of the leading posts in the prepared texts."""
         return np.array([self._row_of[place] for place in sorted(self.leading)], np.int64)
 
     # ---- verdicts
 
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Decide the leading posts against the kept candidates and each other; None = kept."""
+        """Decide the leading posts against the kept candidates and each other.
+
+        Return the evidence against each post, None = the post is kept, by index in the batch.
+        """
         found, records = self._encounter.verdicts(self.report)
         places, rows = sorted(self.leading), self._leading_rows()
         records += [self._records[row] for row in rows.tolist()]
@@ -145,7 +151,7 @@ class SharedBatch(Contestants):
         return Evidence(kept.post.id, kept.post.position, "exact", 0, EQUAL, 1.0, 1.0, self._own_bands[row])
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Record the verdict on a post, and count it."""
+        """Record and count the decision on the post at index ``place``: a duplicate with ``evidence``, None = kept."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))
@@ -156,13 +162,13 @@ class SharedBatch(Contestants):
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the duplicates of the last block that entered buckets, with their keys."""
+        """Return the bucket entries and block keys of the duplicates that entered buckets with the last block."""
         rows = [self._row_of[place] for place in sorted(self.entered) if self.decided.get(place) is not None]
         return keyed_texts(self._prepared, np.array(rows, np.int64))
 
 
 def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
-    """Return the bucket entries and keys of some rows of prepared texts."""
+    """Return the bucket entries and block keys of the prepared texts at the indices ``rows``."""
     some = prepared.batch.take(rows)
     entries = np.zeros(len(rows), entry_type(some.columns.bits.shape[1]))
     entries["position"], entries["length"], entries["bits"] = some.positions, some.columns.lengths, some.columns.bits
@@ -170,7 +176,7 @@ def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
 
 
 def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
-    """Return the bucket entries and keys of posts, which must be in order of position."""
+    """Return the bucket entries and block keys of posts, which must be in order of position."""
     texts = [post.text for post in posts]
     positions = np.fromiter((post.position for post in posts), np.int64, len(posts))
     prepared = steps.prepare(texts, steps.normalize(texts), positions)
@@ -184,6 +190,6 @@ def no_posts(steps: Steps) -> Keyed:
 
 
 def distinct_keys(probes: UInt64s) -> UInt64s:
-    """Return uint64[n], rising: the distinct keys in probes, without `NO_KEY`."""
+    """Return uint64[n], ascending: the distinct keys in ``probes``, without `NO_KEY`."""
     found: UInt64s = np.unique(probes[probes != NO_KEY])
     return found

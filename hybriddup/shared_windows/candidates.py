@@ -1,4 +1,4 @@
-"""Candidates from the buckets of a shared store, by the same rules as a live index in memory."""
+"""Find candidates in the buckets of a shared store, by the same rules as a live index in memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Buckets(NamedTuple):
     """The buckets that the texts of a batch query. Several texts may query one bucket."""
 
     later: Int64s
-    """int64[n], rising: row of the querying text."""
+    """int64[n], ascending: row of the querying text."""
     key: Int64s
     """int64[n]: column of the text's key."""
     begins: Int64s
@@ -47,7 +47,7 @@ class Buckets(NamedTuple):
     """The blocks with undecided posts, as `may_be_undecided` takes them."""
 
     def ranks(self, chosen: Int64s) -> Int64s:
-        """Return int64[n]: the ranks of chosen entries, as in `ranks_from_newest`; undecided posts do not count."""
+        """Return int64[n]: the rank of each chosen entry in its bucket, 1 = newest; undecided posts do not count."""
         is_needed = np.zeros(len(self.counts), np.bool_)
         is_needed[np.searchsorted(np.cumsum(self.counts), chosen, "right")] = True
         needed = np.flatnonzero(np.repeat(is_needed, self.counts))
@@ -71,21 +71,21 @@ class NearMeetings(NamedTuple):
     """int32[n]: Hamming distance of the fingerprints."""
 
     def take(self, chosen: Int64s | Bools) -> NearMeetings:
-        """Return some of the rows."""
+        """Return the chosen rows, given by indices or as a mask."""
         return NearMeetings._make(column[chosen] for column in self)
 
 
 def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequence[Block] = ()) -> Buckets:
-    """Return the buckets that texts query.
+    """Find the buckets that each text of a batch queries.
 
     Parameters
     ----------
     probes
         uint64[n, n_keys]: the keys to query; `NO_KEY` = none.
     found
-        The contents of the buckets of the distinct keys, in rising order.
+        The contents of the buckets of the distinct keys, in ascending order of the keys.
     own
-        int64[n]: the positions of the texts.
+        int64[n]: the positions of the texts; their own entries in the buckets get position -1.
     unfinished
         The blocks with undecided posts, as `may_be_undecided` takes them.
     """
@@ -102,8 +102,8 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
 def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
     """Return bool[n]: whether posts may be undecided: they are in an unfinished block, or after the last one.
 
-    They may become duplicates, or be given up, and leave their buckets. So they must not displace a kept post, neither
-    from the newest entries of a bucket nor from the nearest candidates.
+    Such posts may become duplicates, or be given up, and leave their buckets. So they must not displace a kept post
+    from the newest entries of a bucket or from the nearest candidates.
     """
     if not unfinished:
         return np.zeros(len(positions), np.bool_)
@@ -181,7 +181,7 @@ def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
 
 
 def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the rank of the other post in each key of the text; 0 = not in that bucket."""
+    """Return int64[n_pairs, n_keys]: the rank of the other post in the bucket of each key of the text; 0 = absent."""
     depths = np.zeros((n_pairs, n_keys), np.int64)
     depths[pair_of, met.key] = met.numbers
     return depths
@@ -204,7 +204,10 @@ class MetIndex:
         return near._replace(later=row_of[near.later])
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_keys]: the rank of an earlier text in each key of a later one."""
+        """Return int64[n, n_keys]: for each pair, the rank of the earlier text in the bucket of each key of the later.
+
+        ``rows`` are rows of ``texts``, ``earlier`` numbers of kept posts.
+        """
         place_of = {pair: place for place, pair in enumerate(pairs_of(self._near.later, self._near.earlier))}
         return self._depths[[place_of[pair] for pair in pairs_of(self._rows(texts)[rows], earlier)]]
 
@@ -222,7 +225,7 @@ class MetPosts:
     horizon: float
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether each kept post is within the horizon of the text that it is paired with."""
+        """Return bool[n]: whether each kept post ``earlier`` is within the horizon of the text at index ``places``."""
         return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
 
 

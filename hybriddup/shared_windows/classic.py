@@ -18,7 +18,7 @@ CELL = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
 
 
 def cells_of(texts: Keyed) -> tuple[UInt64s, NDArray[np.void]]:
-    """Return the keys of posts, uint64[n], and for each key the `CELL` of its post."""
+    """Return all keys of the posts, uint64[n], and for each key the `CELL` of its post."""
     rows, columns = np.nonzero(texts.keys != NO_KEY)
     cells = np.zeros(len(rows), CELL)
     cells["bits"] = texts.entries["bits"][rows, 0]

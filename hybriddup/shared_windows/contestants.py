@@ -12,12 +12,15 @@ from hybriddup.window.records import Evidence, PostId
 
 
 class Contestants(ABC):
-    """Posts that are decided together, by place. A post is *open* until it is decided, or another one has its id."""
+    """Posts that are decided together. A *place* is the index of a post among them.
+
+    A post is *open* until it is decided, or another post turns out to have its id.
+    """
 
     def __init__(self, ids: Sequence[PostId | None]) -> None:
         self._ids = ids
         self.open = dict.fromkeys(range(len(ids)))
-        """Places of the open posts, rising."""
+        """Places of the open posts, ascending."""
         self.leading: set[int] = set()
         """Places of the open posts that hold their texts."""
         self.entered: set[int] = set()
@@ -29,9 +32,9 @@ class Contestants(ABC):
         self.answers: dict[int, PostRecord] = {}
         """Records of earlier posts with the same id, by place; they answer the repeated posts."""
         self._id_holder: dict[int, int] = {}
-        """Position of another post that holds the id, by place."""
+        """Position of another post that holds the post's id, by place."""
         self._instead_of: dict[int, int] = {}
-        """Position of a gone or forgotten holder of the id, which the post may replace, by place."""
+        """Position of a gone or forgotten holder of the post's id, which the post may replace, by place."""
         self._text_holder: dict[bytes, int] = {}
         """Position of the last known holder, by name of the text."""
         self._replaceable: dict[bytes, int] = {}
@@ -40,13 +43,13 @@ class Contestants(ABC):
     # ---- ids
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign positions to the open posts; return the names of their ids, by place."""
+        """Assign positions to the open posts; return their ids as names in the store, by index of the post."""
         self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
         return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
 
     def note_ids(self, holders: Mapping[int, int | None]) -> None:
-        """Record the holders of ids, by place: a post is no longer open if another post holds its id."""
+        """Record the position that holds each post's id, by index of the post; close posts whose id another holds."""
         for place, holder in holders.items():
             if holder == self.position[place]:
                 self._instead_of[place] = holder  # in case the post restarts
@@ -55,16 +58,16 @@ class Contestants(ABC):
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Map the place of each post that repeats an id and has no decision yet to the position of the stored post."""
+        """Map the index of each post that repeats an id and has no answer yet to the position that holds the id."""
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
-        """Reopen a post: the holder of its id is gone or forgotten."""
+        """Reopen the post at index ``place``, because the holder of its id is gone or forgotten."""
         self._instead_of[place] = self._id_holder.pop(place)
         self.open = dict.fromkeys(sorted([*self.open, place]))
 
     def id_claims(self) -> dict[int, Holder]:
-        """Return the claims of the open posts to their ids, by place."""
+        """Return the claims of the open posts to their ids, by index of the post."""
         return {
             place: Holder(id_name(post_id), self.position[place], self._instead_of.get(place))
             for place in self.open
@@ -74,7 +77,7 @@ class Contestants(ABC):
     # ---- texts
 
     def text_claims(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return the claims to the texts of posts, by place: one for each text, by the first post that has it."""
+        """Return a claim to each text of the posts, by index of the first post with the text, which claims it."""
         claims: dict[bytes, tuple[int, Holder]] = {}
         for place in sorted(places):
             name = self.text_name(place)
@@ -83,7 +86,7 @@ class Contestants(ABC):
         return dict(claims.values())
 
     def note_texts(self, claims: Mapping[int, Holder], holders: Iterable[int]) -> None:
-        """Record the holders of the claimed texts: a post that holds its text leads."""
+        """Record the position that holds each claimed text; an open post whose claim succeeded leads."""
         for (place, claim), holder in zip(claims.items(), holders, strict=True):
             self._text_holder[claim.name] = holder
             if holder == claim.position and place in self.open:
@@ -93,7 +96,7 @@ class Contestants(ABC):
                 self._replaceable.pop(claim.name, None)
 
     def following(self) -> dict[int, int]:
-        """Return the positions of the holders of texts, by place, for the open posts that follow one.
+        """Map the index of each open post that follows the holder of its text to the position of that holder.
 
         Posts that follow a leading post of this batch are left out until it is decided.
         """
@@ -104,7 +107,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims to the texts of posts whose holders are gone or too old; each may replace the old holder."""
+        """Return claims with which posts replace the holders of their texts, which are gone or too old."""
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}
@@ -113,7 +116,7 @@ class Contestants(ABC):
     # ---- verdicts
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Record the verdict on a post: a duplicate with this evidence; None = kept."""
+        """Record the decision on the post at index ``place``: a duplicate with ``evidence``, None = kept."""
         self.decided[place] = evidence
         del self.open[place]
         if place in self.leading:
@@ -132,11 +135,11 @@ class Contestants(ABC):
 
     @abstractmethod
     def text_name(self, place: int) -> bytes:
-        """Return the name under which the text of a prepared post is claimed."""
+        """Return the name under which the prepared post at index ``place`` claims its text in the store."""
 
     @abstractmethod
     def keyed(self) -> Keyed:
-        """Return the leading posts with their keys."""
+        """Return the bucket entries and block keys of the leading posts."""
 
     @abstractmethod
     def probes(self) -> UInt64s:
@@ -144,22 +147,26 @@ class Contestants(ABC):
 
     @abstractmethod
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of other posts that may match a leading post."""
+        """Return int64[n]: the positions of the posts in the buckets ``found`` that may match a leading post."""
 
     @abstractmethod
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
-        """Record candidates; map positions of all undecided ones so far that match a leading post to states."""
+        """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
+
+        A rival is an undecided candidate that matches a leading post.
+        """
 
     @abstractmethod
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Decide the leading posts against the kept candidates and each other; return verdicts by place, None = kept.
+        """Decide the leading posts against the kept candidates and each other.
 
-        They are final only once written: another process may change a post's state first.
+        Return the evidence against each post, None = the post is kept, by index of the post. Verdicts are final only
+        once they are written: another process may change a post's state first.
         """
 
     @abstractmethod
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that a post repeats the decided holder of its text, or its keeper; None if not.
+        """Return the evidence that a post repeats the decided holder of its text, or the holder's keeper; None if not.
 
         ``keeper`` is the post that the holder is a duplicate of; None if the holder is kept.
         """

@@ -39,7 +39,7 @@ class Encounter:
     prepared, times
         The leading posts.
     found
-        The contents of the buckets of their distinct probes, in rising order.
+        The contents of the buckets of their distinct probes, in ascending order of the probes.
     unfinished
         The blocks with undecided posts, as `hybriddup.shared_windows.candidates.may_be_undecided` takes them.
     steps, horizon
@@ -61,10 +61,13 @@ class Encounter:
         """Whether a candidate matches a leading post, by position; known for those that were seen undecided."""
         self._near, self._depths = self._find_near(found, unfinished)
         self.positions: Int64s = np.unique(self._near.earlier)
-        """int64[n], rising: positions of the candidates."""
+        """int64[n], ascending: positions of the candidates."""
 
     def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
-        """Return pairs of text rows and positions of candidates, and int64[n, n_keys]: the ranks in buckets."""
+        """Return pairs of leading posts, by row, and candidates, by position.
+
+        Also return int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key.
+        """
         components, batch = self._steps.components, self._prepared.batch
         buckets = buckets_of(batch.probes, found, batch.positions, unfinished)
         met = near_meetings(batch, buckets, components.bands, components.block_index.max_bucket_size)
@@ -78,7 +81,7 @@ class Encounter:
         return near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[PostRecord | None]) -> None:
-        """Record the current states of candidates; None = the candidate is gone."""
+        """Store the current records of the candidates at ``positions``; None = the candidate is gone."""
         for position, record in zip(positions.tolist(), records, strict=True):
             if record is None:
                 self._records.pop(position, None)
@@ -86,7 +89,7 @@ class Encounter:
                 self._records[position] = record
 
     def rivals(self) -> Mapping[int, State]:
-        """Return the undecided candidates that match a leading post, by position."""
+        """Map the position of each undecided candidate that matches a leading post to its state."""
         undecided = {position: one.state for position, one in sorted(self._records.items()) if one.state in UNDECIDED}
         if new := [position for position in undecided if position not in self._matches]:
             self._matches |= dict.fromkeys(new, False) | dict.fromkeys(self._matching(new), True)
@@ -121,7 +124,7 @@ class Encounter:
         return found, both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
-        """Number some candidates from 0, and the leading posts after them."""
+        """Number the candidates at ``positions`` from 0, and the leading posts after them."""
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         texts = self._steps.normalize([one.post.text for one in records])
         chosen = np.isin(self._near.earlier, others)
@@ -150,11 +153,11 @@ class Numbered:
     depths: Int64s
 
     def texts(self, numbers: Int64s) -> list[str]:
-        """Return the normalized texts of candidates."""
+        """Return the normalized texts of the candidates with these numbers."""
         return [self.normalized[number] for number in numbers.tolist()]
 
 
 def numbered_from(prepared: PreparedTexts, first: int) -> PreparedTexts:
-    """Return the texts with consecutive numbers from ``first`` as positions."""
+    """Return the prepared texts with their positions replaced by consecutive numbers from ``first``."""
     numbers = np.arange(first, first + len(prepared.positions), dtype=np.int64)
     return prepared._replace(batch=replace(prepared.batch, positions=numbers))

@@ -89,7 +89,7 @@ def refusing_damage(what: str) -> Iterator[None]:
 
 
 def unreadable(what: str, error: Exception) -> StoreError:
-    """Return the StoreError for an exception that reading an item raised."""
+    """Return the StoreError to raise if reading the item ``what`` raised ``error``."""
     return damaged(f"{what} ({type(error).__name__})")
 
 
@@ -102,13 +102,13 @@ def damaged(what: str) -> StoreError:
 
 
 def id_name(post_id: PostId) -> bytes:
-    """Return the name of an id; a number and a text with the same digits have different names."""
+    """Encode an id as its name in the store; a number and a text with the same digits get different names."""
     packed = b"n%d" % post_id if isinstance(post_id, int) else b"t" + post_id.encode("utf-8", "surrogatepass")
     return b"i" + packed
 
 
 def text_name(key: tuple[bool, str]) -> bytes:
-    """Return the name of a text: 17 bytes, the same for equal texts.
+    """Return the name of a text in the store: 17 bytes, the same for equal texts.
 
     It contains a cryptographic digest (BLAKE2b), so that nobody can construct two texts with the same name.
 

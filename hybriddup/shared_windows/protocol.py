@@ -57,7 +57,7 @@ class Wait(NamedTuple):
 
 Steps = Generator[Call | Wait, Any, None]
 States = dict[int, State]
-"""States of posts, by place."""
+"""States of posts, by index in the batch."""
 PENDING = frozenset({State.PENDING})
 
 
@@ -108,7 +108,7 @@ def decide_announced(posts: Contestants) -> Steps:
 
 
 def give_up(positions: Iterable[int]) -> Steps:
-    """Give up undecided posts."""
+    """Mark the posts at ``positions`` that are still undecided as gone."""
     if changes := [Change(one, UNDECIDED, State.GONE) for one in positions]:
         yield call("change", changes)
 
@@ -154,7 +154,7 @@ def wait_for(positions: Iterable[int]) -> Steps:
 
 
 def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Write the verdicts on the leading posts: keepers first, then their duplicates."""
+    """Write the verdicts on the leading posts, duplicates after their keepers; return the states as `settle` does."""
     verdicts = posts.verdicts()
     own = {posts.position[place]: place for place in verdicts}
     later = {place: own[one.of_position] for place, one in verdicts.items()
@@ -165,7 +165,7 @@ def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 
 
 def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Generator[Call | Wait, Any, States]:
-    """Write verdicts, by place; return the states of posts that another process changed first."""
+    """Write verdicts, by index of the post; return the states of posts that another process changed first."""
     if not verdicts:
         return {}
     changes = [change_of(posts.position[place], evidence) for place, evidence in verdicts.items()]
@@ -189,7 +189,10 @@ def nothing_of(texts: Keyed) -> Keyed:
 
 
 def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide the followers by the holders of their texts, or let some take over a text; else wait."""
+    """Decide the followers from the holders of their texts, let some take over a text, or wait for the holders.
+
+    Return the states of posts that another process changed first.
+    """
     holders = posts.following()
     found = yield from records_at(sorted(set(holders.values())))
     keepers = {one.post.evidence.of_position for one in found.values() if one is not None and one.post.evidence}
@@ -222,7 +225,7 @@ def why_repeated(
 
 
 def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int, PostRecord | None]]:
-    """Read records, by position."""
+    """Return the records at ``positions``, by position; None if there is none."""
     if not positions:
         return {}
     return dict(zip(positions, (yield call("records", np.array(positions, np.int64))), strict=True))

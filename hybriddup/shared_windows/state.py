@@ -62,7 +62,7 @@ class SharedState:
     # ---- deciding
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
-        """Return the decisions on posts, after they are stored."""
+        """Decide posts in order, and return the decisions once they are stored."""
         self._sweeper.sweep_abandoned()
         decisions: list[Decision] = []
         for first in range(0, len(posts), LARGEST_BATCH):
@@ -115,7 +115,7 @@ class SharedState:
                 self._sweeper.sweep_overdue(monotonic())
 
     def _call(self, call: Call) -> Any:
-        """Call the store, and note the blocks that it returns."""
+        """Call the store, and record the blocks that it returns."""
         answer = getattr(self.shared, call.method)(*call.arguments)
         if isinstance(answer, Taken):
             now = monotonic()
@@ -168,7 +168,7 @@ class SharedState:
         return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: the position of the unexpired kept post equal to each text, or -1."""
+        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
         held = self.shared.positions_of(list(map(text_name, prepared.keys)))
         time_of = self._kept_times(np.array([one for one in held if one is not None], np.int64))
         edges = times.edges(self.timing.horizon).tolist()

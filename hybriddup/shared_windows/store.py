@@ -49,7 +49,7 @@ class PostRecord(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Positions that one batch took."""
+    """A range of consecutive positions that one batch took."""
 
     first: int
     n: int
@@ -59,7 +59,7 @@ class Taken(NamedTuple):
     """Positions for a batch."""
 
     first: int
-    """The first of its positions; the others follow."""
+    """The first position of the batch; the others follow it."""
     watermark: float
     """The time of the window; minus infinity in a new one."""
     unfinished: tuple[Block, ...] = ()
@@ -79,14 +79,14 @@ class Holder(NamedTuple):
     position: int
     """The position of the claiming post."""
     instead_of: int | None
-    """The position of the holder that it may replace, one that is gone or forgotten; None = claim a free name only."""
+    """The position of a gone or forgotten holder that the post may replace; None = it may only claim a free name."""
 
 
 class Keyed(NamedTuple):
     """Posts with their block keys."""
 
     entries: EntryArray
-    """entry_type[n]: one a post, as `entry_type` describes them."""
+    """entry_type[n]: the bucket entry of each post; see `entry_type`."""
     keys: UInt64s
     """uint64[n, n_keys]: block keys of each post; `hybriddup.data.records.NO_KEY` = none."""
 
@@ -97,11 +97,11 @@ class Entries(NamedTuple):
     counts: Int64s
     """int64[n_keys]: number of entries in each bucket, in the order of the query."""
     entries: EntryArray
-    """entry_type[counts.sum()]: bucket after bucket, in any order within one."""
+    """entry_type[counts.sum()]: the entries, bucket by bucket, in any order within a bucket."""
 
 
 class Change(NamedTuple):
-    """A change of a post's state, if that is still as expected."""
+    """A change of a post's state, which applies only if the state is still one of the expected ones."""
 
     position: int
     expected: frozenset[State]
@@ -114,18 +114,18 @@ class Needs(NamedTuple):
     """Requirements of a window on its store."""
 
     words: int
-    """Words of 64 bits in a fingerprint: entries of buckets are of `entry_type(words)`."""
+    """Number of 64-bit integers in a fingerprint; bucket entries have the dtype `entry_type(words)`."""
     max_bucket_size: int
     """Number of the newest kept posts that a bucket must hold; 0 = all."""
     horizon: float
-    """Seconds for which records, holders and entries must last, at least."""
+    """Minimum time for which records, holders and entries must be stored, in seconds."""
     segments: tuple[int, ...] = ()
-    """Bits of the segment of each key of a post. The lowest byte of a key is its number, and the segment is above it:
-    so keys are those of the classic tables of blocks of a fingerprint, which has one word. Empty = keys are hashes."""
+    """Number of bits in the segment of each key of a post; empty = keys are hashes. The segment is a block of the
+    fingerprint, which then has 64 bits. It is above the lowest byte of the key, which is the number of the block."""
 
 
 def entry_type(words: int) -> np.dtype[np.void]:
-    """Return the dtype of bucket entries for fingerprints of ``words`` words of 64 bits; 28 bytes for 128 bits."""
+    """Return the dtype of bucket entries whose fingerprints are ``words`` 64-bit integers; 28 bytes for 128 bits."""
     return np.dtype([("position", "<u8"), ("length", "<u4"), ("bits", "<u8", (words,))])
 
 
@@ -152,10 +152,10 @@ class SharedStore(Protocol):
         """
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
-        """Claim names; return the position of the holder of each name afterwards."""
+        """Claim names; return the position that holds each name afterwards."""
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
-        """Return the position of the holder of each name; None if it has none."""
+        """Return the position that holds each name; None if no post holds it."""
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys`` uint64[n].

@@ -26,7 +26,7 @@ logger = logging.getLogger("hybriddup")
 
 
 class Sweeper:
-    """Sweeps unfinished blocks that this process knows of.
+    """Cleans up the unfinished blocks that this process knows of.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Sweeper:
             )
 
     def _sweep(self, block: Block) -> None:
-        """Give up the undecided posts of a block, remove all but kept posts from their buckets, and finish it.
+        """Finish a block: give up its undecided posts, and remove all its posts but the kept ones from their buckets.
 
         Posts are given up first, announced or not. From then on, nothing that their own process does late has an
         effect: its posts are not announced, and posts that left a bucket do not enter it.

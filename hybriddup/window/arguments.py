@@ -1,4 +1,4 @@
-"""Validate arguments of the methods of a window; `InputError` has the given value and what is allowed."""
+"""Validate arguments of the methods of a window; the `InputError` names the given value and the allowed ones."""
 
 from __future__ import annotations
 

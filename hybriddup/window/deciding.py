@@ -28,7 +28,7 @@ fewer pairs in all; here, fewer turns are faster, because each takes a milliseco
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The decisions of a batch, by place in it."""
+    """The decisions of a batch, by index of the post in the batch."""
 
     exact: dict[int, int]
     """For each exact repeat, the position of the kept post with an equal text."""
@@ -42,14 +42,14 @@ class Verdicts:
     """bool[n_looked_up]: whether each text of ``looked_up`` was kept."""
 
     def keeps(self, place: int) -> bool:
-        """Return whether the post is kept."""
+        """Return whether the post at index ``place`` of the batch is kept."""
         return place not in self.exact and place not in self.near
 
     def evidence(self, keepers: Mapping[int, tuple[PostId, int]], bands: Bands, lengths: Int32s) -> dict[int, Evidence]:
-        """Map the place of each duplicate to the evidence for it; kept posts are left out.
+        """Map the index of each duplicate in the batch to its evidence; kept posts are left out.
 
         ``keepers`` maps the positions in ``exact`` and ``near`` to the id and the position of the kept post.
-        ``lengths`` is int32[n], of all posts of the batch.
+        ``lengths`` is int32[n]: the length of each post of the batch.
         """
         own, verifiers, names = bands.names_of(lengths), bands.plan.names, bands.names
         evidence = {
@@ -67,9 +67,9 @@ class Verdicts:
 
 @dataclass
 class WindowIndex:
-    """The kept posts of a window as a `Decider` sees them: only those within the horizon of a post of the batch.
+    """The index of a window for a `Decider`: it only finds kept posts within the horizon of the post looked up.
 
-    The kept posts of the batch are added to memory later, when they are on disk.
+    The kept posts of the batch itself are added to memory later, when they are on disk.
     """
 
     held: KeptPostsOfBatch
@@ -87,11 +87,14 @@ class WindowIndex:
         return near.take(self.held.still_match(near.earlier, places, self.times))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: the rank of an earlier post, 1 = the newest, under each key of a later one."""
+        """Return int64[n, n_probes]: for each pair, the rank of the earlier post under each key of the later post.
+
+        1 = newest.
+        """
         return self.held.index.depths(batch, rows, earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Note which posts were looked up, and which of them were kept; `decide_batch` returns both."""
+        """Record which posts were looked up and which of them were kept; `decide_batch` returns both."""
         rows = self.searchable(batch)
         self.looked_up, self.is_kept = batch.take(rows), is_kept[rows]
 
@@ -133,10 +136,11 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """Map places of exact repeats to the position of the last earlier kept post of the batch with the same text.
+    """Map the index of an exact repeat to the position of the last post with the same text kept earlier in the batch.
 
-    There is one if a post came too late to match the equal post of the window and was kept, and a post with an earlier
-    time followed. ``exact`` maps places to equal posts of the window, ``kept`` int64[n] are places of kept posts.
+    Such a post exists if it came too late to match the equal post of the window and was kept, and a post with an
+    earlier time followed. ``exact`` maps indices of exact repeats to equal posts of the window; ``kept`` int64[n] are
+    indices of kept posts.
     """
     later: dict[int, int] = {}
     if not exact:

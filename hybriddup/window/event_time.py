@@ -37,7 +37,7 @@ LONGEST_STEP = 3600.0
 """Default of ``max_step``: the most that one post advances the watermark, in seconds."""
 NEVER = float("-inf")
 STEPS = 1024
-"""Number of positions that `Edges` notes per horizon."""
+"""Maximum number of pairs that `Edges` records per horizon."""
 
 
 class PostTimes(NamedTuple):
@@ -46,7 +46,7 @@ class PostTimes(NamedTuple):
     times: Float64s
     """float64[n]: seconds since 1970."""
     watermarks: Float64s
-    """float64[n]: the watermark when each post is decided, itself included."""
+    """float64[n]: the watermark when each post is decided, with its own time included."""
 
     def edges(self, horizon: float) -> Float64s:
         """Return float64[n]: for each post, its edge; only kept posts with a later time can match it."""
@@ -76,7 +76,7 @@ class WindowTime:
         return PostTimes(np.full(len(posts), now), np.full(len(posts), reached))
 
     def watermarks(self, times: Float64s, watermark: float) -> Float64s:
-        """Return float64[n]: the watermark after each time; it starts at ``watermark`` and rises by at most a step."""
+        """Return float64[n]: the watermark after each time, which advances it by at most `max_step`."""
         reached = float(times[0]) if watermark == NEVER else watermark
         watermarks = np.maximum(np.maximum.accumulate(times), reached)
         if np.diff(watermarks, prepend=reached).max() <= self.max_step:  # as good as always
@@ -142,9 +142,9 @@ def parse_length(name: str, length: object) -> float:
 
 
 class Edges:
-    """Pairs of a watermark and the next position when the window reached it.
+    """Pairs of a watermark and the next position of the window when it reached that watermark.
 
-    They map a time to the position before which all posts were decided by then, to about a thousandth of the horizon.
+    They map a time to the position before which all posts had been decided, precise to a thousandth of the horizon.
     """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:
@@ -153,21 +153,21 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Note the next position at a watermark; return False, and do nothing, if the last pair is recent enough."""
+        """Record the next position at a watermark, unless the last pair is recent enough; return whether it did so."""
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))
         return is_news
 
     def first_after(self, time: float) -> int:
-        """Return the last noted position that the window reached by ``time``, 0 = none; forget the pairs up to it."""
+        """Return the position of the last pair with a watermark up to ``time``, 0 = none; drop the pairs up to it."""
         position = 0
         while self._edges and self._edges[0][0] <= time:
             position = self._edges.popleft()[1]
         return position
 
     def forget_after(self, time: float) -> None:
-        """Forget the pairs whose watermark is after ``time``, because the window was set back to it."""
+        """Drop the pairs whose watermark is after ``time``, because the window was set back to this time."""
         while self._edges and self._edges[-1][0] > time:
             self._edges.pop()
 

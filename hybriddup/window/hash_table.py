@@ -13,8 +13,8 @@ from hybriddup.kernels.live.id_slots import fill_slots, find_latest
 SMALLEST_SEGMENT = 1 << 14
 LARGEST_SEGMENT = 1 << 24
 SHARE = 4
-"""A new segment has room for a quarter of all hashes. So there are a few dozen at most, and the memory of forgotten
-hashes is freed in time."""
+"""A new segment has capacity for a quarter of all hashes. So there are at most a few dozen segments, and the memory of
+forgotten hashes is freed in time."""
 
 
 class Segment:
@@ -32,20 +32,20 @@ class Segment:
         return self.first + len(self.hashes) - self.end
 
     def add(self, hashes: UInt64s) -> None:
-        """Add hashes under the next numbers; at most ``room`` of them."""
+        """Add up to ``room`` hashes under the next numbers."""
         place = self.end - self.first
         self.hashes[place : place + len(hashes)] = hashes
         fill_slots(self.slots, self.hashes, place, place + len(hashes))
         self.end += len(hashes)
 
     def all(self, wanted: np.uint64) -> Int64s:
-        """Return every number of a hash, rising; looks at all that is held."""
+        """Return all numbers of a hash, ascending; scans the whole segment."""
         held = self.hashes[: self.end - self.first]
         return np.flatnonzero(held == wanted).astype(np.int64) + self.first
 
 
 class HashTable:
-    """Hashes under consecutive numbers; several may be equal."""
+    """Maps each hash to the numbers under which it was added; all hashes together have consecutive numbers."""
 
     def __init__(self, first: int = 0, smallest: int = SMALLEST_SEGMENT) -> None:
         self._smallest = smallest
@@ -53,12 +53,12 @@ class HashTable:
 
     @property
     def first(self) -> int:
-        """The first number that is held."""
+        """The smallest number in the table."""
         return self._segments[0].first
 
     @property
     def end(self) -> int:
-        """The number after the last one that is held."""
+        """The number that the next hash will get."""
         return self._segments[-1].end
 
     @property
@@ -83,7 +83,7 @@ class HashTable:
         return found
 
     def all(self, wanted: np.uint64) -> Int64s:
-        """Return every number of a hash, rising; looks at all that is held."""
+        """Return all numbers of a hash, ascending; scans the whole table."""
         return np.concatenate([segment.all(wanted) for segment in self._segments])
 
     def forget_before(self, number: int) -> None:

@@ -1,6 +1,6 @@
-"""What a window learns: once, from its first posts; it is stored with the window and does not change.
+"""Data that a window learns once, from its first posts; it is stored with the window and does not change.
 
-It learns the weights of tokens, which shingles are common, and what verifiers learn from a corpus. A weighter that
+A window learns token weights, the common shingles, and what verifiers learn from a corpus. A weighter that
 learns has no weights when a window begins: until `FIT_AT` posts have come, every token weighs what a rare one does.
 That costs no precision, because the verifier looks at the texts, and nearly no recall, because few posts are all
 compared. Later, fingerprints stay comparable, and a pair has the same score at every opening.
@@ -39,7 +39,7 @@ from hybriddup.window.stores.store import WindowStore
 FIT_AT = FIT_SAMPLE
 """Number of posts after which a window learns."""
 Meta = Callable[[str], bytes | None]
-"""Returns the value that a store has under a key, None if there is none."""
+"""Returns the value of a key in a store; None if it has none."""
 Learned = Mapping[str, Arrays]
 """Learned arrays by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
 N_SAMPLED = 2000
@@ -136,9 +136,9 @@ def pack_learned(components: Components, learned: Learned) -> bytes:
 
 
 def use_weights(components: Components, learned: Learned) -> bool:
-    """Give the learned weights to a weighter that learns; return whether there are any.
+    """Pass the learned weights to the weighter if it is one that learns; return whether there are learned weights.
 
-    Without weights, every token has the largest weight.
+    Until there are, every token gets the maximum weight.
     """
     maker = components.fingerprinter
     if WEIGHTS in learned and isinstance(maker.weighter, FittedWeighter):
@@ -157,7 +157,7 @@ def fitted_weights(components: Components) -> Arrays:
 
 
 def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
-    """Return learned data with the parts of the given recipe, if there is one.
+    """Return the learned data with the parts of the recipe given to the components, if any, added to it.
 
     WindowError if the window has learned something else.
     """
@@ -174,12 +174,12 @@ def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arr
 
 
 def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) -> bool:
-    """Return whether the first mapping has all arrays of the second one."""
+    """Return whether every array of ``b`` is in ``a`` under the same name."""
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 
 def prepare_blocks(components: Components, learned: Learned) -> bool:
-    """Give the block index its learned data; return whether it has yet to learn."""
+    """Pass the block index its learned data, if there is any; return whether the index has yet to learn."""
     index = components.block_index
     if BLOCKS in learned:
         index.use_learned(learned[BLOCKS])

@@ -5,8 +5,8 @@ decided. A sampled post that was kept and has a match among them was missed; a n
 those the window uses, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the
 hash of their text and left out.
 
-A comparison is done in parts. Batches that are decided each continue one comparison, in turn, by a part in proportion
-to their posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
+A comparison is done in parts: each decided batch continues one comparison, in turn, by a part in proportion to its
+number of posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
 so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is abandoned.
 
 Posts with many candidates take long, and may be the very ones that were missed. So the interval of the estimate
@@ -41,7 +41,7 @@ logger = logging.getLogger("hybriddup")
 
 @dataclass(eq=False)
 class Comparison:
-    """The comparison of kept posts of one batch with earlier posts.
+    """The comparison of the sampled kept posts of one batch with all earlier kept posts.
 
     Texts are compared from the oldest on, so that the comparison stays ahead of forgetting.
     """
@@ -78,7 +78,7 @@ class Comparison:
         return is_behind or bool((self.pairs.earlier < store.first_position).any())
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
-        """Compare with about ``n_texts`` more texts of the window; note the pairs within horizon and limits."""
+        """Compare with about ``n_texts`` more texts of the window; collect the pairs within the limits in `pairs`."""
         scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
@@ -87,7 +87,7 @@ class Comparison:
         self.position = self.end if scanned.next_position is None else scanned.next_position
 
     def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
-        """Verify up to ``n_pairs`` of the noted pairs, fewer if texts are long, but at least one."""
+        """Verify up to ``n_pairs`` of `pairs`, fewer if texts are long, but at least one."""
         earlier = steps.earlier_texts(normalized_at)
         while n_pairs > 0 and len(self.pairs):
             place = int(np.searchsorted(self.texts.positions, self.pairs.later[0]))
@@ -117,7 +117,7 @@ class LiveAudit:
     """Compares sampled posts with the whole window, part by part, and counts the results."""
 
     one_in: int = 1000
-    """One post in this many is sampled; 1 = every post."""
+    """One of every ``one_in`` posts is sampled; 1 = every post."""
     texts_per_post: int = 512
     """Texts compared for each post decided: this takes a microsecond or two, a few percent of the time of deciding."""
     posts_per_part: int = 256
@@ -182,7 +182,7 @@ class LiveAudit:
         return False
 
     def _do_part(self, window: Audited) -> None:
-        """Compare posts of one batch with the next texts, and verify the pairs found, or those left over."""
+        """Continue one comparison: compare with the next texts, unless pairs are left over, and verify some pairs."""
         comparison = self.comparisons[0]
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self.posts_per_part) * self.texts_per_post, MAX_TEXTS_PER_PART)
@@ -204,7 +204,7 @@ class LiveAudit:
 
 
 def sampled_places(first: int, n_posts: int, one_in: int) -> list[int]:
-    """Return the places of the sampled posts in a batch of ``n_posts`` posts from position ``first`` on, rising.
+    """Return the indices, ascending, of the sampled posts in a batch of ``n_posts`` from position ``first`` on.
 
     One of each ``one_in`` consecutive positions is sampled, chosen by a hash, so that no regularity of the stream
     matters.

@@ -1,4 +1,4 @@
-"""Looking into a window without changing it: similar posts, explanations, lists of posts, and counts."""
+"""Queries that leave a window unchanged: similar posts, explanations, lists of posts, and counts."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplaine
 class WindowExplainer(Explainer):
     """Runs the steps on two texts with the weights of the window and the learned data of its verifiers.
 
-    Creating one reads everything from the window; `explain` can be called while the window goes on.
+    The constructor reads everything from the window, so `explain` can run while the window decides posts.
     """
 
     def __init__(self, state: OpenState, earlier: str, later: str) -> None:
@@ -128,7 +128,7 @@ class WindowExplainer(Explainer):
         _ = self.shared, self.evidence
 
     def prepare_verifiers(self) -> None:
-        """Give the two texts to the verifiers, which keep their learned data."""
+        """Prepare the verifiers for the two texts; they keep their learned data."""
         self.bands.plan.renew(self.state.steps.verifier_context(self.normalized))
 
 
@@ -141,7 +141,7 @@ def list_posts(
 ) -> PostList:
     """Return the posts that match a search; see `hybriddup.Window.posts`.
 
-    ``posts_before`` takes a position and a number n, and returns the posts at n positions before it; None = the latest.
+    ``posts_before(position, n)`` returns the posts at the ``n`` positions before ``position``, None = the latest.
     """
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
     is_search = bool(wanted) or of is not None

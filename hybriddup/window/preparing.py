@@ -40,11 +40,11 @@ TextsAt = Callable[[Int64s], Sequence[str]]
 
 
 class PreparedTexts(NamedTuple):
-    """Texts to look up, with the results of the steps."""
+    """Texts to look up, with their keys, hashes and fingerprints."""
 
     normalized: Sequence[str]
     compared: Sequence[str]
-    """The compared part of each; see `hybriddup.run.components.Components.compared`."""
+    """The compared part of each text; see `hybriddup.run.components.Components.compared`."""
     keys: list[tuple[bool, str]]
     """The keys of the texts for exact repeats; see `exact_keys`."""
     hashes: UInt64s
@@ -65,7 +65,7 @@ class PreparedTexts(NamedTuple):
         return self.batch.columns.lengths
 
     def take(self, rows: Int64s) -> PreparedTexts:
-        """Return some of the texts, by rising rows; the others can then be freed."""
+        """Return the texts at ``rows``, which must be ascending, so that the others can be freed."""
         return PreparedTexts(
             texts_at(self.normalized, rows),
             texts_at(self.compared, rows),
@@ -169,7 +169,7 @@ class Steps:
     def verify(
         self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts
     ) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs the verifiers accept, and the accepted pairs.
+        """Return bool[n_pairs]: whether the verifiers accept each pair; and the accepted pairs.
 
         Pairs are given by position: ``later`` is a prepared text, and ``earlier`` a prepared text or one of the window.
         """
@@ -178,7 +178,7 @@ class Steps:
         return accepted, verified.of(pairs.take(accepted))
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
-        """Collect the texts of the pairs, give them to the verifiers, and number the pairs by place among them."""
+        """Collect the texts of the pairs, prepare the verifiers for them, and return the pairs by text index."""
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
@@ -194,7 +194,7 @@ class Steps:
 
 
 class LocalPairs(NamedTuple):
-    """Pairs of texts, by place among a few texts."""
+    """Pairs of texts, as indices of the texts in ``context``."""
 
     pairs: CandidatePairs
     context: VerifierContext

@@ -37,7 +37,7 @@ class DerivedState:
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
         """Return bool[n]: whether kept posts are within the horizon when posts of a batch are decided.
 
-        ``earlier`` int64[n] are positions, ``places`` int64[n] the places of the later posts in the batch.
+        ``earlier`` int64[n] are positions, ``places`` int64[n] the indices of the later posts in the batch.
         """
         stay = ~self.kept.are_deleted(earlier)
         # next to all are young enough for every post of the batch
@@ -50,7 +50,7 @@ class DerivedState:
     def equal_posts(
         self, prepared: PreparedTexts, times: PostTimes, normalized_at: TextsAt, store: WindowStore
     ) -> Int64s:
-        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
         found = self.latest(prepared.hashes)
         matches = (found >= 0) & (self.kept.times_of(found) > times.edges(self.horizon))
         has_words = np.fromiter((one for one, _ in prepared.keys), np.bool_, len(found))
@@ -66,7 +66,8 @@ class DerivedState:
     def latest(self, hashes: UInt64s) -> Int64s:
         """Return int64[n]: the position of the latest kept post with each hash, -1 = none.
 
-        Of posts with one text only the latest can still match: while an earlier one did, the latest was not kept.
+        Of several posts with the same text, only the latest can still match: as long as an earlier post matched, no
+        later one was kept.
         """
         found = self.kept.positions_of(self.exact.latest(hashes))
         for row in np.flatnonzero(self.kept.are_deleted(found)).tolist():

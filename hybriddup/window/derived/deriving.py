@@ -52,7 +52,7 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, *, wri
 def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStore, *, writes: bool) -> None:
     """Load the kept posts of the store into memory, starting at ``position``; skip posts outside the horizon.
 
-    Records that are missing, damaged or made with other settings are made again, and stored if ``writes``.
+    Records that are missing, damaged or made with other settings are computed again, and stored if ``writes``.
     """
     form, first = derived.form, max(position, store.first_position)
     edge, deleted = store.watermark() - derived.horizon, store.deleted_positions()
@@ -87,7 +87,7 @@ def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[Stored
 
 
 def put_derived(derived: Derived, first: int, store: WindowStore) -> None:
-    """Store derived data that was made again; if that fails, the next opening makes it again, too."""
+    """Store derived data that was computed again; if that fails, log it: the next opening computes it once more."""
     try:
         store.put_derived(first, derived)
     except StoreError as error:

@@ -26,7 +26,7 @@ class KeptPosts:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)
         self._times: Float64s = np.zeros(SMALLEST)
         self._latest: Float64s = np.zeros(SMALLEST)
-        """For each post, the largest time or watermark so far; they never fall."""
+        """For each post, the largest time or watermark up to this post; never decreasing."""
         self._first = self._end = 0
         self._moved_out = 0
         """Number of forgotten posts that are no longer in the columns."""
@@ -44,7 +44,7 @@ class KeptPosts:
         return self._positions.nbytes + self._times.nbytes + self._latest.nbytes
 
     def add(self, positions: Int64s, times: Float64s, watermarks: Float64s) -> None:
-        """Remember kept posts; positions rise from call to call."""
+        """Add kept posts; positions must increase from call to call."""
         n = len(positions)
         if self._end + n > len(self._positions):
             self._move(n)
@@ -76,7 +76,7 @@ class KeptPosts:
         self._deleted = deleted[deleted >= self.first_position]
 
     def are_deleted(self, positions: Int64s) -> Bools:
-        """Return bool[n]: whether posts were deleted."""
+        """Return bool[n]: whether the post at each position was deleted."""
         return np.isin(positions, self._deleted) if len(self._deleted) else np.zeros(len(positions), np.bool_)
 
     def times_of(self, positions: Int64s) -> Float64s:
@@ -100,7 +100,7 @@ class KeptPosts:
         return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
-        """Return bool[n], which positions are remembered, and their places in the columns."""
+        """Return bool[n]: whether each position is remembered; and the column indices of the remembered ones."""
         held = self._positions[self._first : self._end]
         places = np.searchsorted(held, positions)
         known: Bools = places < len(held)
@@ -113,13 +113,13 @@ class KeptPosts:
         return self._position_at(self._first)
 
     def _position_at(self, place: int) -> int:
-        """Return the position at a place of the columns; for the end of the columns, the last position plus 1."""
+        """Return the position at an index of the columns; at the end of the columns, the last position plus 1."""
         if place < self._end:
             return int(self._positions[place])
         return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
-        """Forget posts from the front, as long as no time or watermark so far is after ``time``; return how many.
+        """Forget the oldest posts, as long as no time or watermark up to them is after ``time``; return how many.
 
         So no post is forgotten too early; one that came late may stay a little longer than it matches.
         """
@@ -134,14 +134,17 @@ class KeptPosts:
         return n
 
     def n_after(self, time: float) -> int:
-        """Return how many remembered posts have a time after ``time``; reads only times that may not be after it."""
+        """Return how many remembered posts have a time after ``time``; reads only times that may be earlier."""
         _, times, _ = self.columns()
         n = self._n_unsure(time)
         n_deleted = int((self._times_at(self._deleted) > time).sum())
         return len(times) - n + int((times[:n] > time).sum()) - n_deleted
 
     def first_after(self, time: float) -> int:
-        """Return a position from which on all remembered posts have a later time; by arrival time, the first one."""
+        """Return a position from which on all remembered posts have a time after ``time``.
+
+        By arrival time, it is the first such position.
+        """
         return self._position_at(self._first + self._n_unsure(time))
 
     def _n_unsure(self, time: float) -> int:
@@ -150,7 +153,7 @@ class KeptPosts:
         return int(np.searchsorted(latest, time + self._longest_lag + ROUNDING, side="right"))
 
     def forget_wrong_times(self, watermark: float, horizon: float) -> int:
-        """Forget the posts at the front that are over a horizon ahead of the watermark; return how many.
+        """Forget the oldest posts whose times are more than a horizon ahead of the watermark; return how many.
 
         It forgets none if most of the latest posts are ahead: then the watermark is still catching up after a pause.
         """
@@ -174,7 +177,7 @@ class KeptColumns(NamedTuple):
     """Columns of some kept posts, in the order of their positions."""
 
     positions: Int64s
-    """int64[n], rising."""
+    """int64[n], ascending."""
     times: Float64s
     """float64[n]: seconds since 1970."""
     watermarks: Float64s
@@ -193,7 +196,7 @@ class KeptColumns(NamedTuple):
 
 
 def columns_of(prepared: PreparedTexts, times: PostTimes, kept: Bools) -> KeptColumns:
-    """Return the columns of the kept posts among these; ``kept`` is bool[n]."""
+    """Return the columns of the prepared posts for which ``kept``, bool[n], is True."""
     return KeptColumns(
         prepared.positions[kept],
         times.times[kept],

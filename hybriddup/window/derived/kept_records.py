@@ -37,19 +37,19 @@ Records = NDArray[np.void]
 
 @dataclass(frozen=True)
 class RecordForm:
-    """The layout of a record, and what its content depends on."""
+    """The layout of a record, and everything that the content of a record depends on."""
 
     dtype: np.dtype[np.void]
     made_with: str
     """Id of everything that the records depend on; records with another id are not used."""
     bands: Bands
-    """Determine the limits of each length, which are not in the records."""
+    """The length bands, which determine the limits of each length; records do not contain these."""
     index: BlockIndex
-    """Makes the keys that are not in the records."""
+    """The block index, which computes the keys that records do not contain."""
 
     @classmethod
     def of(cls, steps: Steps) -> RecordForm | None:
-        """Return the form of the records of a window; None if the number of keys differs from text to text."""
+        """Return the layout of the records of a window; None if the number of keys differs from text to text."""
         index = steps.components.block_index
         if index.n_keys is None and index.reads_texts:
             return None
@@ -67,7 +67,7 @@ class RecordForm:
         return cls(dtype, made_with(steps, dtype), steps.components.bands, index)
 
     def derived(self, columns: KeptColumns, first: int, end: int, normalized: Sequence[str | None] = ()) -> Derived:
-        """Return the derived data of the posts from ``first`` up to ``end``; the columns are of the kept ones."""
+        """Return the derived data of the posts from ``first`` up to ``end``, whose kept posts are ``columns``."""
         ends = [*range(first + POSTS_PER_PART, end, POSTS_PER_PART), end]
         edges = [0, *np.searchsorted(columns.positions, ends).tolist()]
         records = self.records(columns)
@@ -75,7 +75,7 @@ class RecordForm:
         return Derived(self.made_with, parts, normalized)
 
     def records(self, columns: KeptColumns) -> Records:
-        """Return the records of some kept posts."""
+        """Pack kept posts into records."""
         records = np.zeros(len(columns.positions), self.dtype)
         records["position"], records["hash"] = columns.positions, columns.hashes
         records["time"], records["watermark"] = columns.times, columns.watermarks
@@ -122,12 +122,12 @@ def stored_keys(index: BlockIndex) -> tuple[type[np.generic], tuple[int, ...]]:
 
 
 def column(records: Records, name: str) -> Any:
-    """Return a field of all records, one after another in memory."""
+    """Return a field of all records as a contiguous array."""
     return np.ascontiguousarray(records[name])
 
 
 def made_with(steps: Steps, dtype: np.dtype[np.void]) -> str:
-    """Return an id of what records depend on: the recipe, the bands, and what the block index learned."""
+    """Return an id of everything that records depend on, such as recipe, bands, and learned data of the block index."""
     components = steps.components
     learned = {
         name: xxhash.xxh3_128_hexdigest(array.tobytes()) for name, array in components.block_index.learned().items()

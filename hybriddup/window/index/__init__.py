@@ -35,9 +35,9 @@ class WindowSize:
 
 
 class LiveIndex(ABC):
-    """Finds the texts of a window. Every kind of live index has them in a `TextRing`.
+    """Finds texts of a window. Every kind of live index stores the texts in a `TextRing`.
 
-    One thread at a time may call it. The limits of a text are a function of its length, the same in every call.
+    Only one thread at a time may call it. Texts of one length must have the same limits in every call.
     """
 
     def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
@@ -85,37 +85,37 @@ class LiveIndex(ABC):
         """Return the pairs of the later texts with earlier ones, and the counts of the look-ups."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
-        """Return int64[n, n_probes]: the rank from the newest of an earlier text in each key of a later one.
+        """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.
 
-        ``rows`` int64[n] are rows of later texts, ``earlier`` int64[n] positions. The rank is 0 if a look-up does not
-        reach the earlier text. An index that compares with all texts returns 1 for every key.
+        ``rows`` int64[n] are the later texts' rows in ``texts``, ``earlier`` int64[n] positions. 1 = newest, 0 = a
+        look-up does not reach the earlier text. An index that compares with all texts returns 1 for every key.
         """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
         """Add the texts with ``is_kept``, bool[n], and count the look-ups of crowded keys by all of ``texts``.
 
-        Positions rise from call to call.
+        Positions must increase from call to call.
         """
         if is_kept.any():
             self._ring.append(texts.take(np.flatnonzero(is_kept)))
 
     def remove(self, texts: Batch) -> None:  # noqa: B027  where every text is looked at, none takes another's room
-        """Remove texts from the lists of the newest texts of their keys, so that they no longer use up their limit.
+        """Remove texts from the posting lists of their keys, so that they no longer count towards ``max_bucket_size``.
 
         The index may still return pairs with removed texts, which the caller must drop.
         """
 
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
-        """Compare ``later`` with every one of about ``n_texts`` texts from ``position`` on, and return all pairs.
+        """Compare ``later`` with all of about ``n_texts`` texts from ``position`` on, and return all pairs found.
 
-        The audit of the index uses them as the truth. ``later`` may have positions that were added; their pairs are
-        with earlier texts only.
+        They are the ground truth for auditing the index. ``later`` may contain texts that were added; these are
+        compared with earlier texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 
     def forget_before(self, position: int) -> None:
-        """Stop finding texts before this position; a smaller position than an earlier one changes nothing.
+        """Stop finding texts before ``position``; a position smaller than in an earlier call changes nothing.
 
         Their memory is reused, a little at each call of `add`.
         """

@@ -19,13 +19,13 @@ from hybriddup.window.index.posting_lists import PostingLists
 
 WIDTHS = (64, 128)
 FEWEST_TEXTS = 2**20
-"""Smallest expected number of texts; memory that is never written to is not taken."""
+"""Minimum number of texts for which a live index is laid out; memory that is never written to costs nothing."""
 KEYS_EXPECTED = 16
 """Expected keys per text if the block index has no fixed number; with more, memory is reallocated."""
 MOST_KEY_BITS = 18
 """Widest keys that are bucket numbers themselves: all buckets of a table then take 1 MiB."""
 SMALLEST_SEGMENT = 2**12
-"""Fewer texts are compared one by one: that takes less time than reading their buckets. A power of two."""
+"""Fewer texts than this are compared one by one, which takes less time than reading their buckets. A power of two."""
 SEGMENTS_OF_WINDOW = 4
 """Minimum number of the largest segments in a window, so that few forgotten texts take memory."""
 
@@ -33,7 +33,7 @@ SEGMENTS_OF_WINDOW = 4
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
     """Return an empty live index of the kind that suits a prepared block index.
 
-    Posting lists work for any block index; exact keys without a limit of the bucket take less memory in tables.
+    Posting lists work for any block index. Exact keys with unlimited buckets take less memory in tables.
     """
     if size.bits not in WIDTHS:
         raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {size.bits}.")
@@ -66,7 +66,10 @@ class LiveLists(LiveIndex):
         return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: the rank of an earlier text in the list of each key of a later one, 0 = absent."""
+        """Return int64[n, n_probes]: for each pair, the earlier text's rank in the list of each key of the later text.
+
+        0 = it is not in the list.
+        """
         numbers = self._ring.numbers_of(earlier)
 
         def find(first: int, last: int) -> Int64s:
@@ -150,7 +153,7 @@ class LiveTables(LiveIndex):
         return len(self._keys.starts) - 1
 
     def _make_segments(self, n_numbers: int) -> Segments:
-        """Return empty segments with room for ``n_numbers`` and one more of the largest segments."""
+        """Return empty segments with capacity for ``n_numbers`` texts and one more segment of the largest size."""
         n_largest, n_smaller = -(-n_numbers // self._largest) + 1, (self._largest // self._smallest).bit_length() - 1
         starts = np.zeros((n_largest + n_smaller, (self._n_tables << self._keys.bucket_bits) + 1), np.uint32)
         entries = np.zeros(n_largest * self._largest * self._n_tables, np.uint32)
@@ -158,7 +161,7 @@ class LiveTables(LiveIndex):
 
 
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
-    """Pack for the kernels the bits of each table's key, and the offsets of the buckets that a look-up reads."""
+    """Pack the bits of each table's key, and the offsets of the buckets that a look-up reads, for the kernels."""
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))
     return BucketKeys(

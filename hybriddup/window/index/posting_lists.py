@@ -25,17 +25,17 @@ MOST_SHARDS = 2**18
 MOST_PAGES = 2**10
 """Pages of a shard at first; a window that is larger than expected gets more."""
 SWEEPS = 4
-"""Sweeps over all shards while a whole window is forgotten: at most about an eighth of the lists is dead."""
+"""Number of sweeps over all shards per forgotten window, so that at most about an eighth of the entries is dead."""
 FASTEST = 2
-"""Largest factor by which sweeps speed up after many texts were forgotten at once."""
+"""Maximum factor by which sweeps speed up after many texts were forgotten at once."""
 MOST_NUMBERS = 2**30
 """Largest span of the live numbers: their low bits must identify them among the dead ones not yet swept."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Words of the smallest block; all others are multiples of it. Approximate ratio of two consecutive classes."""
+"""Size of the smallest block in 32-bit integers, which divides all other sizes; size ratio of consecutive classes."""
 GROWTH = 1.5
 """Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5
-"""Bytes of a word of a list and of the class of its length."""
+"""Bytes per entry of a list: four for the number of the text, one for its length class."""
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -94,10 +94,10 @@ class PostingLists:
         keys
             uint64[n, n_keys]: distinct keys of each text; `NO_KEY` = none.
         numbers
-            int64[n], rising, larger than all before; their low 31 bits are not 0. A text that is not kept may have the
-            number of the next kept one.
+            int64[n], ascending, larger than all before; their low 31 bits are not 0. A text that is not kept may have
+            the number of the next kept one.
         first_live
-            Texts with smaller numbers are forgotten; it never falls.
+            Texts with smaller numbers are forgotten; must not decrease from call to call.
         """
         if not len(numbers):
             return 0
@@ -121,10 +121,10 @@ class PostingLists:
     def add_probing(
         self, keys: UInt64s, probes: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int
     ) -> int:
-        """Add texts that are looked up by other keys than their own, and return how many look-ups were crowded.
+        """Add texts that are looked up by keys other than their own, and return how many look-ups were crowded.
 
-        As `add`, but ``probes`` uint64[n, n_probes] are looked up. Texts are added one by one, so that each counts
-        those before it.
+        As `add`, but ``probes`` uint64[n, n_probes] are looked up. Texts are added one by one, so that a look-up counts
+        all texts before it.
         """
         probes, n_crowded = self._checked(probes), 0
         for row in range(len(numbers)):
@@ -139,7 +139,10 @@ class PostingLists:
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
-        """Return int32[n, n_keys]: ranks of earlier texts; arguments as in `hybriddup.kernels.live.look_ups`."""
+        """Return int32[n, n_keys]: for each pair, the earlier text's rank in the list of each key of the later text.
+
+        Parameters as in `hybriddup.kernels.live.look_ups.depths_by_key`.
+        """
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
         return depths
@@ -151,7 +154,7 @@ class PostingLists:
         return keys
 
     def _forget_before(self, first_live: int, next_number: int) -> None:
-        """Note which numbers are live, and how many shards to sweep."""
+        """Record which numbers are live and how many shards must be swept."""
         if next_number - first_live > MOST_NUMBERS:
             raise WindowError(
                 f"posting lists hold at most {MOST_NUMBERS:,} texts at a time. Give the window a shorter horizon."
@@ -163,7 +166,7 @@ class PostingLists:
         self._next, self._first_live = next_number, first_live
 
     def _sweep(self, n_texts: int) -> None:
-        """Sweep some shards after ``n_texts`` were added."""
+        """Sweep some of the overdue shards, in proportion to the ``n_texts`` texts just added."""
         n_shards, span = len(self._postings.n_pages), self._next - self._first_live
         step = min(self._to_sweep, FASTEST * SWEEPS * n_shards * n_texts / max(span, 1))
         first, last = int(self._swept), int(min(self._swept + step, n_shards))
@@ -196,7 +199,7 @@ class PostingLists:
 
 
 def block_classes(ring_size: int) -> Int64s:
-    """Return int64[n_classes], rising: the block sizes for lists, in words; the largest has room for a full list."""
+    """Return int64[n_classes], ascending: block sizes for lists, in 32-bit integers; the largest fits a full list."""
     last = round_up(ring_size + 1)
     words = [FEWEST_WORDS]
     while words[-1] * CLASS_GROWTH < last:

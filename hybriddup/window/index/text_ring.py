@@ -26,16 +26,16 @@ from hybriddup.steps.candidates import Batch
 from hybriddup.steps.parallel import map_slices
 
 SPARE = 256
-"""One spare slot per 256 texts, because some are added before as many are forgotten."""
+"""The ring has one spare slot per 256 texts, because texts are added before others are forgotten."""
 GROWTH = 1.25
 """Minimum factor by which a full ring grows; its columns are copied one after another."""
 MOST_TEXTS = 2**31
-"""Maximum number of texts: places among them must fit into 32 bits."""
+"""Maximum number of texts: their ranks must fit into 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
 FEWEST_IN_SLICE = 2**18
 """Smallest number of comparisons per thread."""
 MAX_PARTNER_LENGTH = 2**12
-"""Longest length with limits of its own in `Partners`; longer texts use these."""
+"""Largest length with limits of its own in the arrays of `find_partners`; longer texts use the same limits."""
 
 
 class Scanned(NamedTuple):
@@ -57,7 +57,7 @@ class LengthTable:
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
-        """Return int64[n]: the number of each text's length, new numbers for new lengths."""
+        """Return int64[n]: the number of each text's length; lengths that are new get new numbers."""
         lengths = texts.lengths.tolist()
         new = {length: row for row, length in enumerate(lengths) if length not in self.number_of}
         if new:
@@ -94,7 +94,7 @@ class TextRing:
 
     @property
     def span(self) -> int:
-        """Count of the numbers from the oldest text to the newest, inclusive."""
+        """How many numbers there are from the oldest text's to the newest text's, inclusive."""
         return self.next - self.first
 
     @property
@@ -111,7 +111,7 @@ class TextRing:
         return int(a_slot * self._touched) + self.table.lengths.nbytes + self.table.limits.nbytes
 
     def append(self, texts: Batch) -> Int64s:
-        """Add texts, at least one, and return int64[n]: their numbers, rising."""
+        """Add one or more texts; return int64[n], ascending: their numbers."""
         positions = texts.positions
         anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
         numbers, anchors = number_texts(positions, self.next, anchor)
@@ -148,7 +148,7 @@ class TextRing:
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
-        """Compare with ``n_texts`` from a position on; see `hybriddup.window.index.LiveIndex`."""
+        """Compare ``later`` with ``n_texts`` texts from ``position`` on; see `LiveIndex`."""
         first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         found = self.near_anywhere(first, last, later, workers=1)
@@ -173,7 +173,7 @@ class TextRing:
         )
 
     def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the ranges of slots of some numbers, in order: two ranges if they wrap around the end."""
+        """Return the slots of the numbers from ``first`` up to ``last``: two ranges if they wrap around the end."""
         start = self._slot(first)
         stop = start + last - first
         if stop <= self.capacity:
@@ -185,7 +185,7 @@ class TextRing:
         return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
 
     def _advance(self, last: int) -> None:
-        """Advance the next number."""
+        """Set the next number to ``last``."""
         self._touched = min(max(self._touched, last - self._turn), self.capacity)
         self.next = last
         while self.next - self._turn > self.capacity:
@@ -208,7 +208,7 @@ class TextRing:
             self.columns = self.columns._replace(length_numbers=self.columns.length_numbers.astype(np.uint32))
 
     def _copy(self, capacity: int) -> None:
-        """Copy the texts, column by column, to a larger ring, the oldest block to its beginning."""
+        """Copy the texts to a larger ring, column by column, so that the oldest block is at its beginning."""
         start = self.first - self.first % IN_BLOCK
         first, n, before = self._slot(start), self.next - start, self.capacity
         copied: dict[str, Any] = {}
@@ -222,7 +222,10 @@ class TextRing:
 
 
 def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
-    """Return ``max_distances`` and ``shortest`` of a `Ring` with these lengths, up to `MAX_PARTNER_LENGTH`."""
+    """Return the `Ring` fields ``max_distances`` and ``shortest`` for texts of these lengths and limits.
+
+    Both arrays are indexed by length, up to `MAX_PARTNER_LENGTH`.
+    """
     lengths, reaches = lengths.clip(max=MAX_PARTNER_LENGTH), limits["max_partner_length"].clip(max=MAX_PARTNER_LENGTH)
     shortest = shortest_partners(lengths, reaches, MAX_PARTNER_LENGTH)
     of_lengths = np.full(len(shortest), -1, np.int32)

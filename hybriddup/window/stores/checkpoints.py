@@ -16,7 +16,7 @@ PAGE = 4096
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
 """A log begins anew at a size of 1/16 of the file, but of at least 256 and at most 8,192 pages."""
 MOST_BEHIND = 2
-"""Number of large logs by which the checkpoint thread may be behind before a batch waits for it."""
+"""The checkpoint thread may be behind by this many large logs before a batch waits for it."""
 PATIENCE = 0.1
 """Time that a deletion waits for readers, in seconds, so that no text is left in the log when it returns."""
 
@@ -53,7 +53,7 @@ class Checkpoints:
         """Whether the log must be emptied."""
 
     def committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
-        """Note a commit of about ``n_bytes`` through a connection; start or finish a checkpoint if one is due."""
+        """Record a commit of about ``n_bytes``; start a checkpoint, or continue one, if it is due."""
         self._n_bytes += COMMIT_OVERHEAD + n_bytes
         if self._moving is None:
             if self._n_bytes >= STEP:
@@ -62,7 +62,7 @@ class Checkpoints:
             self._go_on(connection, self._moving.result())
 
     def empty(self, connection: sqlite3.Connection) -> None:
-        """Move everything and leave an empty log: now, or in `retry` if a reader needs the log."""
+        """Move the whole log into the file and empty it: now, or in `retry` if a reader still needs the log."""
         self.is_to_empty = True
         if self._moving is not None:
             self._moving.result()
@@ -93,7 +93,7 @@ class Checkpoints:
             self._connection = None
 
     def _is_behind(self, connection: sqlite3.Connection) -> bool:
-        """Whether more was committed since the thread began than may stay in the log."""
+        """Return whether more bytes were committed since the thread began than may stay in the log."""
         return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
 
     def _begin(self) -> None:
@@ -120,7 +120,7 @@ class Checkpoints:
         return self._checkpoint(self._connection)
 
     def _checkpoint(self, connection: sqlite3.Connection) -> int:
-        """Move what can be moved without waiting, and return the number of pages of the log; 0 = it failed."""
+        """Move as much of the log as possible without waiting; return the log's number of pages, 0 = moving failed."""
         try:
             _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.Error as error:  # such as a full disk: the posts stay in the log, where they are as safe
@@ -130,7 +130,7 @@ class Checkpoints:
         return int(n_pages)
 
     def _note(self, error: sqlite3.Error) -> None:
-        """Log an error, once until a checkpoint succeeds."""
+        """Log an error, unless one was logged since the last successful checkpoint."""
         if not self._has_failed:
             logger.warning("SQLite checkpoint failed; the WAL grows until one succeeds: %s", error)
         self._has_failed = True
@@ -142,6 +142,6 @@ def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return the smallest number of pages at which a log is large, so that it begins anew."""
+    """Return the number of pages from which on a log is large and has to begin anew."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

@@ -24,7 +24,7 @@ class StoredIds:
 
     def __init__(self) -> None:
         self.key = b""
-        """Key of the hashes."""
+        """Secret key of the hash function."""
         self._hashes = HashTable(0)
 
     def hashed(self, ids: Iterable[PostId]) -> UInt64s:
@@ -32,15 +32,15 @@ class StoredIds:
         return hash_ids(ids, self.key)
 
     def add(self, hashes: UInt64s, first: int) -> None:
-        """Add the hashes of the next posts, and forget those of posts before ``first``."""
+        """Add the hashes of the next posts, and drop the hashes of posts before ``first``."""
         self._hashes.add(hashes)
         self._hashes.forget_before(first)
 
     def read(self, connection: sqlite3.Connection, cleared: int, first: int, end: int) -> None:
         """Add the hashes of the posts up to ``end`` that are not in the table yet.
 
-        RowError if the database does not have those of all posts from ``first`` on. Posts before ``cleared`` are no
-        longer stored.
+        RowError if the database lacks the hash of a post from ``first`` on. Posts before ``cleared`` are no longer
+        stored.
         """
         if self._hashes.end < cleared or not self._hashes.end:
             self._hashes = HashTable(queries.first_with_hash(connection, end))
@@ -57,7 +57,10 @@ class StoredIds:
     def find(
         self, ids: Sequence[PostId], first: int, posts_at: Callable[[Int64s], list[StoredPost]]
     ) -> list[StoredPost | None]:
-        """Return the post from ``first`` on with each id, None if there is none; ``posts_at`` reads posts."""
+        """Return the post with each id, at position ``first`` or later; None if there is none.
+
+        ``posts_at`` reads the posts at some positions.
+        """
         hashes = self.hashed(ids)
         places = self._hashes.latest(hashes)
         found: list[StoredPost | None] = [None] * len(ids)

@@ -27,17 +27,17 @@ class OpenedFiles:
         self.add(path)
 
     def add(self, path: Path) -> None:
-        """Note the identity of a file; OSError if it does not exist."""
+        """Record the identity of a file; OSError if it does not exist."""
         self._identities[path] = identity_of(path)
 
     def check(self, n: int | None = None) -> None:
-        """Raise StoreError if one of the first ``n`` files was removed or replaced, or a check found one before."""
+        """Raise StoreError if one of the first ``n`` files was removed or replaced, or if an earlier check failed."""
         self._error = self._error or self._what_is_wrong(n)
         if self._error:
             raise StoreError(self._error)
 
     def _what_is_wrong(self, n: int | None) -> str:
-        """Return what happened to the first ``n`` files, and what to do; empty if nothing happened."""
+        """Return an error message if one of the first ``n`` files was removed or replaced; otherwise empty text."""
         for path, opened in islice(self._identities.items(), n):
             try:
                 if identity_of(path) == opened:

@@ -29,7 +29,7 @@ class WriterLock:
     """Holds the lock of a file until `release`; the system releases it when the process ends.
 
     The file contains the number of the process, and the next position at the last acknowledgement. SQLite silently cuts
-    a damaged log short, so only a note outside of it can show that posts are missing.
+    a damaged log short, so only a record outside the log can show that posts are missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,7 +53,7 @@ class WriterLock:
         self.note(self.end)
 
     def note(self, end: int) -> None:
-        """Note the next position of the store; a process that is killed leaves this one or the one before."""
+        """Record the next position of the store; if the process is killed, the file holds this or the previous one."""
         self.end = end
         self._write(os.getpid())
 
@@ -73,7 +73,7 @@ class WriterLock:
 
 
 def _read(file: IO[bytes]) -> tuple[int, int]:
-    """Return the process that holds a lock and the noted position; `NOBODY` and 0 if the content is not valid."""
+    """Return the process that holds a lock and the recorded position; `NOBODY` and 0 if the content is not valid."""
     file.seek(0)
     words, _, checksum = file.read(LONGEST).partition(b"\n")[0].rpartition(b" ")
     if checksum != b"%08x" % crc32(words):

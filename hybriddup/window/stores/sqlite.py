@@ -1,7 +1,7 @@
 """The store of a window in an SQLite file: a batch is a transaction, on disk when it is acknowledged.
 
-The file grows at its end and is cleared at its beginning, and the cleared pages are filled again. With the hashes of
-ids are the records of the kept posts, from which a window fills its memory when it is opened.
+Posts are appended, the oldest are cleared, and the cleared pages are used again. The file also has the hashes of the
+ids and the records of the kept posts, from which a window fills its memory when it is opened.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SqliteStore(WindowStore):
             return store
 
     def _begin_writing(self, lock: WriterLock, connection: sqlite3.Connection) -> None:
-        """Log whether acknowledged posts are missing, and empty the log of a window that was not closed."""
+        """Log an error if acknowledged posts are missing, and empty the write-ahead log left by the last writer."""
         if lock.end > self._next:
             warn_of_lost_posts(self._path, self._next, lock.end)
             lock.note(self._next)
@@ -80,7 +80,10 @@ class SqliteStore(WindowStore):
         remove_old_files(self._path.parent)
 
     def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
-        """Replace a post by its tombstone, and empty the log, which may have its text; see `WindowStore.delete`."""
+        """Replace a post by its tombstone, and empty the write-ahead log, which may have its text.
+
+        See `WindowStore.delete`.
+        """
         super().delete(position, meta, of)
         self._checkpoints.empty(self._usable())
 
