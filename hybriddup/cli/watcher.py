@@ -40,7 +40,7 @@ class BadLine:
 
 @dataclass
 class Watcher:
-    """Decides the posts in lines of JSON, writes an answer to each, and counts the answers."""
+    """Decides whether to keep each post in lines of JSON, writes an answer for each, and counts the answers."""
 
     window: AnyWindow
     output: BinaryIO
@@ -96,7 +96,7 @@ class Watcher:
         return post
 
     def write(self, read: Sequence[Post | BadLine]) -> None:
-        """Decide the posts among parsed lines, and write the answers in order."""
+        """Decide whether to keep each post in the parsed lines, and write the answers in the order of the lines."""
         decisions = iter(self.window.add_many([one for one in read if isinstance(one, Post)]))
         for one in read:
             answer = one if isinstance(one, BadLine) else next(decisions)

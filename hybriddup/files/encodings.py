@@ -52,9 +52,9 @@ def checked_encoding(name: str) -> str:
 
 
 def encoding_of_other(source: Source, given: str) -> str:
-    """Return the encoding for a file that is not an input: UTF-8 if the file is valid UTF-8, else ``given``.
+    """Return the encoding of a file that is not an input: UTF-8 if the file is valid UTF-8, else ``given``.
 
-    `AUTO` if ``given`` is UTF-8, too.
+    If it is not valid although ``given`` is UTF-8, return `AUTO`.
     """
     found = looks_like(source)
     return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO

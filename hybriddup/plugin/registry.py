@@ -94,7 +94,7 @@ class Registry:
     def add_block_index(
         self, name: str, component: Callable[[str], list[int]] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a block index; as a plain function, ``(text: str) -> list[int]``, the keys of a text."""
+        """Add a block index; a plain function must be ``(text: str) -> list[int]`` and return the keys of a text."""
         self._add("block_index", name, component, replace=replace)
 
     def add_verifier(

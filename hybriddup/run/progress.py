@@ -123,7 +123,7 @@ class FirstCompilation(Listener):
         self._note: Callable[[str], object] | None = note
 
     def on_start(self, event: Event) -> None:
-        """Pass the message to ``note`` if this is the first kernel of this package or its plugins."""
+        """Tell ``note`` that kernels are being compiled, if this is the first one of this package or its plugins."""
         if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             note, self._note = self._note, None
             note(MESSAGE)

@@ -46,7 +46,7 @@ class BodyRoom:
         scope[KEY] = own + n_bytes
 
     def release(self, scope: Scope) -> None:
-        """Release the bytes of a request that is answered."""
+        """Return the bytes that a request reserved to the budget; called when the request has been answered."""
         self.held -= scope.pop(KEY, 0)
 
 

@@ -89,7 +89,7 @@ class Encounter:
                 self._records[position] = record
 
     def rivals(self) -> Mapping[int, State]:
-        """Map the position of each undecided candidate that matches a leading post to its state."""
+        """Return the state of each undecided candidate that matches a leading post, by the candidate's position."""
         undecided = {position: one.state for position, one in sorted(self._records.items()) if one.state in UNDECIDED}
         if new := [position for position in undecided if position not in self._matches]:
             self._matches |= dict.fromkeys(new, False) | dict.fromkeys(self._matching(new), True)
@@ -124,7 +124,7 @@ class Encounter:
         return found, both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
-        """Number the candidates at ``positions`` from 0, and the leading posts after them."""
+        """Number the candidates at ``positions`` from 0, then the leading posts, which are being decided, after them."""
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         texts = self._steps.normalize([one.post.text for one in records])
         chosen = np.isin(self._near.earlier, others)

@@ -121,7 +121,10 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check every pair with its score as the threshold, with a slightly higher threshold, and with `THRESHOLDS`."""
+    """Check that scores are exact from the threshold on, and below it otherwise.
+
+    The thresholds are the score of each pair itself, a slightly higher one, and `THRESHOLDS`.
+    """
     above = np.where(scores < 1.0 - MARGIN, scores + MARGIN, scores)
     for threshold in (scores, above, *(np.full(len(pairs), usual) for usual in THRESHOLDS)):
         given = verifier.score_pairs(pairs, threshold)

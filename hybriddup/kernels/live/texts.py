@@ -81,7 +81,7 @@ class LaterTexts(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int64s, Int64s]:
-    """Assign numbers to new texts; return int64[n], int64[n]: the number of each text and the anchor of its block.
+    """Number new texts in blocks; return int64[n], int64[n]: the number of each text, and the anchor of its block.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
         int64[n]: the positions of the texts, in ascending order.
     next_number
         The first number to assign, at least `IN_BLOCK`. A block whose first number has only zeros in its `LOW_BITS` low
-        bits is skipped, so that the low bits of no number are 0.
+        bits is skipped, so that no number has low bits that are all 0.
     anchor
         The anchor of the block of ``next_number``; ignored if that block is empty.
     """
