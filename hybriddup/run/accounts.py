@@ -1,4 +1,4 @@
-"""Pairs of accounts that post the same text within a given time, from the clusters of a run."""
+"""Find pairs of accounts that post the same text within a given time, using the clusters of a run."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def find_accounts(
     """Deduplicate a corpus, then return the pairs of accounts and the number of posts left out; see `account_pairs`.
 
     ``user`` and ``time_field`` are fields among the `Corpus.order_values`. InputError if no post has a user or none has
-    a time; ConfigError if ``within`` is not a length of time.
+    a time; ConfigError if ``within`` is not a duration such as ``60s``.
     """
     longest = seconds_in(within)
     if longest is None:
@@ -110,7 +110,7 @@ def account_pairs(
 
 
 def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
-    """Number the distinct users; return int64[n], each post's user number or -1, and the users by number."""
+    """Number the distinct users; return int64[n], the number of each post's user, -1 = none, and the users in order."""
     known: dict[Any, int] = {}
     names: list[Any] = []
     numbers = np.full(len(users), -1)

@@ -6,8 +6,8 @@ the pairs that the block index missed and the pairs beyond the limit; fewer than
 more bits.
 
 Most missed repeats have keys that many posts share: only the newest posts of a crowded key are read, and common keys
-come last. So a part of the sample consists of such posts, however few there are, and the estimate weighs both parts by
-the number of kept posts that they represent (stratified sampling).
+are used last. So a part of the sample consists of posts with such keys, however few there are, and the estimate weighs
+both parts by the number of kept posts that they represent (stratified sampling).
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def estimate_recall(
 
 
 def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
-    """Estimate how many posts of ``part`` can be sampled before they have ``most_pairs`` pairs in total; at least 1."""
+    """Estimate how many posts of ``part`` can be sampled if up to ``most_pairs`` pairs may be verified; at least 1.
+
+    A pair of long texts counts as several pairs.
+    """
     pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
     n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
     n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
@@ -117,9 +120,9 @@ def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
 
 
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
-    """Divide the kept posts into non-empty parts, with and without common keys; return each with its sample size.
+    """Divide the kept posts into those with and without a common key; return each non-empty part with its sample size.
 
-    Posts with a common key are a part of their own only if an even sample would have too few of them.
+    They stay one part if an evenly spread sample of all posts would contain enough posts with a common key.
     """
     is_common = np.zeros(len(kept), np.bool_) if has_common_key is None else has_common_key[kept]
     common, others = kept[is_common], kept[~is_common]

@@ -35,7 +35,7 @@ the accepted pairs of a part while kernels score the next part."""
 
 @dataclass(frozen=True)
 class JudgePlan:
-    """The judges of a run, one per length band, and their verifiers, one per choice of options."""
+    """The judges of a run, one per length band, and their verifiers, one per distinct name and options."""
 
     judges: tuple[Judge | None, ...]
     """The judge of each length band; None = only exact repeats are removed."""
@@ -179,7 +179,7 @@ class Bands:
         return near
 
     def least_in_common(self) -> Float32s:
-        """Return float32[2, n_bands]: the minimum common characters, as shares of the shorter and the longer text."""
+        """Return float32[2, n_bands]: each band's `LeastInCommon`, as shares of the shorter and the longer text."""
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
         return np.array(least, np.float32).T
 
@@ -207,7 +207,7 @@ class Bands:
 
 
 def can_be_near(limits: PairLimits) -> Bools:
-    """Return bool[n]: whether a text could be in a near pair, by the limits of its own length or of a shorter one.
+    """Return bool[n]: whether each text could be in a near pair, by its own limits or by the limits of a shorter text.
 
     Stage 1 leaves out the other texts, which can only be exact repeats.
     """

@@ -89,7 +89,7 @@ class Components:
         return components
 
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
-        """Load a learned recipe into the components, in place, and return them with the recipe as ``learned``.
+        """Load a learned recipe into the components, in place; return a copy whose ``learned`` is the recipe.
 
         ConfigError, with the ``name`` of the recipe, if it was learned with other components.
         """
@@ -150,7 +150,7 @@ class Components:
     def learn_blocks(self, texts: Sequence[str], scopes: Int64s | None = None) -> None:
         """Let the block index learn from the compared parts of a corpus, unless there is a learned recipe.
 
-        ``scopes`` int64[n]: texts are compared only within their scope; None = all are compared.
+        ``scopes`` int64[n]: texts are compared only within their scope; None = there are no scopes.
         """
         if not self.block_index.learns or self.learned is not None:
             return
@@ -182,7 +182,7 @@ class Components:
         return plain
 
     def learning_verifiers(self) -> Iterator[tuple[str, LearningVerifier]]:
-        """Yield (key, verifier) for each verifier whose learned data can be stored; a key is a name with options."""
+        """Yield (key, verifier) for each verifier whose learned data can be stored; the key is its name and options."""
         for key, verifier in zip(self.plan.keys, self.plan.verifiers, strict=True):
             if keeps_learning(verifier):
                 yield key, verifier

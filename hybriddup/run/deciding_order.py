@@ -1,4 +1,4 @@
-"""Keep policies, as orders of deciding: of posts that repeat each other, the one decided first is kept."""
+"""Keep policies: the order in which posts are decided. If posts repeat each other, the first one decided is kept."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def decide_all(
     equal
         The distinct text at each position.
     n_given
-        The first ``n_given`` posts are kept without being compared; equal posts among them count as one.
+        The first ``n_given`` posts are kept without being compared; equal posts among them are indexed only once.
     """
     n, batches = len(equal.text_numbers), BatchesAhead(index.batch, decider.workers)
     so_far = DecidedSoFar(index.kept_at, is_near, equal, n_given)

@@ -42,7 +42,7 @@ KINDS = {
 
 
 def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run: bool) -> dict[str, Output]:
-    """Check the requested outputs, before anything is read; return them by option."""
+    """Check the requested outputs before anything is read; return the outputs by option, such as ``--report``."""
     if wanted["--report"] is not None:
         check_installed()
     if dry_run:
@@ -66,7 +66,7 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
 
 
 def default_output(name: str, what: str = "kept") -> str:
-    """Name the default output for an input: a file or table named like it, plus ``what``; else standard output."""
+    """Return the default output for an input: a file or table named after it, plus ``what``, or standard output."""
     path = Path(name)
     if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
         return STANDARD_OUTPUT

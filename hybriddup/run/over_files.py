@@ -1,4 +1,4 @@
-"""A run over files, for `hybriddup dedupe` and `hybriddup.dedupe_files`. Outputs are put in place when it ends."""
+"""A run over files, for `hybriddup dedupe` and `hybriddup.dedupe_files`. Outputs get their final names when it ends."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class FileRun:
 
 
 class FinishedRun(NamedTuple):
-    """A run whose outputs are in place."""
+    """A finished run, whose outputs have their final names."""
 
     result: Result
     outputs: dict[str, Output]
@@ -108,8 +108,8 @@ def run_over_files(
 ) -> FinishedRun:
     """Read posts, decide them, and write the requested outputs.
 
-    ``notify`` gets the files of each directory; ``on_outputs`` is called before anything is written, and ``on_result``
-    before the outputs are put in place.
+    ``notify`` gets a line about each directory; ``on_outputs`` is called before anything is written, and ``on_result``
+    before the outputs get their final names.
     """
     inputs = files_of(job.inputs, registry, job.reading, notify)
     target = file_outputs.target_of(inputs, job.output, mark=job.mark, dry_run=job.dry_run)

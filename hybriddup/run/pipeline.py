@@ -62,14 +62,14 @@ def run(
     workers
         Number of threads, None = one per core; it never changes the result.
     config_name
-        For the summary.
+        Name of the configuration, for the summary.
     per
         A field among the `Corpus.order_values`: a post repeats only posts with the same value of this field.
     time_field
         The field among the `Corpus.order_values` with the times, for ``within``.
     while_auditing
-        Called with the result as soon as all posts are decided. Its summary lacks the estimated recall, which another
-        thread estimates meanwhile. None = all workers estimate it.
+        Called with the result as soon as all posts are decided. The summary then lacks the recall, which another thread
+        estimates meanwhile. None = call nothing, and estimate the recall with all workers.
     """
     workers = workers or available_workers()
     clock = Clock(progress)

@@ -35,7 +35,7 @@ class StoppedError(Exception):
 
 
 class Clock:
-    """Adds up the wall time of each step, in the order of their first start, and reports the progress."""
+    """Adds up the wall time of each step, in the order in which steps first started, and reports the progress."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()

@@ -51,9 +51,9 @@ def recipe_parts(settings: Settings, components: Mapping[str, Any]) -> dict[str,
     settings
         Resolved settings, with every option filled in.
     components
-        The component of each role in `RECIPE_ROLES`, with a fitted weighter; several normalizers are a ``Chain``. If a
-        component has a method ``recipe()``, its items replace the options of the same name or are added to them: for
-        example, the checksum of a dictionary replaces its path.
+        The component of each role in `RECIPE_ROLES`, with a fitted weighter; several normalizers are combined in a
+        ``Chain``. If a component has a method ``recipe()``, its items replace the options of the same name or are added
+        to them: for example, the checksum of a dictionary replaces its path.
     """
     parts: dict[str, Any] = {"format": RECIPE_FORMAT}
     for role in RECIPE_ROLES:
@@ -82,7 +82,7 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield each difference between our recipe and another one as text; ``where`` names the place of the other one.
+    """Yield each difference between our recipe and another one as text, in which ``where`` refers to the other one.
 
     Examples
     --------

@@ -335,7 +335,7 @@ class Result:
 
 
 def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
-    """Return a length band with its threshold raised to at least ``threshold``; it has at most one verifier."""
+    """Return a length band with its threshold raised to at least ``threshold``; it must not combine verifiers."""
     if band.verifier is None:
         return band
     raised = max(getattr(band.verifier, "threshold", threshold), threshold)

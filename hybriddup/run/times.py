@@ -56,7 +56,7 @@ def order_by_time(corpus: Corpus, times: Times) -> Int64s:
 
 
 def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> EqualTexts:
-    """Split groups of equal posts by scope and time, so that the first post of a group is close to all others.
+    """Split groups of equal posts by scope and time, so that all posts of a group are close in time to its first post.
 
     Posts are in the order of deciding.
     """

@@ -81,7 +81,7 @@ def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
-    """Split groups of texts without tokens by raw text, in which repeated signs count as one.
+    """Split groups of texts without tokens by raw text, after collapsing repeated signs.
 
     ``has_tokens`` is bool[n_distinct], by text number.
     """

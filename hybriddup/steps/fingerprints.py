@@ -103,7 +103,7 @@ class Fingerprinter:
         return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
-        """Return the weight of each token; reuse ``hashes`` as the weighter's keys if they begin with them."""
+        """Return the weight of each token; if ``hashes`` begin with the weighter's keys, do not compute these again."""
         if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
             return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)

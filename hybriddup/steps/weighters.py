@@ -154,9 +154,9 @@ class FittedWeighter:
 class TfIdf(FittedWeighter):
     """Inverse document frequency ``ln(texts / texts with the token)``, clipped, times term frequency.
 
-    The range is narrow because full IDF separates edited copies of short texts, while without any weighting common
-    characters fill a few buckets. Tokens in alphabetic scripts have one constant weight, about the mean of the others,
-    so that both scripts of a mixed text count.
+    The range is narrow: full IDF would drive apart the fingerprints of edited copies of short texts, but without any
+    weighting, common characters would crowd texts into a few buckets. Tokens in alphabetic scripts have one constant
+    weight, about the mean of the others, so that both scripts of a mixed text count.
     """
 
     class Options(ComponentOptions):
@@ -190,7 +190,7 @@ class TfIdf(FittedWeighter):
 
 
 class Levels(FittedWeighter):
-    """Weights 1 to 5: the inverse document frequency as a share of a unique token's, in five equal steps."""
+    """Weights 1 to 5: inverse document frequency, relative to a token in only one text, in five equal steps."""
 
     n_levels = 5
 

@@ -83,7 +83,7 @@ def keeper_of(result: Result, row: int) -> str:
 
 
 def other_scopes(field: str, a: Any, b: Any) -> str:
-    """Explain in a clause why posts with values ``a`` and ``b`` of ``field`` are not compared; empty if they are."""
+    """Explain in a clause why posts with values ``a`` and ``b`` of ``field`` are not compared; empty if they can be."""
     if scopes_of(field, [a, b]).numbers[1] == 0:
         return ""
     return f"{field} is {a!r} and {b!r}, and the run compared only posts with the same {field}"

@@ -1,6 +1,7 @@
 """Choose which pairs of posts a user should label, so that tuning needs few labels (active learning).
 
-The first pairs cover the whole range of scores. Then every other pair is near the current decision boundary.
+The first pairs cover the whole range of scores. After that, they alternate with pairs near the current decision
+boundary.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def find_faults(question: Question) -> Iterator[str]:
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
     """Yield the block indexes worth comparing; the last two are naive ones that are never chosen.
 
-    ``limit`` is the Hamming limit; ``edits`` are the measurements it is based on, if any, which give the recall.
+    ``limit`` is the Hamming limit. If it is based on measured ``edits``, they also determine the recall.
     """
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
@@ -192,7 +192,7 @@ def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]
 
 
 def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
-    """Estimate the cost of a block index, from the number of keys and look-ups of the index itself.
+    """Estimate the cost of a block index from the number of keys and look-ups that it computes for a text.
 
     ``blocks`` is its configuration, and ``recall`` the share of the pairs it finds; None = depends on the texts.
     """
@@ -235,9 +235,9 @@ def price(
     Parameters
     ----------
     counts
-        Keys, look-ups and comparisons per post.
+        Number of keys, look-ups and comparisons per post.
     held
-        How a window stores the keys, a name of `COSTS`, and its bytes per post and key.
+        How a window stores the keys, as a name in `COSTS`, and how many bytes that takes per post and key.
     """
     n_keys, look_ups, comparisons = counts
     n_bytes = question.posts * (question.bits // 8 + BYTES_BESIDE_BITS + n_keys * held[1])

@@ -40,9 +40,9 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Return the shortest part of a text for each of the keys, in no particular order.
+    """Find the shortest part of a text that has each key; return the parts without repetition, in no particular order.
 
-    Empty if the index does not compute keys from texts. Otherwise, it computes the keys of every short part.
+    The index computes the keys of every short part. If it does not compute keys from texts, the result is empty.
     """
     if not len(keys) or not index.reads_texts:
         return []

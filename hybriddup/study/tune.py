@@ -286,7 +286,7 @@ def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, preci
 
 
 def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
-    """Group the bands that share a threshold: one group per band with enough pairs, the others by verifier."""
+    """Group the bands that share a threshold: each band with enough pairs by itself, the others by verifier."""
     groups: dict[Any, list[int]] = {}
     for band in single_bands(settings.lengths):
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]

@@ -82,7 +82,7 @@ class Chart(NamedTuple):
 
 
 def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
-    """Return a chart with a bar for each label, which stacks the label's numbers from all series, given by name."""
+    """Return a chart with one stacked bar per label; ``series`` maps the name of a series to one number per label."""
     chart = _chart(int(np.sum(list(series.values()), axis=0).max()))
     room = (chart.right - chart.left) / len(labels)
     width = min(0.88 * room, WIDEST_BAR)
@@ -103,10 +103,10 @@ def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> 
 
 
 def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[float]], bin_width: float) -> Chart:
-    """Return a chart of the number of values per bin, with a line at each limit; series and limits are given by name.
+    """Return a chart of the number of values per bin, with a line at each limit; keys are names of series and limits.
 
     Bins begin at multiples of ``bin_width``, and are wider if there would be more than fifty. A width of 1 is for whole
-    numbers: each is at the center of its bar, and the line of a limit follows the bar.
+    numbers: each is at the center of its bar, and a limit is a line at the right edge of its bar.
     """
     shift = 0.5 if bin_width == 1 else 0.0
     edges = _edges(np.concatenate([*series.values(), *map(np.asarray, limits.values())]), bin_width, shift)
@@ -133,7 +133,7 @@ def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[
 
 
 def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.float64]:
-    """Return float64[n_bins + 1]: the edges of the bins."""
+    """Return float64[n_bins + 1]: the edges of the bins for ``values``, ``shift`` below multiples of ``bin_width``."""
     first = np.floor(np.round(values.min() / bin_width, 6))
     last = max(first + 1, np.ceil(np.round(values.max() / bin_width + shift, 6)))
     step = max(1, ceil((last - first) / MOST_BINS))
@@ -141,13 +141,13 @@ def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.f
 
 
 def _range(first: float, end: float, shift: float) -> str:
-    """Return the range of values of a bin, as text."""
+    """Return the range of values of a bin as text; ``shift`` is the distance of the values from the bin's edges."""
     first, last = first + shift, end - shift
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
 def _chart(most: int) -> Chart:
-    """Return a chart without marks, whose y axis reaches at least to ``most``."""
+    """Return a chart without marks, with a y axis from 0 to at least ``most``."""
     step = max(1, round(_step(most, Y_TICKS)))
     numbers = range(0, step * max(1, ceil(most / step)) + 1, step)
     unit = (HEIGHT - BOTTOM - TOP) / numbers[-1]
@@ -156,7 +156,7 @@ def _chart(most: int) -> Chart:
 
 
 def _log_chart(most: int) -> Chart:
-    """Return a chart without marks, whose y axis is logarithmic from 1 on; a bar of 1 is one unit high."""
+    """Return a chart without marks, with a logarithmic y axis: 1 is one unit above 0, and each power of 10 adds one."""
     powers = range(ceil(log10(most)) + 1)
     unit = (HEIGHT - BOTTOM - TOP) / len(powers)
     ticks = [Tick(HEIGHT - BOTTOM - unit * (power + 1), f"{10**power:,}") for power in powers]

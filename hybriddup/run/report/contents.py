@@ -127,7 +127,7 @@ class Contents:
 
     @property
     def limits(self) -> list[tuple[str, int]]:
-        """Number of hits of each limit that was hit."""
+        """The limits that were hit, each with its number of hits."""
         return [(name, n) for name, n in self.summary.blocks.limits_hit.items() if n]
 
     @property
@@ -146,7 +146,7 @@ class Contents:
         ]
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten length ranges with about the same number of removed posts, and the counts by reason."""
+        """Return up to ten length ranges with similar numbers of removed posts, and the counts per range by reason."""
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
         lengths = np.fromiter(

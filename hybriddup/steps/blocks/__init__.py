@@ -86,7 +86,10 @@ class BlockIndex(ABC):
         """Learn from a sample of the texts; called once, before `keys`."""
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:  # noqa: ARG002  (most need no scopes)
-        """Learn from a sample of texts; ``scopes``, int64[n] from 0 on: only texts of equal scope are compared."""
+        """Learn from a sample of texts that are compared only within their scope; called instead of `learn`.
+
+        ``scopes``, int64[n], is the scope of each text, numbered from 0.
+        """
         self.learn(texts)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:

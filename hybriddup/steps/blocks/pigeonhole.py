@@ -1,4 +1,4 @@
-"""`blocks` and `probing`: block keys of fingerprint bits, exact for small distances; `scan`: all texts are compared."""
+"""`blocks`, `probing`: keys of fingerprint bits that find all pairs at small distances; `scan`: compares all pairs."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -206,7 +206,7 @@ def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return the `KeyBits` for probing: each block's key with no bit or any choice of up to ``radius`` bits flipped."""
+    """Return the `KeyBits` for probing: each block's key with every choice of 0 to ``radii[block]`` bits flipped."""
     flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 

@@ -38,7 +38,7 @@ for 5 million posts, it finds 98.9 % and 99.5 % of the repeats that it finds wit
 
 
 class Shingles(BlockIndex):
-    """Keys are the shingles of smallest hash, common ones last: nearly all repeats of short texts share a key."""
+    """Keys are the shingles of smallest hash, uncommon ones first: nearly all repeats of short texts share a key."""
 
     class Options(ComponentOptions):
         """Options of the index."""

@@ -28,7 +28,7 @@ FEWEST_DEPTHS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Texts in order, with their keys, to look up in an index, decide together, and add to an index."""
+    """Texts in order, with their keys, that are looked up in an index, decided together, and added to the index."""
 
     positions: Int64s
     """int64[n], ascending: positions in the order in which texts are decided."""
@@ -71,7 +71,7 @@ class Index(Protocol):
     """An index that maps each key to the kept texts of a run or a window that have it."""
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of each text with the newest ``max_bucket_size`` kept texts of each probe, within limits."""
+        """Pair each text with the newest ``max_bucket_size`` kept texts of each probe; return pairs within limits."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:

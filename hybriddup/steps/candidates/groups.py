@@ -197,7 +197,7 @@ def group_keys(
 def with_one_width(
     keys_of: Callable[[int, int], UInt64s], bounds: Sequence[tuple[int, int]], workers: int
 ) -> tuple[Callable[[int, int], UInt64s], int]:
-    """Compute the keys of all slices and pad them to one number per text; return a new ``keys_of``, and that number."""
+    """Compute all keys, padded to the same number per text; return a ``keys_of`` that returns them, and the number."""
     made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
     n_keys = max((keys.shape[1] for keys in made), default=0)
     pads = ([(0, 0), (0, n_keys - keys.shape[1])] for keys in made)

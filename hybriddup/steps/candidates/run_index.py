@@ -53,7 +53,7 @@ class RunIndex:
         """int32[n_texts]: the position at which each distinct text was kept, `NONE` if it was not kept."""
 
     def batch(self, positions: Int64s) -> Batch:
-        """Return a batch of the texts at ``positions``; its keys are the starts of their rings."""
+        """Return a batch of the texts at ``positions``, with the start of its ring buffer instead of each key."""
         numbers = self._text_numbers[positions].astype(np.int64)
         columns = self._columns.take(numbers)
         keys = self._groups.of(numbers)
@@ -63,7 +63,7 @@ class RunIndex:
         return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Pair each text of a batch with the kept texts in the rings of its probes; return the pairs within limits."""
+        """Pair each text with the kept texts in the ring buffers of its probes; return the pairs within limits."""
         queries = Queries(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
         near = search_texts(self._columns, queries, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))

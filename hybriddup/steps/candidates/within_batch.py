@@ -67,7 +67,7 @@ class WithinBatch:
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
     def _take_with_pairs(self, rows: Int64s, near: NearPairs, report: BlockReport) -> WithinBatch:
-        """Return a `WithinBatch` of the texts in ``rows`` and the pairs among them; groups and counts stay the same."""
+        """Return a `WithinBatch` of ``rows`` and the pairs in ``near`` among them; groups and counts stay the same."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])

@@ -63,7 +63,7 @@ class Decider:
         return decisions
 
     def decide_unless_crowded(self, grouped: WithinBatch) -> Decisions | None:
-        """Decide a batch like `decide`; return None if too many texts share keys, to have a smaller batch decided."""
+        """Decide a batch like `decide`, or return None if it should be split because too many texts share keys."""
         return self._decide(grouped, may_refuse=True)
 
     def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
@@ -100,7 +100,10 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: number of earlier batch texts with a text's most common probe, 0 if none may be crowded."""
+        """Return int64[n]: for each text, how many earlier texts of the batch have its most common probe as a key.
+
+        It is 0 if none of its probes can exceed ``max_bucket_size`` texts.
+        """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
         crowded = grouped.batch.may_be_crowded
@@ -117,7 +120,7 @@ class Decider:
     def _finish(
         self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence, n_comparisons: int
     ) -> Decisions:
-        """Combine the decisions by the index and within the batch, and add the kept texts to the index."""
+        """Combine the decisions made by the index with those made within the batch; add the kept texts to the index."""
         batch, status = first.batch, first.status.copy()
         status[rest] = last.status
         is_copy, kept = status == EXACT, status == KEPT

@@ -49,7 +49,7 @@ class BatchPairs:
 
     @classmethod
     def within(cls, batch: Batch, near: NearPairs) -> BatchPairs:
-        """Build batch pairs from near pairs within a batch, without equal texts and pairs too far apart in time."""
+        """Build batch pairs from near pairs within a batch; leave out equal texts and texts too far apart in time."""
         chosen = batch.text_numbers[near.earlier] != batch.text_numbers[near.later]
         if batch.times is not None and batch.oldest is not None:
             chosen &= batch.times[near.earlier] > batch.oldest[near.later]

@@ -1,4 +1,4 @@
-"""Guards `links`, `mentions` and `emoji`: they must agree, because in many posts they are the content."""
+"""Guards `links`, `mentions` and `emoji`: two posts must agree in these, because they are often the content."""
 
 from __future__ import annotations
 

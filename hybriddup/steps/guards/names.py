@@ -65,7 +65,7 @@ def han_names() -> frozenset[str]:
 
 
 class Names(PairGuard):
-    """A name must not replace another."""
+    """Two posts must not differ by a name that replaces another, or by two names that swap places."""
 
     sign = NAME
 

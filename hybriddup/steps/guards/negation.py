@@ -118,7 +118,7 @@ def _words_at(spans: list[tuple[int, int]], first: int, last: int) -> range:
 
 
 class Negation(PairGuard):
-    """A post must not negate the other."""
+    """Neither of two posts may negate the other."""
 
     sign = NEGATION
 
@@ -186,7 +186,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Find a word that negates the other post's word by a prefix or a Turkish verb form; return (side, word)."""
+    """Find a word that negates the other post's word by a prefix or a Turkish verb form: (side, word), or None."""
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

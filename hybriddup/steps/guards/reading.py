@@ -190,7 +190,7 @@ def spans_of(text: str) -> list[tuple[int, int]]:
 
 
 def letters(words: Sequence[str]) -> str:
-    """Join words to a text, with spaces unless every word is one character."""
+    """Join words into a text, with spaces unless every word is a single character."""
     return "".join(words) if all(len(word) == 1 for word in words) else " ".join(words)
 
 

@@ -134,7 +134,7 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
-    """Yield the numbers, dates and days of a text; ``only_digits`` skips words and Han numerals outside hashtags.
+    """Yield the numbers, dates and days of a text; ``only_digits`` skips words and Han numerals, except in hashtags.
 
     Links and mentions must have been removed from the text.
     """

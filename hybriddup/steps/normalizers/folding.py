@@ -87,8 +87,8 @@ class Folding(NamedTuple):
     def fold_text(self, text: str) -> str:
         """Fold a text, except for traditional Chinese and white space.
 
-        Each step can create work for another, so all are repeated until nothing changes: up to 30 times, because only
-        the marks of one run can change every time.
+        Each step can create work for another, so all are repeated until nothing changes. This takes at most 30 passes,
+        because only a run of combining marks can change in every pass.
         """
         before = None
         while text != before:
@@ -197,7 +197,7 @@ _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
 class Folded(NamedTuple):
-    """Folded texts."""
+    """Folded texts, and the literals and signs of the `Folder` that they contain."""
 
     texts: list[str]
     has_literal: Bools
@@ -263,7 +263,7 @@ class Folder:
         return Folded(folded, states & TEXT_HAS_LITERAL != 0, states & TEXT_HAS_SIGN != 0, literals)
 
     def _fold_special(self, texts: Sequence[str]) -> list[str]:
-        """Apply the part of folding that depends on neighbors, to all texts joined."""
+        """Apply the part of folding in which a character depends on its neighbors; the texts are folded as one text."""
         folded = self._folding.fold_text(BOUNDARY.join(texts)).split(BOUNDARY)
         if len(folded) == len(texts):
             return folded
@@ -284,7 +284,7 @@ shared_folder = lru_cache(maxsize=8)(Folder)
 def _folding_table(
     folding: Folding, flags: UInt32s, literals: Sequence[str], drops_questions: bool, joins_dots: bool
 ) -> FoldingTable:
-    """Return the table for the kernel; ``flags`` is uint32[0x110000], by folded character."""
+    """Return the table for the kernel; ``flags``, uint32[0x110000], has the flags of each character after folding."""
     characters = folded_characters(folding)
     entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
     several: list[int] = []

@@ -128,7 +128,7 @@ class MicroblogNormalizer:
         return self._finish(apply_rules(rules, joined).split(BOUNDARY)) if texts else []
 
     def _finish(self, texts: list[str]) -> list[str]:
-        """Apply the steps that need a text as a whole."""
+        """Strip the texts, and empty each text of only masks or white space, as far as the options require it."""
         if self.options.white_space == "collapse":
             texts = [text.strip() for text in texts]
         if self._masks is not None:
@@ -196,7 +196,7 @@ class MicroblogNormalizer:
         return {wording: self._rules_for_wording(wording) for wording in Wording}
 
     def _rules_for_wording(self, wording: Wording) -> list[Rule]:
-        """Return the rules for posts of a wording; each rule comes after all rules that can create matches for it."""
+        """Return the rules for posts of this `Wording`, each after all rules that can create matches for it."""
         options = self.options
         return [
             *self._rules_for(options.digits, patterns.DIGITS, replacement=MASKS["digits"]),
@@ -257,7 +257,7 @@ class MicroblogNormalizer:
 
 
 def rules_that_may_match(rules: Sequence[Rule], literals: Collection[str]) -> list[Rule]:
-    """Return the rules whose needed literal is in ``literals``, found in folded texts, or may come from other rules."""
+    """Return the rules that may match: their literal is in the texts (``literals``), or may come from another rule."""
     return [
         rule for rule in rules if rule.needs in literals or rule.needs.strip(" ") != rule.needs or rule.needs in LATER
     ]

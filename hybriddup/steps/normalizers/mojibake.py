@@ -1,7 +1,8 @@
 r"""Repair of wrongly decoded or escaped text: ``â€™`` for ’, ``Ã©`` for é, ``\xe2\x80\xa6`` for an ellipsis.
 
-UTF-8 that was decoded as Windows-1252 is repaired only if no other reading is plausible: two characters if the second
-is a sign that never ends a word or if two more pairs follow, three and four if they form one UTF-8 character.
+UTF-8 that was decoded as Windows-1252 is repaired only if no other reading is plausible. Two characters are repaired
+if the second is a sign that never ends a word, or if they are one of at least three pairs in a row; three or four
+characters are repaired if they form one UTF-8 character.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ MARKS = (
 
 @cache
 def marks() -> str:
-    """Return the punctuation and symbols whose runs collapse to one; all are in the basic plane."""
+    """Return the punctuation and symbols whose runs collapse to one; all are in the Basic Multilingual Plane."""
     return "".join(re.findall(f"{MARKS}++", "".join(map(chr, range(0x10000)))))
 
 
@@ -151,7 +151,7 @@ class Rule(NamedTuple):
 
 
 def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule per pattern, in order; rules that ignore case need no literal."""
+    """Return one rule per pattern, in order; with ``ignore_case``, its `Rule.needs` is empty."""
     if ignore_case:
         return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
     return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]

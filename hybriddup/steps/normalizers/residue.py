@@ -1,4 +1,4 @@
-"""Residue by custom patterns, matched by RE2 in time linear in the text, whatever the pattern.
+"""Drops residue by custom patterns, which RE2 matches in time linear in the text, whatever the pattern.
 
 Python's own regular expressions can take years on one post, and a configuration may come from somebody else.
 """

@@ -62,7 +62,7 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     posts
         Normalized; quotes are marked by ``<repost>``.
     workers
-        Threads.
+        Number of threads.
 
     Examples
     --------

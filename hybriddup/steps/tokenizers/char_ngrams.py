@@ -1,4 +1,4 @@
-"""The `char_ngrams` tokenizer: overlapping character n-grams, compiled, the default."""
+"""The default tokenizer, `char_ngrams`: overlapping character n-grams, in compiled code."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -26,7 +26,7 @@ Sizes = Annotated[tuple[int, int], AfterValidator(check_sizes)]
 
 
 class CharNgrams:
-    """Character n-grams with sizes by script: one Han character carries as much as three or four letters."""
+    """Character n-grams with sizes by script: one Han character carries the information of three or four letters."""
 
     class Options(ComponentOptions):
         """Sizes of the n-grams."""

@@ -44,7 +44,7 @@ class JiebaOptions(ComponentOptions):
 
 
 class Jieba:
-    """Splits texts into dictionary words; white space and punctuation are no tokens, as in `words`.
+    """Splits texts into dictionary words; white space and punctuation are not tokens, as in the tokenizer `words`.
 
     Only the options are pickled for other processes; each process loads its dictionaries at first use.
 

@@ -58,8 +58,8 @@ def tokenize_in_processes(
 def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Generator[Tokens, None, None]:
     """Yield the tokens of each piece, in order, from other processes; closing the generator cancels the rest.
 
-    Processes then finish their current pieces. joblib would kill them, but if one of its threads is just sending them
-    another piece, it fails.
+    The processes then finish their current pieces. joblib could kill them instead, but this fails if one of its threads
+    is sending them another piece.
     """
     from joblib import Parallel, delayed
 

@@ -19,7 +19,7 @@ class Words:
     """Splits texts at Unicode word boundaries; letters keep their case.
 
     A part is a token if it has a letter or digit (``don't``, ``3.14``, one Chinese character), an emoji or another
-    symbol except operators and currency signs. White space and punctuation are no tokens.
+    symbol except operators and currency signs. White space and punctuation are not tokens.
     """
 
     holds_interpreter = False

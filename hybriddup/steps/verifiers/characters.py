@@ -37,7 +37,7 @@ def as_symbols(texts: EncodedTexts) -> SymbolTexts:
 def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
     """Return int64[n_pairs]: the number of common characters of each pair, in any order.
 
-    A result below ``needed`` may be any number below it.
+    If it is below ``needed``, the result may be any number below ``needed``.
     """
     lengths = texts.lengths
     is_longer = lengths[earlier] > lengths[later]
@@ -46,7 +46,7 @@ def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, ne
 
 
 def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: LCS length of each pair; a result below ``needed`` may be any number below it.
+    """Return int64[n_pairs]: LCS length of each pair, or any number below ``needed`` if it is below ``needed``.
 
     It is faster than `common_lengths`, because most pairs have too few common characters in any order.
     """

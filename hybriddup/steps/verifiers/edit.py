@@ -49,7 +49,7 @@ class CommonSubsequence:
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: LCS length of each pair; a result below ``needed`` may be any number below it."""
+        """Return int64[n_pairs]: LCS length of each pair, or any number below ``needed`` if it is below ``needed``."""
 
         def measure_slice(first: int, last: int) -> Int64s:
             some, needed_of_some = pairs.take(slice(first, last)), needed[first:last]
@@ -93,7 +93,7 @@ class Edit(CommonSubsequence):
         return divide_or_one(2 * self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2), totals)
 
     def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
-        """Return int64[n_pairs]: longer length minus edit distance; a result below ``needed`` need not be exact.
+        """Return int64[n_pairs]: longer length minus edit distance, or any number below ``needed`` if it is below that.
 
         Every character of the longer text outside the common subsequence costs at least one edit.
         """
@@ -104,7 +104,7 @@ class Edit(CommonSubsequence):
         return unchanged
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: the longest partner for each length, if all of the shorter text is in the longer one."""
+        """Return int32[n]: for each length, the longest partner that reaches ``threshold`` if it contains the text."""
         if self.options.distance == "levenshtein":
             return longest_partners(lengths, threshold)
         if threshold <= 0.0:
@@ -147,11 +147,11 @@ class Lcs(CommonSubsequence):
         return scores
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: the longest partner for each length, if all of the shorter text is in the longer one."""
+        """Return int32[n]: for each length, the longest partner that reaches ``threshold`` if it contains the text."""
         return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return the minimum common characters: the threshold times the length of the text that the score refers to."""
+        """Return the minimum number of common characters: ``threshold`` times the length of the `relative_to` text."""
         if self.options.relative_to == "shorter":
             return LeastInCommon(of_shorter=threshold)
         return LeastInCommon(of_longer=threshold)

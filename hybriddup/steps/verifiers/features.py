@@ -140,7 +140,7 @@ def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
 def settle_featureless(scores: Float64s, pairs: TextPairs, n_features: Int64s) -> Float64s:
     """Set, in place, the scores of pairs without any features: 1.0 for equal texts, else 0.0; return all scores.
 
-    ``n_features``, int64[n_pairs], counts the features of both texts. That both have none does not make texts match.
+    ``n_features``, int64[n_pairs], counts the features of both texts. Texts do not match just because both have none.
     """
     for pair in np.flatnonzero(n_features == 0).tolist():
         scores[pair] = float(pairs.are_equal(pair))

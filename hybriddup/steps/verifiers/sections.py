@@ -103,9 +103,9 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Find the longest sequence of examined positions whose `GRAM` characters are in both texts in the same order.
+    """Find the longest sequence of `rare_places` at which the same characters begin in both texts, in the same order.
 
-    Return the indices of these positions in each text, int64[n], ascending.
+    Return the indices of these places in each text, int64[n], ascending.
     """
     (places_a, hashes_a), (places_b, hashes_b) = rare_places(a), rare_places(b)
     _, in_a, in_b = np.intersect1d(hashes_a, hashes_b, assume_unique=True, return_indices=True)
@@ -116,7 +116,7 @@ def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
 
 
 def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
-    """Find the examined positions whose `GRAM` characters occur once in the text; return their indices and hashes."""
+    """Find examined positions whose next `GRAM` characters occur only once in the text; return indices and hashes."""
     hashes = points.astype(np.uint64)
     for step in STEPS:
         hashes = hashes[:-step] * MULTIPLIERS[0] + hashes[step:] * MULTIPLIERS[1]

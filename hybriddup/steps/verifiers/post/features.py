@@ -9,10 +9,10 @@
 | replaced, largest_replaced | weight of all words that are replaced, and of the largest run of them (log) |
 | moved | weight of the words that both posts have, but in different places (log) |
 | added_before, added_within, added_after | weight of the words that only the longer post has, by place (log) |
-| numbers_differ, numbers_added | 1 if each post has a number that the other lacks; 1 if only one has |
+| numbers_differ, numbers_added | 1 if each post has a number that the other lacks; 1 if only one post does |
 | hashtags_differ, hashtags_of_one | likewise for hashtags at the ends of the posts |
 | sources_differ, source_of_one | likewise for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
-| comment | weight of own words next to a quote that the other post lacks (log) |
+| comment | weight of the words that a post adds to a quote and the other post lacks (log) |
 | length | weight of the shorter post (log) |
 | lacking, adding | weight of the words that only the shorter post has, and only the longer one (log) |
 | emoji_differ, names_differ | 1 if each has an emoji, or a mention, link or flag, that the other lacks |

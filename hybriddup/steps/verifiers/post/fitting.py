@@ -63,7 +63,7 @@ class Fit(NamedTuple):
     """float64[n]: mean height of each piece over the pairs, 0.0 to 1.0."""
 
     def logits(self, features: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the sums, before the logistic function."""
+        """Return float64[n_pairs]: the sum of intercept and curves for each pair, before the logistic function."""
         return np.asarray(pieces(features, self.knots)[0] @ self.steps + self.intercept)
 
     def model(self, threshold: float) -> PostModel:
@@ -127,7 +127,7 @@ def knots_of(column: Float64s) -> Float64s:
 
 
 def pieces(features: Float64s, knots: list[Float64s]) -> tuple[Float64s, Int64s]:
-    """Return the height of each piece for each pair, float64[n_pairs, n], 0.0 to 1.0, and its feature, int64[n]."""
+    """Return float64[n_pairs, n], 0.0 to 1.0: each piece's height for each pair; int64[n]: each piece's feature."""
     found = [
         (np.clip((features[:, column] - low) / (high - low), 0.0, 1.0), column)
         for column, at in enumerate(knots)

@@ -110,7 +110,7 @@ class Post:
         self._context, self._pool = context, ParsedPool(context.posts)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores; a score below its threshold may be any number below it."""
+        """Return float64[n_pairs]: the scores; one below its threshold may be replaced with any number below it."""
         if len(pairs) <= MAX_POOLED_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
             return self._score(pairs, thresholds, few=True)
 
@@ -187,7 +187,7 @@ def by_rules(scores: Float64s, features: Float64s) -> Float64s:
 def contained(texts: Sequence[str], earlier: Int64s, later: Int64s) -> Float64s:
     """Return float64[n_pairs]: the share of the shorter text's characters that the other text has, in any order.
 
-    A result below `LEAST_CONTAINED` may be any number below it.
+    If it is below `LEAST_CONTAINED`, the result may be any number below `LEAST_CONTAINED`.
     """
     encoded = encode_texts(texts)
     lengths = encoded.lengths
