@@ -113,12 +113,12 @@ LOCKS: dict[Path, CacheLock] = {}
 
 
 def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
-    """Return a decorator like `numba.njit`; if ``cache``, it stores the compiled code in `FOLDER`, if there is one.
+    """Return a decorator like `numba.njit`; if ``cache``, it stores the compiled code in `FOLDER`, unless that is None.
 
     An ``inner`` kernel is one that other kernels call very often, and that creates no arrays or views. It is inlined,
-    without reference counting, because a call that passes a few NamedTuples of arrays would copy sixty words, and
-    change reference counts by atomic operations. This cuts the time of adding to posting lists to a third, and of a
-    look-up to half.
+    without reference counting. Otherwise, each call that passes a few NamedTuples of arrays would copy sixty 64-bit
+    integers, and change reference counts by atomic operations. Inlining cuts the time of adding to posting lists to a
+    third, and the time of a look-up to half.
     """
     if inner:
         options |= {"_nrt": False, "forceinline": True}
@@ -139,9 +139,10 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
 
 @contextmanager
 def _next_to_sources() -> Iterator[None]:
-    """Make numba store compiled code next to the copies of the sources, even if NUMBA_CACHE_DIR is set.
+    """In a ``with`` block, make numba store compiled code next to the copies of the sources, ignoring NUMBA_CACHE_DIR.
 
-    The copies are in NUMBA_CACHE_DIR then; numba itself would add a folder there, named after the path of the copies.
+    If it is set, the copies are already in NUMBA_CACHE_DIR; numba would create another folder there, named after their
+    path.
     """
     settings: Any = config
     chosen, settings.CACHE_DIR = settings.CACHE_DIR, ""
@@ -153,12 +154,12 @@ def _next_to_sources() -> Iterator[None]:
 
 @njit(cache=True)
 def anchor() -> int:
-    """Set up numba, as the first call of any kernel does; return 0."""
+    """Return 0; called only to make numba set itself up, as it does at the first call of any kernel."""
     return 0
 
 
 def warn_if_nothing_is_kept() -> None:
-    """Log a warning if compiled kernels are not cached; worker processes do not repeat it."""
+    """Log a warning if compiled kernels are not cached, but only in the main process."""
     if WHY_NOT_KEPT and multiprocessing.parent_process() is None:
         logging.getLogger("hybriddup").warning(
             "compiled kernels are not kept, because %s: every process compiles them again, which takes up to a minute; "

@@ -37,7 +37,7 @@ def open_folder() -> Path:
     Raises
     ------
     OSError
-        It cannot be written to, or other users could put code into it.
+        The folder cannot be written to, or other users could put code into it.
     """
     if folder := config.CACHE_DIR:  # type: ignore[attr-defined]  # NUMBA_CACHE_DIR, for which its user is responsible
         root = Path(folder, "hybriddup-kernels")
@@ -57,7 +57,7 @@ def open_folder() -> Path:
 
 
 def user_cache() -> Path:
-    """Return the user's folder for caches; OSError if it is unknown."""
+    """Return the user's cache folder; raise OSError if the home directory cannot be determined."""
     try:
         if sys.platform == "win32":
             return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")

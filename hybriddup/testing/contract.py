@@ -35,7 +35,7 @@ class Subject:
             getattr(self._registry, f"add_{role}")("under_test", component)
 
     def make(self) -> Any:
-        """Return a new instance, with the batch methods of its role and checks of their results."""
+        """Return a new instance that has the batch methods of its role and checks their results."""
         with self.clause("it can be made with these options"):
             return self._registry.create_by_name(self._role, "under_test", **self._options)
 
@@ -73,7 +73,7 @@ class Subject:
             return call_elsewhere(pickled)
 
     def check_recipe(self, component: Any) -> None:
-        """Check the method ``recipe`` of the component, if it has one."""
+        """Check that the component's method ``recipe``, if it has one, returns the same plain data each time."""
         if not callable(getattr(component, "recipe", None)):
             return
         with self.clause("recipe() returns plain data that JSON can hold"):
@@ -115,7 +115,7 @@ def pickled_question(component: Any, question: Callable[[Any], Any]) -> bytes:
 
 
 def call_elsewhere(pickled: bytes) -> Any:
-    """Run the result of `pickled_question` in another process and return its result; RuntimeError if it fails.
+    """Return the result of a `pickled_question`, called in another process; raise RuntimeError if the call fails.
 
     The process ends without closing anything or running exit handlers, as if it crashed.
     """
@@ -146,7 +146,10 @@ os._exit(0)
 
 
 def _homes(component: Any) -> list[tuple[str, str]]:
-    """Return names and files of the modules that define a component: test modules often cannot be imported by name."""
+    """Return the name and file of each module that defines a component.
+
+    Another process needs the files, because test modules often cannot be imported by name.
+    """
     inner = getattr(component, "component", None) or getattr(component, "function", None) or component
     names = {getattr(part, "__module__", None) for part in (inner, type(inner))}
     files = {name: getattr(sys.modules.get(name), "__file__", None) for name in filter(None, names)}

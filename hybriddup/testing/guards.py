@@ -1,4 +1,4 @@
-"""Contract check for guards: they are symmetric and deterministic, accept equal posts, and give a reason to refuse."""
+"""Contract check for guards: symmetry, determinism, no refusal of equal posts, and a reason for each refusal."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def check_lasting(windows: Windows) -> None:
 
 
 def check_second(windows: Windows, *, shared: bool) -> None:
-    """Check that a second window that accepts posts works if windows are ``shared``, and is refused if not."""
+    """Check that a second window can be opened for writing if windows are ``shared``, and is refused otherwise."""
     if shared:
         _check_sharing(windows)
     else:
@@ -76,7 +76,7 @@ def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[obj
 
 
 def _check_vanished(windows: Windows) -> None:
-    """Check that posts and deletions survive if another process makes them and ends without closing the window."""
+    """Check that posts and deletions by another process survive if it ends without closing the window."""
     posts = posts_with_repeats(20)
     answers = windows.elsewhere(partial(_add_and_vanish, posts))
     window = windows("vanished")

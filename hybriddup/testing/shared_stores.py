@@ -37,8 +37,8 @@ def check_shared_store(open_store: Opens) -> None:
     Parameters
     ----------
     open_store
-        Function that opens a store by name, with given `Needs`. The check chooses the names; equal names must give the
-        same store.
+        Function that takes a name and the `Needs` of a window, and returns a store. The check chooses the names; equal
+        names must give the same store.
 
     Raises
     ------
@@ -133,7 +133,7 @@ FAR = 2**64 - 2
 
 
 def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
-    """Return the sorted positions in the bucket of each key, after checking that the entries are complete."""
+    """Return the sorted positions in the bucket of each key, after checking that all entries are as written."""
     nothing = Keyed(np.zeros(0, entry_type(2)), np.zeros((0, 1), np.uint64))
     counts, entries = store.enter(nothing, _keys(*keys))
     expected = keyed(entries["position"].tolist(), [[0]] * len(entries)).entries

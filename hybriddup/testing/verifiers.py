@@ -121,9 +121,9 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that scores are exact from the threshold on, and below it otherwise.
+    """Check that a score that reaches the threshold is exact, and that any other score is below the threshold.
 
-    The thresholds are the score of each pair itself, a slightly higher one, and `THRESHOLDS`.
+    The thresholds are the exact score of each pair, a slightly higher one, and `THRESHOLDS`.
     """
     above = np.where(scores < 1.0 - MARGIN, scores + MARGIN, scores)
     for threshold in (scores, above, *(np.full(len(pairs), usual) for usual in THRESHOLDS)):

@@ -30,7 +30,7 @@ class Opens(Protocol):
 class Windows:
     """Opens windows with ``open_window``, and closes all of them at the end, even if the check fails.
 
-    Options default to `CONFIG` and `HORIZON`.
+    The options ``config`` and ``horizon`` default to `CONFIG` and `HORIZON`.
     """
 
     def __init__(self, open_window: Opens) -> None:

@@ -59,7 +59,7 @@ def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False
 
 
 def check_one(windows: Windows) -> None:
-    """Check the guarantees that concern a single window which is not reopened."""
+    """Check the guarantees that a single window must keep without being reopened."""
     _check_batches(windows)
     _check_ids(windows)
     _check_looking(windows)

@@ -11,7 +11,7 @@ from hybriddup.kernels.popcount import differing_bits
 def near_entries(
     begins: Int64s, ends: Int64s, rows: Int64s, text_bits: UInt64s, entry_bits: UInt64s, most_bits: int
 ) -> tuple[Int64s, Int64s]:
-    """Compare texts with the entries of their buckets; return int64[n], int64[n]: the near entries and their look-ups.
+    """Compare texts with the entries of their buckets; return int64[n], int64[n]: entry and look-up of each near pair.
 
     Parameters
     ----------

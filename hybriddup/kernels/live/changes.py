@@ -43,7 +43,7 @@ FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
 def add_texts(
     postings: Postings, keys: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int, first: int
 ) -> tuple[int, int]:
-    """Add the kept texts to the posting lists of their keys, and count the look-ups of crowded keys by all texts.
+    """Add the kept texts to the posting lists of their keys, and count the crowded keys of all texts, kept or not.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def add_texts(
     lengths
         int32[n]: the length of each text.
     kept
-        bool[n]: which texts are added. For the others, only look-ups are counted.
+        bool[n]: whether each text is added.
     first_live
-        Texts with smaller numbers are forgotten.
+        The first live number; smaller numbers are dead.
     first
         Index in the flattened ``keys`` at which to start.
 
@@ -66,7 +66,7 @@ def add_texts(
     -------
     last, n_crowded
         Index of the first key that could not be added because memory ran out, or ``keys.size``; and the number of
-        crowded look-ups before it. A key is crowded if it has more live texts than a look-up reads.
+        crowded keys before it. A key is crowded if it has more live texts than a look-up reads.
     """
     flat, n_of_text, n_crowded = keys.ravel(), keys.shape[1], np.int64(0)
     values = np.zeros(FETCH_LIST, np.uint64)
@@ -134,9 +134,10 @@ def fetch_tail(postings: Postings, value: np.uint64) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_number(postings: Postings, key: np.uint64, at: np.uint64, class_of_length: np.uint64, age: Age) -> int:
-    """Add the number ``age.next_number`` to the list of a key; ``at`` is the slot of the key.
+    """Add the number ``age.next_number`` to the posting list of ``key``; ``at`` is the slot of the key.
 
-    Return `IS_ADDED`, or if nothing was changed, `IS_FULL` (rebuild the shard) or `NO_BLOCK` (out of memory).
+    ``class_of_length`` is the length class of the text with this number. Return `IS_ADDED`; or, without changing
+    anything, `IS_FULL` if the shard must be rebuilt first, or `NO_BLOCK` if memory ran out.
     """
     slots, uppers, number = postings.slots, postings.uppers, age.next_number & NUMBER_MASK
     high, value = slots[at] & ~LOW_HALF, slots[at] & LOW_HALF
@@ -174,7 +175,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
     keys
         uint64[n]: the keys of the text, padded with `NO_KEY`.
     first_live
-        Texts with smaller numbers are forgotten.
+        The first live number; smaller numbers are dead.
     """
     wanted, dead = np.uint64(number) & NUMBER_MASK, np.uint64(first_live - 1) & NUMBER_MASK
     if dead == 0:  # 0 means an empty slot
@@ -192,7 +193,10 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
 
 @njit(cache=True, nogil=True, inner=True)
 def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
-    """Remove ``wanted`` from a list, if present: shift the older numbers by one, and write ``dead`` as the oldest."""
+    """Remove the number ``wanted`` from the list in ``block``, if it is there.
+
+    The older numbers are shifted by one to fill the gap, and ``dead`` is written as the oldest.
+    """
     words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
     _, n, oldest = read_header(words, start, postings.ring_size)
     place = np.uint64(0)

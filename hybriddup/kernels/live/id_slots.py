@@ -23,7 +23,7 @@ TAG_SHIFT = np.uint64(64 - (32 - PLACE_BITS))
 
 @njit(cache=True, nogil=True)
 def tag_of(hashed: np.uint64) -> np.uint32:
-    """Return the tag of a hash, shifted to the bits of a slot that hold it."""
+    """Return the tag of a hash, shifted to the position of the tag bits in a slot."""
     return np.uint32(hashed >> TAG_SHIFT << np.uint64(PLACE_BITS))
 
 

@@ -37,7 +37,7 @@ ROOM_SHARE = 8
 
 
 class Postings(NamedTuple):
-    """A hash map from key to posting list; `hybriddup.kernels.live.table` describes the table."""
+    """A hash map from key to posting list (see `hybriddup.kernels.live.table`), and the memory of the lists."""
 
     slots: UInt64s
     """uint64[n_slots]: the slots of all shards, in pages of ``1 << PAGE_BITS``."""
@@ -155,7 +155,10 @@ def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np
 
 @njit(cache=True, nogil=True, inner=True)
 def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_length: np.uint64) -> np.uint64:
-    """Create a list of two numbers, with the length class of the newer; return its block, 0 if the arena is full."""
+    """Create a list of the numbers ``older`` and ``newer``; return its block, or 0 if the arena is full.
+
+    ``class_of_length`` is the length class of the newer text; for the older one, `ANY_LENGTH` is stored.
+    """
     words, its_class = postings.words, class_for(postings.class_words, np.uint64(2))
     block = take_block(postings, its_class)
     if block != 0:
@@ -169,7 +172,10 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
-    """Append a number and its length class to a list, which may move; return its block, 0 if the arena is full."""
+    """Append a number and its length class to the list in ``block``; return the list's block, 0 if the arena is full.
+
+    The list may move to another block.
+    """
     words, ring = postings.words, np.uint64(postings.ring_size)
     start = block << BLOCK_BITS
     its_class, n, oldest = read_header(words, start, postings.ring_size)
@@ -198,7 +204,7 @@ def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_
 
 @njit(cache=True, nogil=True, inner=True)
 def rewrite(postings: Postings, block: np.uint64, n_kept: np.uint64, new_class: np.uint64) -> np.uint64:
-    """Move the newest ``n_kept`` numbers of a list to a block of ``new_class``; return it, or 0 if none is free.
+    """Move the newest ``n_kept`` numbers of a list to a block of ``new_class``; return the block, 0 if none is free.
 
     ``n_kept`` is below ``ring_size``. A list that is not a ring stays in its block if the class stays the same.
     """

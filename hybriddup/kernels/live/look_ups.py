@@ -1,7 +1,7 @@
-"""Looking up later texts in posting lists, and comparing them with the texts of the lists.
+"""Looking up later texts in posting lists, and comparing them with the earlier texts in the lists.
 
-A look-up waits for memory three times: for the slot of a key, its list, and the fingerprints of its texts. So the rows
-go through a pipeline: the memory for a row is prefetched while the rows before it are compared.
+A look-up waits for memory three times: for the slot of a key, its list, and the fingerprints of its texts. So the later
+texts go through a pipeline: the memory for one row is prefetched while the rows before it are compared.
 """
 
 import numpy as np

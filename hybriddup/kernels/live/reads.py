@@ -1,4 +1,4 @@
-"""Comparing later texts with the live texts of a ring buffer: with all, or with the ones found in lists or buckets.
+"""Comparing later texts with the live texts of a ring buffer: all of them, or only texts found in lists or buckets.
 
 Each text found is packed into a uint64. The upper 32 bits are its *place*, the rank among the live texts, 0 = the
 oldest. The lower 32 bits are its *depth*, the rank in the list or bucket, 1 = the newest.
@@ -46,10 +46,10 @@ def compare_read(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
-    """Remove duplicates from ``near[first:last]``, the sorted texts near text ``row``; return their new end.
+    """Remove duplicates from ``near[first:last]``, the sorted texts near text ``row``; return the new end of the range.
 
-    Each remaining item has ``row`` in the upper 32 bits, and the place of the live text in the lower 32. The smallest
-    depth of each is written to ``depths``.
+    Each remaining item gets ``row`` in the upper 32 bits, and the place of the live text in the lower 32. Its smallest
+    depth is written to ``depths``.
     """
     n, high = np.int64(first), np.uint64(row) << HALF
     for i in range(first, last):

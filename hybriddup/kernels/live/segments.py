@@ -47,7 +47,8 @@ class BucketKeys(NamedTuple):
 def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
     """Return uint32[n]: the bucket of each fingerprint in table number ``table``; ``bits`` is uint64[n, words].
 
-    The loop over the bits is outermost, over a block of fingerprints in columns, so that it is vectorized.
+    Fingerprints are processed in blocks, transposed to columns, so that the inner loop, over the fingerprints of a
+    block, is vectorized.
     """
     buckets = np.zeros(len(bits), np.uint32)
     positions = keys.positions[keys.starts[table] : keys.starts[table + 1]]
@@ -86,7 +87,7 @@ TAG_MASK = np.uint64((1 << 12) - 1)
 
 
 class Segments(NamedTuple):
-    """The memory of all segments, in two arrays."""
+    """All segments of a live index: their entries, the starts of their buckets, and the range of segment sizes."""
 
     entries: UInt32s
     """uint32[n_tables * capacity]: the entries of a segment that starts at number ``n`` begin at index
@@ -98,7 +99,7 @@ class Segments(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The locations of segments, in the order of their numbers."""
+    """The segments that currently exist and their storage locations, in ascending order of text numbers."""
 
     numbers: Int64s
     """int64[n + 1]: the first number of each segment, then the first number after all segments."""
@@ -130,7 +131,7 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 @njit(cache=True, nogil=True)
 def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int) -> None:
-    """Build all segments that contain numbers of ``before`` or more; the others exist already."""
+    """Build each segment that contains a number from ``before`` on; all other segments exist already."""
     last = np.int64(ring.next_number)
     numbers, rows, places = list_segments(segments, last - np.int64(ring.span), last, len(keys.starts) - 1)
     for i in range(len(rows)):
@@ -140,7 +141,10 @@ def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int
 
 @njit(cache=True, nogil=True)
 def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
-    """Build the segment of numbers ``bounds[0]`` to ``bounds[1] - 1``; ``row`` and ``place`` are as in `Listing`."""
+    """Build the segment of the numbers ``bounds[0]`` to ``bounds[1] - 1``.
+
+    It is stored at ``row`` and ``place``, its values in `Listing.rows` and `Listing.places`.
+    """
     first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
     bits = np.empty((bounds[1] - first, ring_bits.shape[1]), np.uint64)
@@ -258,9 +262,9 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Write the live texts in the buckets of text ``row`` that have similar tags into ``read``; return how many.
+    """Write the live texts in the buckets of text ``row`` whose tags are within the Hamming limit to ``read``.
 
-    ``first`` is the first live number. ``read`` must have room for all texts of the buckets.
+    Return how many there are. ``first`` is the first live number. ``read`` must have room for all texts of the buckets.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):
@@ -287,7 +291,10 @@ def compare_unsorted(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Append the live texts from rank ``first`` on that are near text ``row`` to ``near``; see `compare_slots`."""
+    """Compare text ``row`` with the live texts from rank ``first`` on, and append the near ones to ``near[:n_near]``.
+
+    Return the new ``n_near``. The other parameters are as in `compare_slots`.
+    """
     capacity, last = np.int64(len(flat)) // n_words, np.int64(ring.span)
     place, slot = first, (np.int64(ring.first_slot) + first) % capacity
     while place < last:

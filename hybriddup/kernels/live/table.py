@@ -69,7 +69,7 @@ def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_in(postings: Postings, shard: np.uint64, place: np.uint64) -> np.uint64:
-    """Map index ``place`` of a shard to an index of ``slots``: 0, an empty slot, if the shard has no pages."""
+    """Map index ``place`` in a shard to an index in ``slots``; if the shard has no pages, return 0, an empty slot."""
     page = np.uint64(postings.pages[place >> np.uint64(PAGE_BITS), shard])
     return np.uint64(page << np.uint64(PAGE_BITS) | place & PAGE_MASK)
 

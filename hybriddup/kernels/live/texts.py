@@ -71,7 +71,7 @@ class Ring(NamedTuple):
 
 
 class LaterTexts(NamedTuple):
-    """The texts that are looked up, by row. They match only live texts with smaller positions."""
+    """The texts to look up, by row. Each can match only live texts with smaller positions."""
 
     positions: Int64s
     texts: TextColumns
@@ -127,9 +127,9 @@ def write_texts(
     numbers, anchors
         As returned by `number_texts` for ``next_number``.
     turn
-        The number in slot 0. The numbers may continue past the last slot, by up to one round of the ring.
+        The number in slot 0. Numbers past the last slot wrap around, at most once.
     positions, texts, length_numbers
-        The texts, by row.
+        By row, the position of each text, its columns, and the index of its length in `Ring.lengths`.
     """
     ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
     capacity, number = len(ring_bits), np.int64(next_number)
@@ -216,7 +216,7 @@ def widest_limit(ring: Ring, later: LaterTexts, row: int) -> np.uint64:
 def classes_of_partners(ring: Ring, later: LaterTexts, row: int) -> tuple[np.uint64, np.uint64]:
     """Return the range of length classes that later text ``row`` may match: the lowest class, and how many follow it.
 
-    Texts of other classes are no candidates. Texts of these classes may still be too short or too long.
+    No text of another class can match. Texts of these classes may still be too short or too long.
     """
     fact = later.texts.facts[row]
     length = np.int64(fact["length"])

@@ -18,7 +18,10 @@ LONGEST_ALIGNED = 4096
 
 
 class KeyCounts(NamedTuple):
-    """A hash table that counts each key in two sequences, with linear probing; using a new stamp empties it."""
+    """A hash table, with linear probing, that counts how often each key occurs in each of two sequences.
+
+    Slots with a stamp other than the current one are empty, so a new stamp empties the whole table.
+    """
 
     keys: UInt64s
     stamps: UInt64s
@@ -28,7 +31,7 @@ class KeyCounts(NamedTuple):
 
 
 class Use(NamedTuple):
-    """The stamp and the size with which a `KeyCounts` table is used for one pair of sequences."""
+    """One use of a `KeyCounts` table, for one pair of sequences: a stamp, and the number of slots to use."""
 
     stamp: np.uint64
     """Number of this use, at least 1; slots with another stamp are empty."""

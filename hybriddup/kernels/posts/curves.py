@@ -9,7 +9,7 @@ from hybriddup.kernels.cache import njit
 
 
 class Curves(NamedTuple):
-    """Piecewise linear curves, each of one feature and defined by its points; ordered by column."""
+    """Piecewise linear curves, one per feature, each defined by its points; in ascending order of feature column."""
 
     columns: Int64s
     """int64[n_curves]: the column of each curve's feature."""
@@ -22,7 +22,7 @@ class Curves(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """An upper bound of a sum of curves, for use when some features are not computed yet."""
+    """An upper bound on a sum of curves if only some of the features have been computed."""
 
     curves: Curves
     """Curves of the computed features."""
@@ -34,7 +34,10 @@ class Bound(NamedTuple):
 
 @njit(cache=True, nogil=True, inner=True)
 def height_at(curves: Curves, first: int, last: int, value: float) -> float:
-    """Return the height of the curve through points ``first`` to ``last``: linear between points, constant outside."""
+    """Return the height at ``value`` of the curve through points ``first`` to ``last - 1``.
+
+    The curve is linear between points, and constant before the first point and after the last.
+    """
     if not value > curves.values[first]:
         return np.float64(curves.added[first])
     place = first + 1
@@ -49,7 +52,10 @@ def height_at(curves: Curves, first: int, last: int, value: float) -> float:
 
 @njit(cache=True, nogil=True)
 def sum_curves(curves: Curves, start: float, features: Float64s) -> Float64s:
-    """Return float64[n]: ``start`` and the heights of all curves at ``features``, float64[n, n_features], in order."""
+    """Return float64[n]: for each row of ``features``, ``start`` plus the heights of all curves.
+
+    ``features`` is float64[n, n_features]. The heights are added in the order of the curves.
+    """
     sums = np.empty(len(features))
     for row in range(len(features)):
         sums[row] = sum_of(curves, start, features[row])

@@ -1,7 +1,8 @@
 """Features of pairs of posts, computed from their shared words and from where they differ.
 
 In a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A *difference*
-is the tokens of a and of b between two aligned tokens. If both have tokens there, b replaces the tokens of a.
+consists of the tokens that a and b have between two aligned tokens. If both have some, the tokens of b *replace* those
+tokens of a.
 """
 
 from typing import NamedTuple
@@ -99,7 +100,7 @@ def compare_posts(
     kinds
         uint8[0x110000]: `hybriddup.kernels.posts.tokens.Characters.kinds`.
     earlier, later
-        int64[n_pairs]: numbers of the two posts.
+        int64[n_pairs]: for each pair, the numbers of the earlier and the later post in ``posts``.
     common_letters
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     """
@@ -148,7 +149,7 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 
 @njit(cache=True, nogil=True)
 def differences_of(posts: ParsedPosts) -> Int64s:
-    """Return the bounds of the differences between the two posts, int64[n, 4] as in `Differences.bounds`."""
+    """Return int64[n, 4]: the bounds of each difference between posts 0 and 1, as in `Differences.bounds`."""
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     room, differences = make_alignment(n), make_differences(n)
@@ -178,7 +179,7 @@ def n_tokens(posts: ParsedPosts, post: int) -> int:
 
 @njit(cache=True, nogil=True)
 def make_differences(n: int) -> Differences:
-    """Return work space for the differences of posts of up to ``n`` tokens."""
+    """Allocate buffers for the differences between two posts of up to ``n`` tokens."""
     return Differences(np.empty((n + 1, 4), np.int64), np.zeros(1, np.int64))
 
 
@@ -210,7 +211,10 @@ def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post sorts before another one with the same letters: by token count, keys, weights, then cut."""
+    """Return whether a post sorts before another one with the same letters, or is equal to it.
+
+    The order is by the number of tokens, then by their keys and weights; then, a post that is cut off comes first.
+    """
     first, second = posts.offsets[one], posts.offsets[other]
     n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
     if n != n_other:
@@ -234,7 +238,7 @@ def weigh(posts: ParsedPosts, first: int, last: int) -> float:
 
 @njit(cache=True, nogil=True, inner=True)
 def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
-    """Align two posts, and write the differences between aligned tokens."""
+    """Align posts ``a`` and ``b``; write the alignment to ``room``, and the differences between them to ``into``."""
     align(a.slots, a.last - a.first, b.slots, b.last - b.first, room)
     n_a, n_b, n = a.last - a.first, b.last - b.first, np.int64(0)
     at_a, at_b = np.int64(0), np.int64(0)
@@ -255,9 +259,10 @@ def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into
 def put_difference(
     posts: ParsedPosts, a: Side, bounds: Int64s, n: int, from_a: int, to_a: int, from_b: int, to_b: int
 ) -> int:
-    """Append a difference, or merge it with the last one if both are replacements and little lies between them.
+    """Append a difference to ``bounds[:n]``, or merge it into the last one; return the new number of differences.
 
-    Returns the new number of differences.
+    It consists of tokens ``from_a`` to ``to_a - 1`` of a, and ``from_b`` to ``to_b - 1`` of b. Two replacements are
+    merged if the tokens of a between them weigh at most `LIGHT`.
     """
     extends = n > 0 and to_a > from_a and to_b > from_b
     extends = extends and bounds[n - 1, 1] > bounds[n - 1, 0] and bounds[n - 1, 3] > bounds[n - 1, 2]
@@ -270,7 +275,11 @@ def put_difference(
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
-    """Write the features of the lengths and of the shared words and letters, regardless of their order."""
+    """Write the features of the length, the shared words and the shared letters to ``row``.
+
+    The order of the words does not matter. ``common_letters`` is the length of the longest common subsequence of the
+    letters.
+    """
     row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
     row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
     n_a = posts.starts[of_a.last] - posts.starts[of_a.first]
@@ -281,9 +290,9 @@ def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: 
 
 @njit(cache=True, nogil=True, inner=True)
 def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
-    """Return the share of one post's weight that the other post has too, and two logarithms of weights.
+    """Return the share of a post's weight that is also in the other post, and two logarithms of weights.
 
-    They are log(1 + weight) of the words that the other post lacks, and of the whole post.
+    The first is log(1 + weight) of the words that the other post lacks, the second log(1 + weight) of the whole post.
     """
     known, lacking, total = 0.0, 0.0, 0.0
     for token in range(of_one.first, of_one.last):
@@ -305,7 +314,10 @@ def measure_differences(
     differences: Differences,
     row: Float64s,
 ) -> None:
-    """Write the features that depend on place: words shared, replaced, moved, and added before, within or after."""
+    """Write the features that depend on the alignment to ``row``.
+
+    They weigh the words that are shared, replaced, moved, or added before, within or after the shared words.
+    """
     head, tail, shared = aligned_ends(posts, a, partners)
     row[SHARED] = np.log1p(shared)
     for i in range(differences.n[0]):
@@ -329,7 +341,10 @@ def measure_differences(
 
 @njit(cache=True, nogil=True, inner=True)
 def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, int, float]:
-    """Return the first and last aligned token of a with a weight above 0, and the weight of all aligned tokens."""
+    """Return the first and last aligned token of post ``a`` with weight above 0, and the weight of all aligned tokens.
+
+    If there is none, return -1, the number of tokens of ``a``, and 0.0.
+    """
     n = a.last - a.first
     head, tail, shared = n, np.int64(n), 0.0
     for token in range(n):
@@ -341,7 +356,7 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
 
 @njit(cache=True, nogil=True, inner=True)
 def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
-    """Return the weight of the unaligned tokens that occur elsewhere in the other post, and of those that do not."""
+    """Return the weight of the unaligned tokens that occur elsewhere in the other post, and the weight of the rest."""
     moved, only = 0.0, 0.0
     for token in range(first, last):
         if count_in(one, other, token) >= count_in(one, one, token):
@@ -423,7 +438,10 @@ def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float, float]:
-    """Return 1.0 if each post has a key in set ``which`` that the other lacks, and 1.0 if only one has; else 0.0."""
+    """Compare set ``which`` of two posts; return two flags, 1.0 or 0.0.
+
+    The first is 1.0 if each post has a key that the other lacks, the second if only one of the posts has.
+    """
     one, end = posts.set_offsets[N_SETS * a + which], posts.set_offsets[N_SETS * a + which + 1]
     other, other_end = posts.set_offsets[N_SETS * b + which], posts.set_offsets[N_SETS * b + which + 1]
     only_a, only_b = False, False
@@ -439,9 +457,9 @@ def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float,
 
 @njit(cache=True, nogil=True, inner=True)
 def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
-    """Return log(1 + weight) of the words with which a post comments on a quote and which the other post lacks.
+    """Return log(1 + weight) of a post's comment on a quote, leaving out the words that the other post has too.
 
-    The heavier comment counts. The result is 0 unless most of the shared words are in the quote.
+    If both posts have a comment, the heavier one counts. The result is 0 unless most of the shared words are in quotes.
     """
     own_a, own_b, quoted, shared = 0.0, 0.0, 0.0, 0.0
     for token in range(a.first, a.last):
@@ -463,7 +481,7 @@ def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
 
 @njit(cache=True, nogil=True, inner=True)
 def begins_with(posts: ParsedPosts, a: Side, b: Side) -> bool:
-    """Return whether the letters of a are the beginning of the letters of b."""
+    """Return whether the letters of post ``b`` begin with all letters of post ``a``."""
     start, end, other = posts.starts[a.first], posts.starts[a.last], posts.starts[b.first]
     for i in range(end - start):  # noqa: SIM110  (numba has no all)
         if posts.letters[start + i] != posts.letters[other + i]:

@@ -14,7 +14,7 @@ AT, LEFT, H, T, P = (np.uint32(ord(character)) for character in "@<htp")
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_blanked(text: UInt32s) -> bool:
-    """Return whether a text may have links, mentions or masked parts, which guards replace by spaces."""
+    """Return whether a text may contain links, mentions or masks such as ``<url>``, which guards replace by spaces."""
     for at in range(len(text)):
         if text[at] == AT or text[at] == LEFT:
             return True

@@ -1,4 +1,4 @@
-"""Rules out that two texts differ in a name or a negation, from the run of words in which they differ.
+"""Rules out differences in a name or a negation, judging by the run of words in which two texts differ.
 
 Words and runs follow the rules of `hybriddup.steps.guards.reading`. The *middle* of a text is the part between the
 beginning and the end that both texts share.
@@ -82,7 +82,7 @@ def end_of_word(text: UInt32s, at: int, end: int, kinds: UInt8s) -> int:
 def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, words: Words) -> int:
     """Write the words of ``text[first:end]`` to row ``side`` of ``words``; return their number.
 
-    Returns -1 if there are more than `MOST_WORDS`, or if a character may belong to the word before it.
+    Return -1 if there are more than `MOST_WORDS`, or if it is unclear whether a character continues the word before it.
     """
     n, at = np.int64(0), first
     while at < end:
@@ -235,8 +235,9 @@ def has_much_else(
 ) -> bool:
     """Return whether two texts differ by more than a negation, so that their negations do not matter.
 
-    This is so if one middle has no negation, and more Han characters that the other lacks than `FEW_OTHERS` plus the
-    other's negations. ``counts``, int32[`N_CLASSES`], is a scratch buffer, zeros before and after the call.
+    This is so if one middle has no negation, and the number of its Han characters that the other middle lacks exceeds
+    `FEW_OTHERS` plus the number of negations in the other. ``n_denials`` has the number of negations in each text.
+    ``counts``, int32[`N_CLASSES`], is a scratch buffer, zeros before and after the call.
     """
     only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
     for at in range(n_before, len(a) - n_after):

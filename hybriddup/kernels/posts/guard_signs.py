@@ -123,7 +123,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return the flags of the guards concerned, for texts with too many signs to check which one replaces which."""
+    """Return the flags of the guards that must read two texts with too many signs to check which one replaces which."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
@@ -187,7 +187,7 @@ def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> b
 
 @njit(cache=True, nogil=True, inner=True)
 def _both_have_more(n_a: int, n_b: int, room: Room, kind: np.uint8, is_large: bool) -> bool:
-    """Return whether each text has a sign of a kind that occurs more often in it than in the other text.
+    """Return whether each text has a sign of kind ``kind`` that occurs more often there than in the other text.
 
     Two such signs that are not words count only if the characters before or after them agree; in a large difference,
     the two characters before and the next one after them must agree.

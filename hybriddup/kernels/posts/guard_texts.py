@@ -150,7 +150,7 @@ def _is_roman(word: UInt32s) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Signs) -> np.uint8:
-    """Return the flags of a word, if it is known, the ``t`` of ``can't``, or a hashtag that may name a day; else 0."""
+    """Return the flags of a known word, of the ``t`` in ``can't``, or of a hashtag that may name a day; otherwise 0."""
     place = np.searchsorted(signs.words, hashed)
     if place < len(signs.words) and signs.words[place] == hashed:
         return np.uint8(signs.of_words[place])

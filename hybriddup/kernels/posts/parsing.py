@@ -143,7 +143,8 @@ def copy_letters(
 def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
     """Write the keys of a post's numbers, hashtags, emoji, names and sources as sorted sets.
 
-    Numbers are a multiset. ``present`` has a bit for each kind of the post's tokens.
+    Repeated numbers are kept. Bit ``k`` of ``present`` is set if any token is of kind ``k``. ``first`` is the index of
+    the post's first set in ``set_offsets``.
     """
     for which in range(N_SETS):
         start = set_offsets[first + which]
@@ -173,7 +174,8 @@ def without_repeats(values: UInt64s, start: int, end: int) -> int:
 def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s, Float64s]:
     """Return the tokens of posts as texts: code points uint32[n], bounds int64[n_posts + 1], weights float64[n_posts].
 
-    A space follows each word, and each character of a script with spaces that is not adjacent to the next token.
+    A space follows each word and number. A character of a script with spaces is followed by a space if the next token
+    is not adjacent.
     """
     n_posts = len(posts.offsets) - 1
     joined, bounds = np.empty(len(posts.letters) + len(posts.keys), np.uint32), np.zeros(n_posts + 1, np.int64)

@@ -29,8 +29,8 @@ def find_rules(features: Float64s, cut_off: float, comment: float, little: float
     features
         float64[n_pairs, n_features], in the order of `hybriddup.kernels.posts.features.FEATURES`.
     cut_off, comment, little
-        Limits of log(1 + weight): the smallest value for a post that is cut off, the smallest value for a comment, and
-        the value below which a post has little text.
+        Limits of log(1 + weight): the minimum of a post that counts as cut off, the minimum of the words that count as
+        a comment, and the value below which a post has little text.
     """
     found = np.empty(len(features), np.uint8)
     for pair in range(len(features)):

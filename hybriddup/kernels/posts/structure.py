@@ -96,7 +96,7 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
 
 @njit(cache=True, nogil=True, inner=True)
 def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
-    """Return whether a post ends with three dots, an ellipsis, or the end of a headline: 【headline】."""
+    """Return whether a post ends with three dots, an ellipsis, or the closing bracket of 【headline】."""
     while end > first and points[end - 1] == SPACE:
         end -= 1
     if end > first and points[end - 1] in (ELLIPSIS, HEADLINE_END):
@@ -156,7 +156,10 @@ def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
-    """Return whether the last word is a serial number of the post: a number after a mark, a hashtag or an emoji."""
+    """Return whether the last content token, ``tail``, is a serial number of the post.
+
+    That is a number that follows a mark such as ``#``, a hashtag or an emoji, after words of enough weight.
+    """
     if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
         return False
     for token in range(tail + 1, n):
@@ -206,7 +209,10 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
-    """Mark content tokens ``first`` to ``last - 1`` as a source, if the rest of the post is long enough."""
+    """Mark content tokens ``first`` to ``last - 1`` as a source, if the rest of the post is long enough.
+
+    ``weight`` is the total weight of these tokens. If ``is_label``, they are in brackets, and less text is enough.
+    """
     least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
     if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:
         return

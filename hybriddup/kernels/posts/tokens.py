@@ -45,7 +45,7 @@ class Characters(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """The tokens of one post; ``n`` is the number of code points of the longest post."""
+    """The tokens of one post, in arrays of length ``n``, the number of code points of the longest post."""
 
     keys: UInt64s
     kinds: UInt8s
@@ -164,7 +164,10 @@ def put_token(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Write token ``n``, unless it is a word or character equal to the two before it; return 1 if written, else 0."""
+    """Write ``points[place:end]`` as token ``n``, unless it is a word or character equal to the two tokens before it.
+
+    Return 1 if written, else 0. ``of_token`` is the kind of the token, and ``kind`` the kind of its first character.
+    """
     key, weight = OFFSET_BASIS, np.float32(1.0)
     if of_token == NUMBER:
         key = key_of_number(points, place, end)

@@ -63,7 +63,7 @@ def words_of_posts(points: UInt32s, offsets: Int64s, known: Characters) -> tuple
 
 @njit(cache=True, nogil=True, inner=True)
 def has_words(tokens: Tokens, n: int) -> bool:
-    """Return whether some of the tokens are words, characters, numbers or hashtags."""
+    """Return whether any of the first ``n`` tokens is a word, character, number or hashtag."""
     for token in range(n):  # noqa: SIM110  (numba has no any)
         if tokens.kinds[token] not in (EMOJI, NAME):
             return True
@@ -72,7 +72,7 @@ def has_words(tokens: Tokens, n: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def copy_words(points: UInt32s, first: int, end: int, tokens: Tokens, n_tokens: int, words: UInt32s, n: int) -> int:
-    """Append a post without emoji and names to ``words[:n]``, with repeated spaces merged; return the new ``n``."""
+    """Append a post to ``words[:n]``, without emoji, links, mentions and repeated spaces; return the new ``n``."""
     start, at = n, first
     for token in range(n_tokens + 1):
         is_last = token == n_tokens

@@ -1,1 +1,1 @@
-"""Finding texts that share a key in a run: keys, groups and rings, the limits of pairs, and the rule of removal."""
+"""Finding the texts of a run that share a key: keys, groups, rings, the limits of pairs, and the rule of removal."""

@@ -84,12 +84,14 @@ def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int32s, Int64s, int]:
-    """For each text of a batch, count the earlier texts of the batch in each of its groups, whether kept or not.
+    """For each text of a batch, count the earlier texts of the batch, kept or not, in each of its groups.
+
+    ``own`` has the groups of each text, and ``probed`` the groups that it is looked up in.
 
     Returns
     -------
     before, places
-        int32[n, m], int32[n, n_keys]: number of earlier texts in the ``probed`` and in the ``own`` groups of each text.
+        int32[n, m], int32[n, n_keys]: number of earlier texts in each ``probed`` group, and in each ``own`` group.
     most
         int64[n]: the largest of ``before`` for each text.
     n_comparisons

@@ -91,10 +91,10 @@ def decide_in_order(
     Parameters
     ----------
     depths
-        int64[n_rows, m]: for pairs that are not sure, the depth of the earlier text in each group that the later text
-        is looked up in, among the texts kept before the batch; 0 = not in the group.
+        int64[n_rows, m]: for the pairs with a row in `Contest.depth_rows`, the depth of the earlier text in each group
+        that the later text is looked up in, among the texts kept before the batch; 0 = not in the group.
     n_per_round
-        Number of pairs of a text that are verified in one round.
+        Largest number of pairs of a text to verify in one round.
     n_ahead
         How many texts after the last settled one are considered. 0 = all texts, but if a text has more pairs than its
         limit ``most_pairs``, its `UNSURE` candidates are not verified yet.
@@ -117,7 +117,10 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def settle_text(contest: Contest, course: Course, row: int) -> None:
-    """Count a decided text in ``n_settled``, and in its groups if it is kept; all earlier texts are counted already."""
+    """Advance ``n_settled`` past text ``row``, which is decided; if it is kept, count it in each of its groups.
+
+    All earlier texts must be settled already.
+    """
     course.n_settled[0] += 1
     if course.status[row] != KEPT:
         return
@@ -140,7 +143,11 @@ def decide_text(
     wanted: Int64s,
     n_wanted: int,
 ) -> int:
-    """Decide a text if its verdicts suffice, else append pairs to verify to ``wanted``; return the new ``n_wanted``."""
+    """Decide text ``row`` if the verdicts so far suffice; otherwise append pairs to verify to ``wanted[:n_wanted]``.
+
+    Return the new ``n_wanted``. If the text has more than ``most_pairs`` pairs, its `UNSURE` candidates are verified
+    only if ``is_bold``. The other parameters are as in `decide_in_order`.
+    """
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted
     near, expected, n_unsure = course.n_near, course.n_expected, np.int64(0)
@@ -189,7 +196,10 @@ def decide_text(
 
 @njit(cache=True, nogil=True, inner=True)
 def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
-    """Return whether the earlier text of a pair is a candidate: `CANDIDATE`, `NO_CANDIDATE`, `EXPECTED` or `UNSURE`."""
+    """Return whether the earlier text of a pair is a candidate: `CANDIDATE`, `NO_CANDIDATE`, `EXPECTED` or `UNSURE`.
+
+    ``is_next`` is whether all texts before the later one, ``row``, are settled.
+    """
     earlier = contest.earlier[pair]
     is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
     if not is_kept and course.status[earlier] != UNDECIDED:
@@ -278,9 +288,10 @@ def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bo
 
 @njit(cache=True, nogil=True)
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
-    """Return bool[n_pairs]: False for pairs that ``most_pairs`` will exclude, however the other texts are decided.
+    """Return bool[n_pairs]: False for pairs that ``most_pairs`` excludes, however the texts of the batch are decided.
 
-    The first sure pair that a text skips stays True, so that the skipping is counted.
+    The excluded pairs of a text stay True up to and including the first that is certainly a candidate, so that the run
+    counts that the text skipped a candidate.
 
     Parameters
     ----------

@@ -41,10 +41,11 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> 
     keys
         uint64[n_texts, n_keys]: the keys of each text, padded with `NO_KEY`.
     part_bits
-        There are ``1 << part_bits`` parts; 0 to 20.
-    dealt, entries
-        Buffers for the result, with n at least ``n_texts * n_keys``: uint64[n], or uint32[n] if all keys are below
-        2**32; and uint32[n].
+        Binary logarithm of the number of parts, 0 to 20.
+    dealt
+        Buffer for the keys: uint64[n], or uint32[n] if all keys are below 2**32; n is at least ``n_texts * n_keys``.
+    entries
+        Buffer for the index of each key: uint32[n].
     """
     n_parts = 1 << part_bits
     flat, bounds = keys.ravel(), np.zeros(n_parts + 1, np.int64)
@@ -217,9 +218,10 @@ def texts_in_marked(listed: UInt32s, ends: UInt32s, is_marked: Bools) -> Bools:
 
 @njit(cache=True, nogil=True)
 def note_keys(keys: UInt64s, group_of: UInt32s, table: UInt64s, numbers: UInt32s) -> None:
-    """Insert keys with their groups into a hash map for `find_groups`; keys without group are left out.
+    """Insert each key and its group in ``group_of`` into a hash map for `find_groups`; leave out keys without a group.
 
-    In an empty map, ``table`` is filled with `NO_KEY`, and ``numbers``, uint32[len(table)], with `NO_GROUP`.
+    The map consists of ``table``, initially filled with `NO_KEY`, and ``numbers``, uint32[len(table)], initially
+    filled with `NO_GROUP`.
     """
     flat_keys, flat_groups = keys.ravel(), group_of.ravel()
     for entry in range(len(flat_keys)):

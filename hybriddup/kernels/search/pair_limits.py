@@ -39,7 +39,7 @@ Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 class LookUpCounts(NamedTuple):
-    """Statistics of some look-ups."""
+    """Statistics of look-ups: comparisons made, keys looked up, and the largest number of texts with one key."""
 
     n_comparisons: int
     """Pairs of fingerprints whose distance was computed."""
@@ -63,7 +63,7 @@ class TextColumns(NamedTuple):
 
     @property
     def lengths(self) -> Int32s:
-        """int32[n]: the lengths, a view of the facts."""
+        """int32[n]: the length of each text, as a view into ``facts``."""
         lengths: Int32s = self.facts["length"]
         return lengths
 
@@ -86,9 +86,9 @@ class TextColumns(NamedTuple):
 
     @property
     def sketches(self) -> UInt64s:
-        """uint64[n, SKETCH_WORDS]: the sketches, as made by `kernels.text.characters`, a view of the facts.
+        """uint64[n, SKETCH_WORDS]: the character sketch of each text, as a view into ``facts``.
 
-        All zeros if characters are not counted.
+        `kernels.text.characters` makes the sketches. They are all zeros if characters are not counted.
         """
         words = self.facts.view(np.uint64).reshape(len(self.facts), FACT.itemsize // 8)
         return words[:, -SKETCH_WORDS:]
@@ -167,7 +167,7 @@ def are_within(shorter: int, longer: int, lacking: int, limit: np.void) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def sketch_of(fact: np.void) -> Sketch:
-    """Return the words of the sketch in a `FACT`."""
+    """Return the character sketch in a `FACT` record, as four words."""
     return fact["sketch_0"], fact["sketch_1"], fact["sketch_2"], fact["sketch_3"]
 
 
@@ -186,9 +186,10 @@ def count_lacking(sketch: Sketch, other: Sketch) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
-    """Return how many characters a pair must have in common, given the two lengths and the shares of `PairLimits`.
+    """Return how many characters two texts must have in common, given their lengths and two factors of `PairLimits`.
 
-    A millionth of the characters is subtracted, more than the error of rounding the shares to float32.
+    ``of_shorter`` and ``of_longer`` are ``common_of_shorter`` and ``common_of_longer``. About a millionth of the
+    characters is subtracted, more than the error of rounding the factors to float32.
     """
     slack = 1e-6 * (shorter + longer) + 1e-3
     return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack

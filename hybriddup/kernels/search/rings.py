@@ -40,7 +40,7 @@ MOST_FETCHED = 64
 
 
 class Rings(NamedTuple):
-    """The memory of all rings."""
+    """All rings, in one contiguous block of memory."""
 
     words: UInt32s
     fingerprints: UInt64s

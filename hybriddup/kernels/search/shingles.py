@@ -80,7 +80,7 @@ def bottom_shingles(
     units
         Weight of a shingle, 2 to `MOST_UNITS`: it ends at the first character where it reaches this weight.
     n_kept, n_dense
-        Number of shingles of a text, and of a text mostly in a dense script, 1 to ``n_kept``.
+        Number of shingles to keep for a text, and for a text mostly in a dense script; the latter is 1 to ``n_kept``.
     common
         uint32[WORDS_OF_COMMON]: a bit for each value of the leading bits of a hash, 1 = common.
     """
@@ -222,7 +222,10 @@ def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
-    """Estimate a limit such that about ``1.5 * n_wanted`` shingles are below it; few shingles are all below it."""
+    """Estimate a limit such that about ``1.5 * n_wanted`` shingles are below it.
+
+    If there are at most `N_RANKED` shingles, all of them are below the limit.
+    """
     if len(shingles) <= N_RANKED:
         return NO_SHINGLE
     n_rare = np.int64(1)
@@ -310,7 +313,7 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s) -> np.uint64:
-    """Return the hash of a shingle and the characters around it; ``room`` is the buffer that contains the text."""
+    """Return the hash of a shingle, at ``start`` in the text in ``room``, together with the characters around it."""
     reach = np.int64(SURROUNDING) // np.int64(room.units[start])
     first, last = max(start - reach, np.int64(0)), min(np.int64(room.ends[start]) + reach, np.int64(n_characters))
     return mixed((room.prefixes[last] - room.prefixes[first] * powers[last - first]) ^ np.uint64(last - first))

@@ -18,7 +18,7 @@ BIT_SHIFT = np.uint32(24)
 
 @njit(cache=True, nogil=True)
 def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
-    """Number the distinct code points in order of first use; return int32[n], the number of each, and their count.
+    """Return int32[n]: the number of each code point, in order of first use; and the number of distinct code points.
 
     ``symbol_of``, int32[highest code point + 1], maps code points to numbers. It must be filled with -1, and is changed
     in place.

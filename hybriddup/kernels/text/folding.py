@@ -60,9 +60,10 @@ def is_dot(point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def put(entry: np.uint32, folded: UInt32s, end: int, before: np.uint32) -> int:
-    """Append the character of an entry to ``folded[:end]``, unless it repeats ``before`` and collapses; return the end.
+    """Append the character of a table entry to ``folded[:end]``, and return the new end.
 
-    Repeats are hard to predict, so this is arithmetic and not a branch.
+    A character that collapses is left out if it equals ``before``, the previous character. Repeats are hard to
+    predict, so this is arithmetic and not a branch.
     """
     point = entry & POINT
     folded[end] = point

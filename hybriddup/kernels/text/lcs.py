@@ -82,7 +82,7 @@ def lcs_strip(
 
 @njit(cache=True, nogil=True)
 def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Advance one word of the LCS state by a symbol of mask ``marked``; return the new word and the carry out of it."""
+    """Advance one word of the LCS state by a symbol, whose mask is ``marked``; return the new word and its carry."""
     common = state & marked
     total = state + common
     with_carry = total + carry

@@ -19,7 +19,10 @@ FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
 
 
 def mark_sixteens() -> Bools:
-    """Return bool[4096]: whether `DENSE_RANGES` contain each block of 16 code points below 0x10000; none is split."""
+    """Return bool[4096]: for each block of 16 code points below 0x10000, whether it is in `DENSE_RANGES`.
+
+    Each range consists of whole blocks.
+    """
     dense = np.zeros(0x1000, np.bool_)
     for first, last in DENSE_RANGES:
         dense[first >> 4 : (last >> 4) + 1] = True
@@ -31,10 +34,10 @@ IS_DENSE = mark_sixteens()
 
 @njit(cache=True, nogil=True)
 def is_dense_script(code_point: np.uint32) -> bool:
-    """Return whether a character carries about as much meaning as a word: Han, kana, hangul, emoji, their punctuation.
+    """Return whether a character is of a dense script, in which one character means about as much as a word.
 
-    Full-width forms and CJK punctuation count as dense, and so does the general punctuation block, whose quotation
-    marks and dashes are Chinese ones in Chinese text.
+    Han, kana, hangul, emoji, full-width forms and CJK punctuation are dense. The general punctuation block counts as
+    dense, too, because Chinese text uses its quotation marks and dashes.
     """
     group = np.uint64(min(code_point, np.uint32(0xFFFF))) >> np.uint64(4)
     return code_point >= FIRST_DENSE_OF_HIGHER_PLANES or (code_point < 0x10000 and IS_DENSE[group])
@@ -42,7 +45,7 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Find the run of all dense or all other characters that begins at ``start``; return its end, and whether dense."""
+    """Return the end of the run of only dense or only other characters from ``start`` on, and whether it is dense."""
     dense = is_dense_script(code_points[start])
     position = start + 1
     while position < end and is_dense_script(code_points[position]) == dense:

@@ -25,7 +25,7 @@ def count_weights(weights: Float32s) -> Int32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def move_block(block: Int16s, sums: Int64s) -> None:
-    """Add a block's sums, int16[64 * words], to the sums of the text, int64[64 * words], and set the block to 0."""
+    """Add ``block``, the sums over some tokens, int16[64 * words], to ``sums``, int64[64 * words], and set it to 0."""
     for bit in range(len(sums)):
         sums[bit] += block[bit]
         block[bit] = 0
@@ -33,14 +33,14 @@ def move_block(block: Int16s, sums: Int64s) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_heavy_token(sums: Int64s, hashes: UInt64s, token: int, weight: int) -> None:
-    """Add one token directly to ``sums``, because its weight is too large for a block."""
+    """Add the weight of a token directly to ``sums``, because it is too large for the 16-bit sums of a block."""
     for bit in range(len(sums)):
         sums[bit] += weight * np.int64((hashes[token, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1))
 
 
 @njit(cache=True, nogil=True, inner=True)
 def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, first: int, last: int) -> int:
-    """Set each of ``sums`` to the total weight of the tokens with this bit in their hash; return the weight of all.
+    """Set ``sums[b]`` to the total weight of the tokens with bit ``b`` in their hash; return the weight of all tokens.
 
     The tokens are ``first`` to ``last - 1``. ``sums`` is int64[64 * words]. ``block``, int16[64 * words], is a scratch
     buffer, all 0 before and after the call.

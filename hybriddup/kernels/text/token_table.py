@@ -63,9 +63,9 @@ def note_tokens(
 ) -> int:
     """Count each distinct token of a text in a hash table, and append new ones to ``distinct``; return its new length.
 
-    The text's tokens are ``first`` to ``last - 1``, and ``stamp`` is its number, from 1 on, in the upper half. The
-    table, ``keys`` and ``notes``, must be large enough. This is a separate function because numba counts references in
-    each iteration of a loop that may replace the table.
+    The text's tokens are ``first`` to ``last - 1``. The upper half of ``stamp`` is the number of the text, from 1 on.
+    The table, ``keys`` and ``notes``, must be large enough. This is a separate function because numba counts references
+    in each iteration of a loop that may replace the table.
     """
     for token in range(first, last):
         key = max(hashes[token], ONE)

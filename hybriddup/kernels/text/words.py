@@ -105,8 +105,8 @@ def next_class(points: UInt32s, place: int, end: int, classes: UInt8s) -> np.uin
 def stays_together(raw: np.uint8, here: np.uint8, n_flags: int) -> bool:
     """Return whether two characters outside words have no boundary between them (WB3, WB3c, WB3d, WB15, WB16).
 
-    ``raw`` is the value of the character directly before ``here``, even if it is an extender; ``n_flags`` is the number
-    of flag halves before ``here``.
+    ``raw`` is the value of the first character, even if it is an extender, and ``here`` the value of the second one.
+    ``n_flags`` is the number of regional indicators (halves of flags) in a row before ``here``.
     """
     if here == LINE_FEED:
         return bool(raw == RETURN)

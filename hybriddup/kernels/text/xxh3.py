@@ -175,7 +175,10 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
-    """Find the run of tokens from ``first`` on that one function hashes; return its end and the longest it hashes."""
+    """Find the run of tokens, from ``first`` on, whose lengths are all hashed by the same function.
+
+    Return the end of the run, and the largest length that the function hashes.
+    """
     length = lengths[first]
     least = np.int32(0 if length <= 2 else 2 if length <= LONGEST_NGRAM else LONGEST_NGRAM)
     most = np.int32(2 if length <= 2 else LONGEST_NGRAM if length <= LONGEST_NGRAM else 2**31 - 1)
