@@ -14,7 +14,7 @@ import typer
 
 from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG
-from hybriddup.cli.watch import Authors, Horizon, MaxStep, Rewind, TimeOf
+from hybriddup.cli.watch import Authors, Counts, Horizon, MaxStep, Rewind, TimeOf
 from hybriddup.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def serve(
     time: TimeOf = "arrival",
     max_step: MaxStep = None,
     rewind: Rewind = False,
+    counts: Counts = False,
     authors: Authors = None,
     workers: options.Workers = None,
     host: Annotated[
@@ -125,7 +126,7 @@ def serve(
     def open_ready() -> AnyWindow:
         """Open the window, and load all kernels."""
         timing = {"horizon": horizon, "time": time, "max_step": max_step}
-        opening = {**timing, "authors": authors, "workers": workers, "plugins": plugins or ()}
+        opening = {**timing, "counts": counts, "authors": authors, "workers": workers, "plugins": plugins or ()}
         window = open_window(store, config, rewind=rewind, **opening)
         try:
             load_kernels(config, workers, plugins or ())

@@ -49,12 +49,19 @@ Rewind = Annotated[
     typer.Option("--rewind", help="Set the window's time back to the clock, after a clock or posts that were ahead."),
 ]
 
+Counts = Annotated[
+    bool,
+    typer.Option(
+        "--counts",
+        help="Count copies: a kept post in the window has n_copies, first_seen and last_seen. A window in a directory "
+        "goes on counting.",
+    ),
+]
 Authors = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD",
-        help="Field with the author of a post, such as user.id. The window then has the authors of a kept post and its "
-        "copies, next to n_copies, first_seen and last_seen.",
+        help="As --counts, and add authors: the distinct values of this field, such as user.id.",
     ),
 ]
 
@@ -82,6 +89,7 @@ def watch(
     time_field: Annotated[
         str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")
     ] = "created_at",
+    counts: Counts = False,
     authors: Authors = None,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of the input; the output is always UTF-8.")
@@ -114,7 +122,7 @@ def watch(
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
     names |= {} if authors is None else {"author": authors}
     timing = {"horizon": horizon, "time": time, "max_step": max_step}
-    opening = {**timing, "authors": authors, "workers": workers, "plugins": plugins or ()}
+    opening = {**timing, "counts": counts, "authors": authors, "workers": workers, "plugins": plugins or ()}
     noting = nullcontext() if quiet else noting_compilation()
     with noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()

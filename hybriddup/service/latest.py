@@ -97,9 +97,7 @@ def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
     """Return a post as plain data; ``of_text`` is the text of the kept post that it repeats, if still in the window."""
     if post.evidence is None or (keeper := window.get(post.evidence.duplicate_of)) is None:
         return post.to_dict()
-    # a post that was renewed since has another position; one that replaced it was seen later
-    is_renewed = keeper.first_seen is not None and keeper.first_seen < post.time
-    is_it = keeper.position == post.evidence.of_position or is_renewed
+    is_it = keeper.position == post.evidence.of_position  # or a later post with its id
     return post.to_dict() | ({"of_text": keeper.text} if is_it else {})
 
 

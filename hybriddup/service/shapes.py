@@ -84,11 +84,11 @@ class StoredPostFields(Decided):
     """Arrival time, or created_at with event time; in seconds since 1970."""
     text: str
     n_copies: int | None = None
-    """Number of posts that were removed as duplicates of this one; left out for duplicates."""
+    """Number of posts that were removed as duplicates of this one; only for kept posts, with --counts."""
     first_seen: float | None = None
-    """Earliest time of this post and its copies, in seconds since 1970; left out for duplicates."""
+    """Earliest time of this post and its copies, in seconds since 1970; only for kept posts, with --counts."""
     last_seen: float | None = None
-    """Latest time of this post and its copies, in seconds since 1970; left out for duplicates."""
+    """Latest time of this post and its copies, in seconds since 1970; only for kept posts, with --counts."""
     authors: list[PostId] | None = None
     """Distinct authors of this post and its copies; left out if the service was started without --authors."""
 

@@ -63,6 +63,7 @@ def refuse_options(options: WindowOptions) -> None:
     window = options.settings.window
     given = {
         "authors (--authors)": options.authors is not None,
+        "counts (--counts)": options.counts and options.authors is None,
         "window.renew": window.renew,
         "window.on_same_id: replace": window.on_same_id == "replace",
     }

@@ -93,9 +93,9 @@ class MaintainedState:
             self.catch_up()
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
-        """Return the post with an id, its copies counted; None if there is none or it is forgotten."""
+        """Return the post with an id; None if there is none or it is forgotten."""
         post = self.store.find_ids([post_id])[0]
-        return None if post is None else post.counted()
+        return None if post is None else self.shown(post)
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
         """Return the posts at these positions, in this order."""
@@ -107,8 +107,15 @@ class MaintainedState:
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
         posts = self.store.posts(np.arange(end - 1, start - 1, -1, dtype=np.int64))
-        shown = [post.counted() for post in posts if not post.deleted and not self.renewals.is_old(post.position)]
+        shown = [self.shown(post) for post in posts if not post.deleted and not self.renewals.is_old(post.position)]
         return PostList(shown, start if start > first else None)
+
+    def shown(self, post: StoredPost) -> StoredPost:
+        """Return a post with its copies, if they are counted, and with the latest position of the post it repeats."""
+        of = self.repeated_by(post)
+        if of is not None:
+            return post.repeating(of)
+        return post.counted() if self.store.counts else post
 
     def texts(self, positions: Int64s) -> list[str]:
         """Return the normalized texts of kept posts, in the order of ``positions``."""

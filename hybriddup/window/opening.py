@@ -22,6 +22,8 @@ def open_state(open_store: Callable[[], WindowStore], options: WindowOptions) ->
     learns_weights = learns(components)
     store = open_store()
     try:
+        if options.counts and not options.read_only:
+            store.count_copies()
         return fill_state(Steps(components, options.workers), options, store, learns_weights=learns_weights)
     except BaseException:
         store.close()

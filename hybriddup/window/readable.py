@@ -82,7 +82,8 @@ class ReadableWindow:
     def get(self, post_id: PostId) -> StoredPost | None:
         """Return the post with this id, kept or not, if it was decided within the horizon; None otherwise.
 
-        A kept post has ``n_copies``, ``first_seen`` and ``last_seen``, and its ``authors`` if they are noted.
+        If copies are counted, a kept post has ``n_copies``, ``first_seen`` and ``last_seen``, and its ``authors`` if
+        they are noted.
 
         Raises
         ------

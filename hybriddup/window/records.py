@@ -132,7 +132,9 @@ class StoredPost(NamedTuple):
 
     def repeating(self, position: int) -> StoredPost:
         """Return the duplicate with another position of the post that it repeats; a kept post is returned as it is."""
-        return self if self.evidence is None else self._replace(evidence=replace(self.evidence, of_position=position))
+        if self.evidence is None or self.evidence.of_position == position:
+            return self
+        return self._replace(evidence=replace(self.evidence, of_position=position))
 
     def with_copies(self, copies: Sequence[StoredPost], sign: int = 1) -> StoredPost:
         """Return the kept post with more copies, or with fewer if ``sign`` is -1."""

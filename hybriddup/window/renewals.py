@@ -101,7 +101,7 @@ def renewed_posts(
     """Return posts to be stored again after a batch, each counted with the copies of the batch.
 
     ``keepers`` are the posts of the store that are repeated; ``posts`` is the batch; the others are as in
-    `renewing_copies`.
+    `renewing_copies`, but ``repeated`` is empty if copies are not counted.
     """
     first = posts[0].position
     by_position = {post.position: post for post in (*keepers, *posts)}
@@ -109,6 +109,8 @@ def renewed_posts(
     for place, of in repeated.items():
         copies_of.setdefault(of, []).append(posts[place])
     return [
-        by_position[of].with_copies(copies_of[of])._replace(position=first + len(posts) + n, time=posts[place].time)
+        (by_position[of].with_copies(copies_of[of]) if copies_of else by_position[of])._replace(
+            position=first + len(posts) + n, time=posts[place].time
+        )
         for n, (of, place) in enumerate(sorted(renewing.items()))
     ]

@@ -127,7 +127,7 @@ class WindowState(MaintainedState):
         stored = self.describe(posts, prepared, times, verdicts, keepers)
         kept = np.array([post.kept for post in stored], np.bool_)
         columns = columns_of(prepared, times, kept)
-        again = renewed_posts(renewing, stored, keepers, repeated)
+        again = renewed_posts(renewing, stored, keepers, repeated if self.store.counts else {})
         parts = [Part(stored, prepared, columns), *self.renew(again, times)]
         pairs = [(post.position, of) for post, of in zip(again, sorted(renewing), strict=True)]
         with self.counts.timed("store"):

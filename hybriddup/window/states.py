@@ -32,6 +32,8 @@ class WindowOptions:
     read_only: bool
     authors: str | None = None
     """Field with the author of a post; None = authors are not noted."""
+    counts: bool = False
+    """Whether copies are counted; always with authors."""
 
 
 class KeptIndex(Protocol):

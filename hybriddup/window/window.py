@@ -62,6 +62,7 @@ class Window(ReadableWindow):
         time: TimeOf = "arrival",
         max_step: Length | None = None,
         read_only: bool = False,
+        counts: bool = False,
         authors: str | None = None,
         workers: int | None = None,
         plugins: Iterable[str | ModuleType] = (),
@@ -87,9 +88,13 @@ class Window(ReadableWindow):
         read_only
             Whether to only read the store while another process adds posts. Each query sees all posts that were
             added before it. Nothing is written.
+        counts
+            Whether to count copies: then `get` and `posts` give the number of copies of a kept post, and its earliest
+            and latest time. A window in a directory goes on counting whenever it is opened later. The first opening
+            with ``counts`` counts the copies that are already there.
         authors
-            Name or path of the field with the author of a post, such as ``user.id``; then `get` and `posts` also give
-            the authors of a kept post and its copies. None = authors are not stored.
+            Name or path of the field with the author of a post, such as ``user.id``. As ``counts``, and `get` and
+            `posts` also give the authors of a kept post and its copies. None = authors are not stored.
         workers
             Number of threads; None = one per core. Never changes a decision.
         clock
@@ -115,7 +120,8 @@ class Window(ReadableWindow):
                 "window keeps the first of several posts within its horizon. Leave these keys out."
             )
         n_workers = workers or available_workers()
-        options = WindowOptions(settings, manager.registry, timing, n_workers, read_only, authors)
+        counts = counts or authors is not None
+        options = WindowOptions(settings, manager.registry, timing, n_workers, read_only, authors, counts)
         scheme, url = url_of(path)
         log_compiling()
         with secrets_hidden(url):

@@ -66,6 +66,16 @@ def test_authors_are_noted_with_the_posts(start: Start, tmp_path: Path) -> None:
     assert (kept.n_copies, kept.authors) == (1, ["x", "y"])
 
 
+def test_copies_are_counted_with_counts(start: Start, tmp_path: Path) -> None:
+    store, posts = tmp_path / "window", [{"id": name, "text": REPEATED} for name in "ab"]
+    for options, n_copies in ([[], None], [["--counts"], 1], [[], 1]):
+        assert finish(start("watch", "--store", str(store), *options, stdin=subprocess.PIPE), jsonl(*posts))[2] == 0
+        with Window.open(store, read_only=True) as window:
+            kept = window.get("a")
+        assert kept is not None
+        assert kept.n_copies == n_copies
+
+
 def post(name: object, text: str = REPEATED, encoding: str = "utf-8") -> bytes:
     """A line with a post; a lone surrogate comes as an escape."""
     record = json.dumps({"id": name, "text": text, "created_at": 5}, ensure_ascii=False)

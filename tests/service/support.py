@@ -38,7 +38,7 @@ def make_service(
     authors: str | None = None,
 ) -> Service:
     """Return a service over a window in memory."""
-    opener = open_window or (lambda: Window.open(None, workers=1))
+    opener = open_window or (lambda: Window.open(None, authors=authors, workers=1))
     return Service(opener, limits or Limits(), time_of, authors=authors)
 
 

@@ -31,7 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         {"id": "arabic", "text": ARABIC},
         {"id": "again", "text": REPEATED},
     ]
-    with serving(tmp_path_factory.mktemp("page") / "window") as running:
+    with serving(tmp_path_factory.mktemp("page") / "window", "--counts") as running:
         httpx.post(f"{running.address}/v1/posts", json=posts).raise_for_status()
         yield running
 

@@ -15,7 +15,6 @@ from hybriddup.testing.texts import ALL_TEXTS, NASTY_IDS
 from hybriddup.window.records import Evidence, PostId, StoredPost, mark_of
 from hybriddup.window.stores import Derived
 from hybriddup.window.stores.store import WindowStore
-from tests.window.stores import stored
 
 Maker = Callable[[], WindowStore]
 
@@ -60,12 +59,18 @@ class Course:
         self.store = store
         self.reopen = reopen
         self.rng = np.random.default_rng(seed)
+        self.counts_from = seed * N_STEPS // 2
+        """The first step from which on copies are counted: the first one, one in the middle, or none."""
         self.posts: list[StoredPost] = []
         self.first = 0
 
     def check(self) -> None:
         """Go through all steps, comparing after each."""
         for step in range(N_STEPS):
+            if step == self.counts_from:
+                self.store.count_copies()
+                for post in list(self.posts):
+                    self.count(post, 1)
             self.append(int(self.rng.integers(0, 60)))
             if step % 7 == 3 and self.first < len(self.posts):
                 self.delete(int(self.rng.integers(self.first, len(self.posts))))
@@ -110,7 +115,9 @@ class Course:
         return StoredPost(position, post_id, position * 0.25, text, None if of is None else _evidence(of), author)
 
     def count(self, post: StoredPost, sign: int) -> None:
-        """Count a duplicate, or no longer, with the post that it repeats."""
+        """Count a duplicate, or no longer, with the post that it repeats, if the store does so."""
+        if not self.store.counts:
+            return
         of = self.posts[-1 if post.evidence is None else post.evidence.of_position]
         if post.evidence is not None and not post.deleted and of.kept:
             self.posts[of.position] = of.with_copies([post], sign)
@@ -217,7 +224,6 @@ def _check_ids_and_texts(store: WindowStore, reopen: Maker | None) -> None:
         store.close()
         store = reopen()
     ids: list[PostId] = [post.id for post in posts]
-    posts = stored(posts)
     for post, found in zip(posts, store.find_ids(ids), strict=True):
         require(found == post and type(found.id) is type(post.id), clause, (post, found))
     others: list[PostId] = [2, "0", "2", " ", "A", "e", f"{2**63}", "\ud83d", 2**62, -(2**71)]

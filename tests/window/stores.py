@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,21 +26,6 @@ def post(position: int, post_id: PostId | None = None, text: str | None = None) 
 def posts(first: int, n: int) -> list[StoredPost]:
     """Return posts at consecutive positions."""
     return [post(position) for position in range(first, first + n)]
-
-
-def stored(given: Sequence[StoredPost]) -> list[StoredPost]:
-    """Return posts as a store has them, each kept one with those of the others that repeat it."""
-    by_position = {one.position: one for one in given}
-    for one in given:
-        of = by_position.get(-1 if one.evidence is None else one.evidence.of_position)
-        if of is not None and of.kept:
-            by_position[of.position] = of.with_copies([one])
-    return list(by_position.values())
-
-
-def stored_post(position: int) -> StoredPost:
-    """Return the post at a position as a store has it that also holds the next one."""
-    return stored(posts(position, 2))[0]
 
 
 def change(folder: Path, *statements: str | tuple[str, Any]) -> None:

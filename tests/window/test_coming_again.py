@@ -23,7 +23,7 @@ BOTH: dict[str, Any] = {"window": {"renew": True, "on_same_id": "replace"}}
 
 
 class Days:
-    """Opens windows of two days by a clock that is set in days, and opens them again before each question."""
+    """Opens windows of two days that count copies, by a clock set in days, and again before each question."""
 
     def __init__(self, path: Path | None, config: dict[str, Any], *, reopens: bool) -> None:
         self.day, self.path, self.config, self.reopens = 10.0, path, config, reopens
@@ -32,7 +32,7 @@ class Days:
     def open(self, **options: Any) -> Window:
         """Open the window."""
         clock: Callable[[], float] = lambda: self.day * DAY  # noqa: E731
-        return Window.open(self.path, self.config, horizon="2d", max_step="9d", clock=clock, **options)
+        return Window.open(self.path, self.config, horizon="2d", max_step="9d", counts=True, clock=clock, **options)
 
     @property
     def window(self) -> Window:

@@ -14,8 +14,7 @@ from hybriddup.errors import StoreError
 from hybriddup.run.recipe import pack_arrays
 from hybriddup.window import Window
 from hybriddup.window.derived import deriving
-from hybriddup.window.stores.rows import text_from
-from hybriddup.window.stores.sqlite_queries import insert_meta, insert_posts, posts_at
+from hybriddup.window.stores.sqlite_queries import insert_meta
 from tests.window.plugins import state_of
 from tests.window.stores import FILE
 from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings, scores, texts
@@ -45,7 +44,7 @@ def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def answers(folder: Path) -> list[Any]:
     """What a window decides and finds, and its recipe."""
-    with Window.open(folder, "weibo") as window:
+    with Window.open(folder, "weibo", counts=True) as window:
         decisions = window.add_many([*POSTS, *({"id": f"again {post['id']}", "text": post["text"]} for post in POSTS)])
         found = [[(match.id, match.score) for match in window.match(str(post["text"])[:30])] for post in POSTS[::9]]
         copies = [post and post.n_copies for post in (window.get(post["id"]) for post in POSTS)]
@@ -62,9 +61,6 @@ def converted(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, lis
             learned = {part: pack_arrays(arrays) for part, arrays in state_of(window).learned.items()}
     assert learned
     with closing(sqlite3.connect(tmp_path / "store" / FILE, isolation_level=None)) as connection:
-        connection.text_factory = text_from
-        counted = posts_at(connection, list(range(len(POSTS))))
-        insert_posts(connection, [post._replace(copies=None) for post in counted.values()])
         connection.executescript(TO_6 + (TO_5 if request.param == 5 else ""))
         if request.param == 5:
             insert_meta(connection, learned | {"memory log": os.urandom(16)})
@@ -82,6 +78,13 @@ def test_a_converted_store_answers_as_before(
     assert sorted(path.name for path in store.iterdir()) == [FILE, "writer.lock"]
     monkeypatch.setattr(deriving, "prepare_stored", None)
     Window.open(store, "weibo").close()
+
+
+def test_converting_counts_no_copies_unless_they_are_to_be_counted(converted: tuple[Path, list[Any]]) -> None:
+    store, expected = converted
+    with Window.open(store, "weibo") as window:
+        assert {post.n_copies for post in window.posts(1000).posts} == {None}
+    assert answers(store) == expected
 
 
 def test_a_reader_leaves_the_store_as_it_is(converted: tuple[Path, list[Any]]) -> None:
@@ -109,7 +112,7 @@ def test_a_conversion_that_is_broken_off_is_made_again(
         with monkeypatch.context() as patched:
             patched.setattr(name, interrupted)
             with pytest.raises(KeyboardInterrupt):
-                Window.open(store, "weibo")
+                Window.open(store, "weibo", counts=True)
     assert answers(store) == expected
 
 

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from hybriddup.errors import InputError, UnsupportedError
 from hybriddup.window import StoredPost, Window
+from hybriddup.window.stores import sqlite_queries
 from tests.shared_windows.plain_store import Opener
 from tests.window.plugins import state_of
+from tests.window.stores import FILE
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
 
 
 class Moments:
-    """A clock that goes on by a minute each time it is looked at."""
+    """A clock that goes on by a minute, or so many seconds, each time it is looked at."""
 
-    now = 1e9
+    def __init__(self, seconds: float = 60) -> None:
+        self.now, self.seconds = 1e9, seconds
 
     def __call__(self) -> float:
-        """Return the next minute."""
-        self.now += 60
+        """Return the next moment."""
+        self.now += self.seconds
         return self.now
 
 
@@ -69,10 +76,71 @@ def test_the_words_are_those_of_files(path: Path | None) -> None:
 
 
 def test_without_authors_none_are_stored(path: Path | None) -> None:
-    with Window.open(path) as window:
+    with Window.open(path, counts=True) as window:
         window.add_many([post("a", FIRST, "ann"), post("b", NEARLY, "bo")])
         assert found(window, "a").n_copies == 1
         assert "authors" not in found(window, "a").to_dict()
+
+
+def test_without_counts_none_are_stored_or_shown(path: Path | None) -> None:
+    """Also of a post that a copy has renewed."""
+    with Window.open(path, {"window": {"renew": True}}, clock=Moments(12_000)) as window:
+        window.add(post("a", FIRST, "ann"))
+        window.add(post("b", NEARLY))
+        assert found(window, "a").time == found(window, "b").time
+        assert {(one.n_copies, one.first_seen, one.last_seen) for one in window.posts().posts} == {(None, None, None)}
+        assert "n_copies" not in found(window, "a").to_dict()
+    if path is not None:
+        with closing(sqlite3.connect(path / FILE)) as connection:
+            assert connection.execute("SELECT count(copies) FROM posts").fetchone() == (0,)
+
+
+def test_a_store_that_counts_goes_on_counting(tmp_path: Path) -> None:
+    for number, counts in enumerate([True, False, False]):
+        with Window.open(tmp_path, counts=counts) as window:
+            window.add(post(f"a{number}", FIRST))
+            assert found(window, "a0").n_copies == number
+
+
+def add_again(window: Window) -> None:
+    """Add posts that repeat and replace each other, and delete some."""
+    random = Random(4)  # noqa: S311
+    for number in range(120):
+        window.add(post(str(random.randrange(200)), random.choice((FIRST, NEARLY, OTHER))))
+        if number % 12 == 11:
+            window.delete(str(random.randrange(200)))
+
+
+def seen(window: Window) -> list[tuple[object, int | None, float | None]]:
+    """Each post, how many copies it has, and when it was first seen."""
+    return [(one.position, one.n_copies, one.first_seen) for one in window.posts(200).posts]
+
+
+@pytest.mark.parametrize("settings", [{}, {"renew": True, "on_same_id": "replace"}])
+def test_the_first_opening_with_counts_counts_the_copies_that_are_there(
+    tmp_path: Path, settings: dict[str, Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although it was interrupted before; and all is as in a window that counted from the first post on."""
+    monkeypatch.setattr(sqlite_queries, "READ_TOGETHER", 7)
+    caplog.set_level(logging.INFO, "hybriddup")
+    options: dict[str, Any] = {"config": {"window": settings}, "horizon": "9d", "workers": 1}
+    with Window.open(None, clock=Moments(7000), counts=True, **options) as window:
+        add_again(window)
+        expected = seen(window)
+    with Window.open(tmp_path, clock=Moments(7000), **options) as window:
+        add_again(window)
+    with monkeypatch.context() as patched:
+        count = sqlite_queries.count_old_copies
+        patched.setattr(sqlite_queries, "count_old_copies", lambda connection: (count(connection), 1 / 0))
+        with pytest.raises(ZeroDivisionError):
+            Window.open(tmp_path, counts=True, **options)
+    with Window.open(tmp_path, read_only=True, counts=True, **options) as reader:
+        assert {n_copies for _, n_copies, _ in seen(reader)} == {None}
+        with Window.open(tmp_path, counts=True, **options) as window:
+            assert seen(window) == expected
+        assert seen(reader) == expected
+    assert sum(n_copies or 0 for _, n_copies, _ in expected) > 9
+    assert "counting the copies among" in caplog.text
 
 
 def test_counts_are_there_after_reopening(tmp_path: Path) -> None:
@@ -111,7 +179,7 @@ def test_a_copy_that_is_deleted_is_counted_no_longer(path: Path | None) -> None:
 
 
 def test_a_batch_that_cannot_be_written_counts_nothing(path: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Window.open(path) as window:
+    with Window.open(path, counts=True) as window:
         window.add(post("a", FIRST))
         with monkeypatch.context() as patched:
             patched.setattr(state_of(window).store, "_check_place", lambda: 1 / 0)
@@ -122,7 +190,7 @@ def test_a_batch_that_cannot_be_written_counts_nothing(path: Path | None, monkey
 
 
 def test_a_copy_with_an_earlier_time_is_the_first_seen() -> None:
-    with Window.open(None, time="event") as window:
+    with Window.open(None, time="event", counts=True) as window:
         window.add_many([{"id": "a", "text": FIRST, "created_at": 1000}, {"id": "b", "text": FIRST, "created_at": 400}])
         assert (found(window, "a").first_seen, found(window, "a").last_seen) == (400, 1000)
 
@@ -135,9 +203,11 @@ def test_an_author_that_is_neither_text_nor_a_number_is_an_error(author: Any) ->
         assert window.add({"text": FIRST, "user": None}).kept
 
 
-def test_a_shared_window_refuses_authors() -> None:
+def test_a_shared_window_refuses_counts_and_authors() -> None:
     with pytest.raises(UnsupportedError, match=r"has no authors .--authors.: it counts no copies"):
         Opener()("shared", authors="user.id")
+    with pytest.raises(UnsupportedError, match=r"has no counts .--counts.: it counts no copies"):
+        Opener()("shared", counts=True)
 
 
 def test_a_post_of_a_shared_window_has_no_counts() -> None:

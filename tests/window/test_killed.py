@@ -11,20 +11,21 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
+from typing import Any
 
 import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.window import Decision, Window
+from hybriddup.window import Decision, StoredPost, Window
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
-from tests.window.stores import posts, stored
+from tests.window.stores import posts
 
 KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
 POSTS_A_BATCH = 16
@@ -52,7 +53,7 @@ def as_line(decision: Decision) -> str:
 
 def add_posts(acknowledged: Path, folder: Path, first: int) -> None:
     """Add posts without end, from some that were added before on, and write down what is acknowledged."""
-    with acknowledged.open("a") as file, Window.open(folder, CONFIG, workers=1) as window:
+    with acknowledged.open("a") as file, Window.open(folder, CONFIG, counts=True, workers=1) as window:
         for start in range(first, 10**9, POSTS_A_BATCH):
             decisions = window.add_many([post_of(number) for number in range(start, start + POSTS_A_BATCH)])
             file.writelines(map(as_line, decisions))
@@ -140,7 +141,8 @@ def add_again(acknowledged: Path, folder: Path, first: int) -> None:
 def open_again(folder: Path) -> Window:
     """Open a window whose copies renew posts, and whose posts can be edited."""
     config = CONFIG | {"window": {"renew": True, "on_same_id": "replace"}}
-    return Window.open(folder, config, time="event", horizon="2d", max_step="9d", workers=1, clock=lambda: 1e9)
+    times: dict[str, Any] = {"time": "event", "horizon": "2d", "max_step": "9d", "clock": lambda: 1e9}
+    return Window.open(folder, config, counts=True, workers=1, **times)
 
 
 def edited(number: int) -> str:
@@ -168,9 +170,24 @@ def test_renewals_and_edits_are_whole_after_kills(tmp_path: Path) -> None:
     assert n > 10
 
 
+def counted(given: Sequence[StoredPost]) -> list[StoredPost]:
+    """Posts as a store that counts copies has them: each kept one with those of the others that repeat it."""
+    by_position = {one.position: one for one in given}
+    for one in given:
+        of = by_position.get(-1 if one.evidence is None else one.evidence.of_position)
+        if of is not None and of.kept:
+            by_position[of.position] = of.with_copies([one])
+    return list(by_position.values())
+
+
 def append_posts(acknowledged: Path, folder: Path, seed: int) -> None:
-    """Append batches without end, forget all but the latest posts, and write down how many posts are acknowledged."""
+    """Append batches without end, forget all but the latest posts, and write down how many posts are acknowledged.
+
+    The second process, and all after it, count copies.
+    """
     store, random = SqliteStore.open(folder), Random(seed)  # noqa: S311
+    if seed:
+        store.count_copies()
     with acknowledged.open("a") as file:
         while True:
             first, n = store.next_position, random.choice((1, 7, 64, 256, 1000))
@@ -187,7 +204,7 @@ def check_posts(folder: Path, n_acknowledged: int) -> None:
     assert n_acknowledged <= end <= n_acknowledged + 1000
     assert first <= max(0, n_acknowledged - 3000)
     assert store.meta("n") == (b"%d" % end if end else None)
-    expected = stored(posts(first, end - first))
+    expected = counted(posts(first, end - first)) if store.counts else posts(first, end - first)
     assert store.posts(np.arange(first, end)) == expected
     assert store.find_ids(list(range(first, end + 1))) == [*expected, None]
     store.close()

@@ -26,14 +26,14 @@ from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
 from tests.processes import python
 from tests.window.plugins import connections_made
-from tests.window.stores import post, posts, stored
+from tests.window.stores import post, posts
 
 LIMIT = 1_500_000
 CHILD = """
 import resource, sys
 from hybriddup.errors import StoreError
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.stores import posts, stored
+from tests.window.stores import posts
 
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -102,7 +102,7 @@ def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
     store = SqliteStore.open(tmp_path)
     assert store.next_position == acknowledged[-1]
     assert store.meta("n") == b"%d" % acknowledged[-1]
-    assert store.posts(np.arange(acknowledged[-1])) == stored(posts(0, acknowledged[-1]))
+    assert store.posts(np.arange(acknowledged[-1])) == posts(0, acknowledged[-1])
     store.close()
     with closing(sqlite3.connect(tmp_path / "posts.sqlite3")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -154,7 +154,7 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
         (tmp_path / "copy").mkdir()
         shutil.copy(file, tmp_path / "copy")
     with closing(SqliteStore.open(tmp_path / "copy", read_only=True)) as copy:
-        assert copy.posts(np.arange(500)) == stored(posts(0, 500))
+        assert copy.posts(np.arange(500)) == posts(0, 500)
 
 
 def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(

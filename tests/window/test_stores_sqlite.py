@@ -18,7 +18,7 @@ from hybriddup.window.stores import ids as ids_module
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import SCHEMA
 from tests.processes import python
-from tests.window.stores import FILE, change, post, posts, stored, stored_post
+from tests.window.stores import FILE, change, post, posts
 
 
 def filled(folder, n=1000):
@@ -53,7 +53,7 @@ def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
         writer.forget_before(first)
         writer.append([])
         assert (reader.first_position, reader.next_position) == (first, first + 300)
-        assert reader.find_ids([first, first - 1]) == [stored_post(first), None]
+        assert reader.find_ids([first, first - 1]) == [post(first), None]
         assert reader.meta("n") == b"%d" % first
     for call in (lambda: reader.append(posts(3000, 1)), lambda: reader.set_meta({"n": b""})):
         with pytest.raises(StoreError, match="opened for reading only"):
@@ -208,7 +208,7 @@ def test_a_normalized_text_that_was_changed_is_not_returned(tmp_path, change_of_
     change(tmp_path, f"UPDATE normalized SET {change_of_row} WHERE position = 2")  # noqa: S608
     with closing(SqliteStore.open(tmp_path)) as store:
         assert store.normalized(np.arange(5)) == {n: f"normalized {n}" for n in (0, 1)}
-        assert store.posts(np.arange(4)) == stored(posts(0, 4))
+        assert store.posts(np.arange(4)) == posts(0, 4)
 
 
 def test_people_can_look_at_the_posts(tmp_path):
@@ -237,7 +237,7 @@ def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
         store.append(posts(first, 50))
     store.forget_before(20)
     asked = [*range(15, 200, 7), 10_000, "20"]
-    expected = [stored_post(each) if isinstance(each, int) and 20 <= each < 200 else None for each in asked]
+    expected = [post(each) if isinstance(each, int) and 20 <= each < 200 else None for each in asked]
     assert store.find_ids(asked) == expected
     store.close()
 
@@ -256,7 +256,7 @@ def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreeme
         with pytest.raises(KeyboardInterrupt):
             store.append(posts(10, 10))
     assert store.next_position == 20
-    assert store.find_ids([9, 10, 19, 20]) == [stored_post(9), post(10), post(19), None]
+    assert store.find_ids([9, 10, 19, 20]) == [post(9), post(10), post(19), None]
     store.append(posts(20, 10))
     assert store.find_ids([29]) == [post(29)]
     store.close()

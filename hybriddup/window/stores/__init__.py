@@ -17,6 +17,8 @@ LEARNED = "learned"
 WATERMARK = "watermark"
 EDGES = "edges"
 """Key of the packed `hybriddup.window.event_time.Edges`."""
+COUNTS = "counts"
+"""Key that a store has if it counts copies."""
 DELETED = "deleted"
 """Key of the positions of the kept posts that were deleted."""
 

@@ -1,4 +1,4 @@
--- Turns the tables of version 6 into those of version 7. Copies are counted afterwards.
+-- Turns the tables of version 6 into those of version 7.
 
 ALTER TABLE posts ADD COLUMN copies TEXT;
 

@@ -68,8 +68,9 @@ def checksum_of(
 ) -> int:
     """Return a checksum of 63 bits for the fields of a post and the type of its id."""
     exact_time = (time + 0.0).hex()  # SQLite gives 0.0 for -0.0
-    # posts of earlier versions have no copies, and keep their checksums
-    fields = (position, post_id, exact_time, text, evidence, *(() if copies is None else (copies,)))
+    fields: Row = (position, post_id, exact_time, text, evidence)
+    if copies is not None:  # posts of earlier versions have no copies, and keep their checksums
+        fields = (*fields, copies)
     return xxhash.xxh3_64_intdigest(dump(fields)) & POSITIVE
 
 

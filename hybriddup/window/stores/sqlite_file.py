@@ -197,7 +197,6 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
         if version:
             for statement in CONVERSIONS[version]:
                 connection.execute(statement)
-            queries.count_old_copies(connection)
         else:
             _begin(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")

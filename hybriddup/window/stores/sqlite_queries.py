@@ -77,10 +77,30 @@ def count_copies(
     repeated = {post.position: post for post in known if post.position in copies_of}
     if others := list(copies_of.keys() - repeated.keys()):
         repeated |= posts_at(connection, others)
-    counted = [row_of(post.with_copies(copies_of[at], sign)) for at, post in repeated.items() if post.kept]
+    write_copies(connection, [post.with_copies(copies_of[at], sign) for at, post in repeated.items() if post.kept])
+
+
+def write_copies(connection: sqlite3.Connection, posts: Iterable[StoredPost]) -> None:
+    """Store the copies of posts that are stored already."""
     connection.executemany(
-        UPDATE_COPIES, [(copies.encode("utf-8", "surrogatepass"), seal, place) for place, *_, copies, seal in counted]
+        UPDATE_COPIES,
+        [(copies and copies.encode("utf-8", "surrogatepass"), seal, at) for at, *_, copies, seal in map(row_of, posts)],
     )
+
+
+def count_old_copies(connection: sqlite3.Connection) -> None:
+    """Count the copies among all posts of a store that has not counted them, as if it always had."""
+    renewals, newest = read_renewals(connection, 0), dict[int, int]()
+    for position, before in renewals:
+        posts = posts_at(connection, [before, position])
+        first = posts.get(before, posts[position]).counted()
+        write_copies(connection, [posts[position]._replace(copies=first.copies)])
+    for position, before in reversed(renewals):
+        newest[before] = newest.get(position, position)
+    duplicates = connection.execute(SELECT_DUPLICATES)
+    while rows := duplicates.fetchmany(READ_TOGETHER):
+        copies = [(post, post.evidence.of_position) for post in map(post_of, rows) if post.evidence is not None]
+        count_copies(connection, (post.repeating(newest.get(of, of)) for post, of in copies))
 
 
 def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, int]]) -> None:
@@ -97,13 +117,6 @@ def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int,
     return [row[:2] for row in rows]
 
 
-def count_old_copies(connection: sqlite3.Connection) -> None:
-    """Count the copies among all posts of a store whose version did not count them."""
-    duplicates = connection.execute(SELECT_DUPLICATES)
-    while rows := duplicates.fetchmany(READ_TOGETHER):
-        count_copies(connection, map(post_of, rows))
-
-
 def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequence[str | None]) -> None:
     """Insert normalized texts of posts from ``first`` on; None = there is none."""
     encoded = [
@@ -116,11 +129,10 @@ def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequenc
     )
 
 
-def delete_post(connection: sqlite3.Connection, post: StoredPost, of: int | None) -> None:
-    """Replace a post by its tombstone, so that no text of it is left; ``of``: see `WindowStore.delete`."""
+def delete_post(connection: sqlite3.Connection, post: StoredPost) -> None:
+    """Replace a post by its tombstone, so that no text of it is left."""
     connection.execute(INSERT_POST, row_of(mark_of(post)))
     connection.execute("DELETE FROM normalized WHERE position = ?", (post.position,))
-    count_copies(connection, [post if of is None else post.repeating(of)], sign=-1)
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:

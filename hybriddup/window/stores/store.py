@@ -20,6 +20,7 @@ from hybriddup.errors import StoreError
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.records import PostId, StoredPost
 from hybriddup.window.stores import (
+    COUNTS,
     DELETED,
     FEWEST_CLEARED,
     WATERMARK,
@@ -50,6 +51,8 @@ class WindowStore:
     keeps_derived = False
     """Whether derived data is stored; if not, it need not be made."""
     is_read_only = False
+    counts = False
+    """Whether copies are counted with the kept posts; see `count_copies`."""
 
     def __init__(self, connection: sqlite3.Connection | None = None, path: Path = IN_MEMORY) -> None:
         self._path = path
@@ -97,7 +100,7 @@ class WindowStore:
         derived
             Derived data of these posts; None = there is none.
         keepers
-            Posts of the store that these repeat, as `posts` returned them; others are read. Their copies are counted.
+            Posts of the store that these repeat, as `posts` returned them; others are read if copies are counted.
         renewals
             Pairs of the position of a kept post that is stored again and the position before.
         replaced
@@ -109,10 +112,11 @@ class WindowStore:
             cleared = min(self._first, self._cleared + max(FEWEST_CLEARED, 2 * len(posts)))
             self._agrees = False  # until the fields have followed
             self._insert(connection, posts, hashes, derived)
-            queries.count_copies(connection, posts, [*keepers, *posts])
+            if self.counts:
+                queries.count_copies(connection, posts, [*keepers, *posts])
             queries.insert_renewals(connection, renewals)
             for post, of in replaced:
-                queries.delete_post(connection, post, of)
+                self._delete(connection, post, of)
             queries.insert_meta(connection, meta or {})
             queries.delete_posts(connection, cleared)
             queries.write_state(connection, self._first, end)
@@ -211,13 +215,29 @@ class WindowStore:
     def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
         """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
-        The post's text is gone from the store, and its id is free. If it is a duplicate, the kept post that it repeats
+        The post's text is gone from the store, and its id is free. If copies are counted, the kept post that it repeats
         has a copy less; ``of`` is its position, None = the one in its evidence. Raises as `posts` does.
         """
         post = self.posts(np.array([position]))[0]
         with self._changing() as connection:
-            queries.delete_post(connection, post, of)
+            self._delete(connection, post, of)
             queries.insert_meta(connection, meta)
+
+    def _delete(self, connection: sqlite3.Connection, post: StoredPost, of: int | None) -> None:
+        queries.delete_post(connection, post)
+        if self.counts:
+            queries.count_copies(connection, [post if of is None else post.repeating(of)], sign=-1)
+
+    def count_copies(self) -> None:
+        """Count copies from now on, whoever opens the store, and those of the posts in it."""
+        if self.counts:
+            return
+        if n_posts := self.next_position - self.first_position:
+            logger.info("%s: counting the copies among %s posts, once", self._path, f"{n_posts:,}")
+        with self._changing() as connection:
+            queries.count_old_copies(connection)
+            queries.insert_meta(connection, {COUNTS: b"1"})
+        self.counts = True
 
     def meta(self, key: str) -> bytes | None:
         """Return the value last stored under a key, None if there is none."""
@@ -313,6 +333,7 @@ class WindowStore:
             raise RowError("it does not say which posts it holds")
         (first, self._next), self._ids.key = state, id_key
         self._first = max(self._first, first)
+        self.counts = queries.read_meta(connection, COUNTS) is not None
         self._cleared, end = queries.read_held(connection) or (self._next, self._next)
         if end != self._next or self._cleared > self._first:
             held = f"it holds the posts from {self._cleared} to {end - 1}"
