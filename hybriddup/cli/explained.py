@@ -57,7 +57,7 @@ class Wanted:
         return None if self.recipe is None else load_recipe(self.recipe)
 
     def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
-        """Return settings and components for the configuration of the options; ``used`` is the default."""
+        """Resolve the configuration named in the options, ``used`` by default; return its settings and components."""
         settings, manager = open_session(self.config or used, self.plugins)
         if self.threshold is not None:
             settings, _ = with_threshold(settings, self.threshold, self.config or used)
@@ -98,7 +98,7 @@ def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Want
 
 
 def place_of(row: int, corpus: Corpus, file: str) -> int:
-    """Return the index in ``corpus`` of the post in a row; InputError if the row has no post."""
+    """Return the index in ``corpus`` of the post whose input row is ``row``; InputError if there is none."""
     place = int(np.searchsorted(corpus.rows, row))
     if place == len(corpus.rows) or corpus.rows[place] != row:
         raise InputError(f"--row {row} is not a post of {file}, which has rows 0 to {corpus.n_rows - 1:,}.")
@@ -132,7 +132,10 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
 
 
 def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequence[str]) -> None:
-    """Raise InputError if the texts in ``corpus``, read from ``inputs``, differ from those in the record."""
+    """Raise InputError if the texts of a removed post and its keeper in ``corpus`` differ from those in ``record``.
+
+    ``record`` is from ``file``, and ``corpus`` was read from ``inputs``.
+    """
     text_of = dict(zip(corpus.rows.tolist(), corpus.texts, strict=True))
     row, keeper_row, is_there = record["row"], record["keeper_row"], record.get(SOURCE) is None
     if text_of.get(row) != record["text"] or (is_there and text_of.get(keeper_row) != record["keeper_text"]):
@@ -143,7 +146,7 @@ def check_inputs(corpus: Corpus, record: dict[str, Any], file: str, inputs: Sequ
 
 
 def difference(file: str, record: dict[str, Any], config: str | None, recipe_id: str) -> str:
-    """Return a note if the explanation uses another configuration or recipe than the run; else an empty text."""
+    """Return a note if the explanation's configuration or recipe differs from the run's; otherwise an empty string."""
     used = record["config"]
     if config not in {None, used}:
         return f"{file} was made with the configuration {used}; this explanation uses {config}, from --config."

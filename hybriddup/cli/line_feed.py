@@ -1,4 +1,4 @@
-"""Reads lines from a stream as they arrive, without waiting for more than the available ones."""
+"""Reads lines from a stream as they arrive, without waiting for a buffer to fill."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LineFeed:
         self.error: OSError | None = None
 
     def stop(self, number: int) -> bool:
-        """Stop because of a signal, after the lines that were read are yielded.
+        """Stop because of signal ``number``, once the lines already read have been yielded.
 
         Returns True, because the command then ends by itself; see `hybriddup.cli.stopping.on_stop`.
         """

@@ -43,7 +43,8 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
     """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError if it is invalid.
 
-    ``units`` maps units in lower case to their size. ``option`` and ``example``, the allowed values, are for messages.
+    ``units`` maps units in lower case to their size. Error messages use ``option``, the name of the option, and
+    ``example``, a description of the allowed values.
     """
     match = NUMBER.fullmatch(text.strip())
     unit = units.get(match[2].lower()) if match else None
@@ -95,7 +96,7 @@ def shipped_configurations() -> list[str]:
 
 
 def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
-    """Return a function for completion in a shell, which returns the values that begin with the typed text."""
+    """Return a shell-completion function, which returns the values that begin with the typed text."""
 
     def complete(incomplete: str) -> list[str]:
         return [value for value in values() if value.startswith(incomplete)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
 SHORTEST_TOKEN = 16
 TRIED_BYTES = 2**20
-"""Free disk space, in bytes, from which on the disk no longer counts as full."""
+"""Size of the file, in bytes, that must fit on a disk for it not to count as full."""
 PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -173,7 +173,7 @@ def say_ready(stats: WindowStats) -> None:
 
 
 def try_disk(store: str) -> None:
-    """Write a temporary file to the disk of a store; OSError if that fails. Stores that are not files are not tried."""
+    """Write a temporary file to the disk of a store; OSError if that fails. Do nothing if the store is not on disk."""
     from tempfile import TemporaryFile
 
     from hybriddup.window.urls import path_of, url_of
@@ -188,7 +188,7 @@ def try_disk(store: str) -> None:
 
 
 def check_installed() -> None:
-    """Raise ConfigError if a package of the extra is missing."""
+    """Raise ConfigError if a package of the extra ``hybriddup[serve]`` is not installed."""
     if missing := [name for name in PACKAGES if find_spec(name) is None]:
         raise ConfigError(
             f"hybriddup serve needs {', '.join(missing)}, which is not installed; run: pip install 'hybriddup[serve]'"
@@ -196,7 +196,7 @@ def check_installed() -> None:
 
 
 def find_token(file: str | None) -> str | None:
-    """Return the token from a file or the environment; None if there is none, ConfigError if it is unusable."""
+    """Return the token from ``file`` or the environment; None if neither is given, ConfigError if it is unusable."""
     if file is not None:
         try:
             token, where = Path(file).read_text("utf-8").strip(), file
@@ -226,7 +226,7 @@ def check_host(host: str, token: str | None) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
+    """Return whether an address can be reached only from this machine."""
     from ipaddress import ip_address
 
     try:

@@ -94,7 +94,7 @@ def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
 
 
 def print_notes(summary: Summary) -> None:
-    """Print remarks on standard error."""
+    """Print the notes of a summary on standard error, one per line."""
     for note in summary.notes:
         typer.echo(f"note: {note}", err=True)
 

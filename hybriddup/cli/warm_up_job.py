@@ -109,7 +109,7 @@ def _clear(folder: str, number: int) -> bool:
 
 
 def compile_second_look(name: str) -> None:
-    """Compile the kernels that make keys and verify pairs with a shipped configuration."""
+    """Compile the kernels with which the shipped configuration ``name`` makes block keys and verifies pairs."""
     texts = made_up_posts()
     manager = create_plugin_manager(entry_points=False)
     parts = Components.create(load_settings(name, manager), manager.registry, 1)
@@ -146,7 +146,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the kernels for keys with too many posts in a live window, and for look-ups in a shared window."""
+    """Compile the kernels that rank the posts of crowded block keys in a live window, or look up in a shared one."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
@@ -159,13 +159,13 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
 
 
 def look_up_rings() -> None:
-    """Compile the kernel for keys with too many posts in a run."""
+    """Compile the kernel that ranks the posts of crowded block keys, over ``max_bucket_size`` posts, in a run."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
 
 
 def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
-    """Decide posts in batches, whose sizes are `BATCHES` in turn."""
+    """Decide posts in batches whose sizes cycle through `BATCHES`."""
     first = 0
     while first < len(posts):
         for n in BATCHES:

@@ -34,7 +34,7 @@ class BadLine:
     error: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer to the line."""
+        """Return the line number and the error as plain data, to be written as the answer to the line."""
         return {"line": self.line, "error": self.error}
 
 

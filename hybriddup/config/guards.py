@@ -87,7 +87,7 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Add the path of `must_agree`, with the line of the deprecated key, where a file has the deprecated key."""
+    """Add an entry for `must_agree` wherever a file uses the deprecated key instead, with the line of that key."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 

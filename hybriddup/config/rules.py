@@ -184,7 +184,7 @@ def default_limit(bits: int, up_to: int | None) -> int:
 def limit_warning(name: str, max_hamming_distance: int, bits: int) -> str | None:
     """Return a warning if the Hamming limit lets pairs of unrelated texts pass, else None.
 
-    Fingerprints of unrelated texts differ in about half of their bits; some pass a limit above three eighths of them.
+    Fingerprints of unrelated texts differ in about half of the bits, so some pairs pass a limit above three eighths.
     ``name`` is the name of the setting, for the message.
     """
     widest = 3 * bits // 8

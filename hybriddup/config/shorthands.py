@@ -40,10 +40,10 @@ def _component(written: Any) -> Any:
 
 
 def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, faults: list[Fault]) -> dict[str, Any]:
-    """Return a length band whose verifier has its threshold.
+    """Return a copy of a length band, with its threshold moved into its verifier.
 
-    This is the threshold of the band, or else of the verifier, or else ``of_all``, the one for all bands. Defaults get
-    ``of_all`` even if their verifier has a threshold; they are not ``is_written``. Faults are added to ``faults``.
+    The band's own threshold comes first, then the verifier's, then ``of_all``, the threshold for all bands. In a
+    default band, which is not ``is_written``, ``of_all`` overrides the verifier's. Faults are added to ``faults``.
     """
     spelled, verifier = dict(band), _component(band.get("verifier"))
     own = _score(spelled.pop(THRESHOLD, None), (*path, THRESHOLD), faults)

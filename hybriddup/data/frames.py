@@ -64,7 +64,7 @@ def corpus_from_posts(
     Raises
     ------
     InputError
-        The posts are of another type, lack a field, or have a text that is not a string; names the first such post.
+        The posts are of another type, lack a field, or have a text that is not a string; it names the first such post.
     """
     if is_data_frame(posts):
         return _with_fields(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, optional)

@@ -1,4 +1,4 @@
-"""Limits that steps and plugin adapters share: the largest weight, the value for no length bound, score precision."""
+"""Limits shared by steps and plugin adapters: maximum weight, the value for "no length bound", score precision."""
 
 import numpy as np
 

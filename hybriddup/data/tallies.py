@@ -62,7 +62,7 @@ def seconds_of(times: Sequence[Any]) -> Float64s:
 
 
 def n_copies_of(removed: RemovedPosts, rows: Int64s) -> Int64s:
-    """Return int64[n]: the number of copies that were removed of each kept post, given by its input row."""
+    """Return int64[n]: for each kept post, given by its input row, how many of its copies were removed."""
     corpus = removed.corpus
     counts = np.bincount(removed.columns.keepers, minlength=len(corpus.texts))[corpus.n_against :]
     found: Int64s = counts[np.searchsorted(corpus.rows[corpus.n_against :], rows)].astype(np.int64)

@@ -29,9 +29,9 @@ def parse_time(value: object) -> float | None:
     Parameters
     ----------
     value
-        A number, or its digits as text: seconds, or milliseconds if it is above 253,402,300,799 (seconds past the
-        year 9999, or milliseconds from 11 January 1978 on). Or text in ISO 8601 or in the date format of e-mail, RSS
-        and the APIs of Weibo and Twitter, in UTC if it has no zone. Or a `datetime`.
+        A number, or its digits as text: seconds up to 253,402,300,799, the end of the year 9999; larger numbers are
+        milliseconds. Or text in ISO 8601 or in the date format of e-mail, RSS and the APIs of Weibo and Twitter, in
+        UTC if it has no zone. Or a `datetime`.
 
     Examples
     --------

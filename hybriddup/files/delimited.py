@@ -121,7 +121,10 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
 
 
 def found_delimiter(source: Source, usual: str, encoding: str) -> str:
-    """Detect the delimiter in the first line of a table: the usual one if the line has it, else the most frequent."""
+    """Detect the delimiter of a table from its first line.
+
+    It is the one that Excel's ``sep=`` line names, ``usual`` if the line has it, or else the most frequent known one.
+    """
     with source.open() as stream:
         first = next(text_lines(stream, source), b"")
     if named := EXCEL_LINE.fullmatch(first):

@@ -161,7 +161,10 @@ class MarkingWriter(Writer, Protocol):
 
 
 def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
-    """Raise InputError if a table lacks the text column, or if several columns have the name of a needed field."""
+    """Raise InputError if a table lacks the text column, or if several columns have the name of a needed field.
+
+    ``place`` names the table in messages; ``names`` are its columns.
+    """
     shown = ", ".join(repr(name[:40]) for name in names[:20]) + (
         f" and {len(names) - 20} more" if len(names) > 20 else ""
     )

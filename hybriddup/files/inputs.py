@@ -128,10 +128,11 @@ def output_endings(inputs: Inputs, registry: Registry) -> tuple[str, ...]:
 def find_files(
     names: Sequence[str], registry: Registry, format_name: str | None, notify: Callable[[str], object]
 ) -> list[str]:
-    """Replace each directory among the inputs by the files of posts in it; call ``notify`` with a line that lists them.
+    """Replace each directory among the inputs with its files of posts, and call ``notify`` with a line that lists them.
 
-    The files in a directory are sorted by name. Their names must end as in the format ``format_name``, or, if it is
-    None, in any format. Subdirectories and likely outputs of an earlier run, such as ``posts.kept.jsonl``, are ignored.
+    The files in a directory are sorted by name. Their names must have an ending of the format ``format_name``, or, if
+    it is None, of any format. Subdirectories and likely outputs of an earlier run, such as ``posts.kept.jsonl``, are
+    ignored.
     """
     endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
     files: list[str] = []

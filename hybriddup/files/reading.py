@@ -157,7 +157,8 @@ class _Columns:
     def check_encoding(self, source: Source, first_text: int) -> None:
         """Raise InputError if most rows of a source that are not plain ASCII cannot be decoded.
 
-        If they are fewer than `MIN_BROKEN`, add advice instead. ``first_text`` is the index of the source's first text.
+        If fewer than `MIN_BROKEN` rows are affected, add advice instead. ``first_text`` is the index of the source's
+        first text.
         """
         n_broken, self._n_broken = self._n_broken, 0
         n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
@@ -235,7 +236,7 @@ class _Columns:
 
 
 def _posts(n: int, one_does: str, many_do: str) -> str:
-    """Return the subject and verb of a sentence about ``n`` posts."""
+    """Return the number of posts with the singular verb ``one_does`` or the plural verb ``many_do``."""
     return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
 
 

@@ -100,7 +100,7 @@ class Adapter(PluginPart):
     holds_interpreter = True
 
     def call(self, *arguments: Any) -> Any:
-        """Call the function for one text or pair, and return its result; PluginError if it fails or is not allowed."""
+        """Return the function's result for one text or pair; PluginError if it raises or returns an invalid value."""
         expected = EXPECTED[self.found.role]
         try:
             answer = self.part(*arguments)

@@ -70,25 +70,25 @@ class Registry:
     def add_normalizer(
         self, name: str, component: Normalizer | Callable[[str], str] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a normalizer; as a plain function, ``(text: str) -> str``."""
+        """Add a normalizer; a plain function must be ``(text: str) -> str``."""
         self._add("normalizer", name, component, replace=replace)
 
     def add_tokenizer(
         self, name: str, component: Tokenizer | Callable[[str], list[str]] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a tokenizer; as a plain function, ``(text: str) -> list[str]``."""
+        """Add a tokenizer; a plain function must be ``(text: str) -> list[str]``."""
         self._add("tokenizer", name, component, replace=replace)
 
     def add_weighter(
         self, name: str, component: Callable[[list[str]], list[float]] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a weighter; as a plain function, ``(tokens: list[str]) -> list[float]``, one weight per token."""
+        """Add a weighter; a plain function must be ``(tokens: list[str]) -> list[float]``, one weight per token."""
         self._add("weighter", name, component, replace=replace)
 
     def add_hasher(
         self, name: str, component: Hasher | Callable[[str, int], int] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a hasher; as a plain function, ``(token: str, bits: int) -> int``; the result is below ``2**bits``."""
+        """Add a hasher; a plain function must be ``(token: str, bits: int) -> int``, with results below ``2**bits``."""
         self._add("hasher", name, component, replace=replace)
 
     def add_block_index(
@@ -100,13 +100,19 @@ class Registry:
     def add_verifier(
         self, name: str, component: Callable[[str, str], float] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a verifier; as a plain function, ``(a: str, b: str) -> float``, a symmetric score, 0.0 to 1.0 = same."""
+        """Add a verifier; a plain function must be ``(a: str, b: str) -> float``.
+
+        It returns a symmetric score from 0.0 to 1.0, where 1.0 means that the texts are the same.
+        """
         self._add("verifier", name, component, replace=replace)
 
     def add_guard(
         self, name: str, component: Guard | Callable[[str, str], str | None] | type[Any] | str, *, replace: bool = False
     ) -> None:
-        """Add a guard; as a plain function, ``(a: str, b: str) -> str | None``, symmetric: why it rejects the pair."""
+        """Add a guard; a plain function must be ``(a: str, b: str) -> str | None``.
+
+        It returns the reason to reject the pair, or None to accept it, and must be symmetric.
+        """
         self._add("guard", name, component, replace=replace)
 
     def add_reader(self, name: str, component: Any, *, replace: bool = False) -> None:

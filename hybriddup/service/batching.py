@@ -60,7 +60,7 @@ class Waiting:
         return len(self.posts) - self.n_taken
 
     def take(self) -> Part:
-        """Take the next posts of the request, for one turn: at least one, and more until they cost `POSTS_A_TURN`."""
+        """Take posts of the request for one turn: at least one, until their total cost reaches `POSTS_A_TURN`."""
         first, cost = self.n_taken, 0.0
         while self.n_left and (cost == 0.0 or cost < POSTS_A_TURN):
             cost += 1.0 + len(self.posts[self.n_taken].text) / CHARACTERS_AS_A_POST
@@ -89,7 +89,7 @@ class FairQueue:
         self.by_client.setdefault(request.client, deque()).append(request)
 
     def take(self, most_cost: float) -> list[Part]:
-        """Take posts from the requests in turn until they cost ``most_cost``; at least one part if requests wait."""
+        """Take posts from the requests in turn, at least one part, until the total cost reaches ``most_cost``."""
         parts: list[Part] = []
         cost = 0.0
         while self.by_client and (not parts or cost < most_cost):
@@ -205,8 +205,8 @@ class DecidingQueue:
     def decide_timed(self, parts: Sequence[Part]) -> tuple[list[list[Decision] | Exception], float]:
         """Call `decide_batch` in the deciding thread; return its result and its processor time in seconds.
 
-        Time spent waiting for the interpreter lock is not counted: it would make the batches smaller, and smaller
-        batches wait for it longer.
+        Time spent waiting for the interpreter lock is not counted: that would shrink the batches, and smaller batches
+        spend more time waiting for the lock.
         """
         began = thread_time()
         answers = self.decide_batch([part.posts for part in parts])

@@ -19,14 +19,14 @@ from hybriddup.window.records import PostId
 Outcome = Literal["kept", "near", "exact"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 LONGEST_TO_JUDGE = 1000
-"""Longest post to show for judging, in characters."""
+"""Maximum length of a post in a pair to judge, in characters."""
 MOST_MATCHES = 4
-"""Number of matches of a post to fetch, in order to find one that is neither the post nor an exact duplicate."""
+"""Number of matches to fetch for a post, so that one is neither the post itself nor an exact duplicate of it."""
 
 
 @dataclass
 class Slot:
-    """Counts of new decisions within one slot of time."""
+    """Counts of the new decisions in one time slot."""
 
     start: int
     """Seconds since 1970."""
@@ -45,7 +45,7 @@ class History:
     """Oldest first."""
 
     def add(self, decisions: Sequence[Decision]) -> None:
-        """Count decisions that were made now."""
+        """Count decisions that were just made."""
         slot = self._current()
         for one in decisions:
             if one.repeated:
@@ -54,7 +54,7 @@ class History:
             setattr(slot, outcome, getattr(slot, outcome) + 1)
 
     def _current(self) -> Slot:
-        """Return the current slot, or the last one if the clock went backwards."""
+        """Return the slot for the current time, or the last one if the clock was set back."""
         start = int(time()) // self.seconds_a_slot * self.seconds_a_slot
         if not self.slots or self.slots[-1].start < start:
             self.slots.append(Slot(start))
@@ -62,31 +62,31 @@ class History:
         return self.slots[-1]
 
     def forget(self) -> None:
-        """Drop the slots that are too old."""
+        """Remove the slots that are older than the last half hour."""
         oldest = int(time()) - self.n_slots * self.seconds_a_slot
         self.slots = [slot for slot in self.slots if slot.start > oldest]
 
 
 class Latest:
-    """Positions and ids of the latest new posts, by outcome. Not thread-safe."""
+    """Positions and ids of the posts that were decided last, by outcome. Not thread-safe."""
 
     def __init__(self) -> None:
         self._ids = {outcome: deque[tuple[int, PostId]](maxlen=MOST_LATEST) for outcome in OUTCOMES}
 
     def add(self, decisions: Sequence[Decision]) -> None:
-        """Remember the posts of new decisions; skip repeated ids."""
+        """Store the positions and ids of decided posts; skip repeated ids."""
         for one in decisions[-MOST_LATEST:]:
             if not one.repeated:
                 self._ids[one.evidence.reason if one.evidence else "kept"].append((one.position, one.id))
 
     def newest(self, limit: int, outcome: Outcome | None = None) -> list[tuple[int, PostId]]:
-        """Return positions and ids of the ``limit`` latest posts, newest first; with one outcome, or None = any."""
+        """Return positions and ids of the ``limit`` latest posts with this outcome, or any if None; newest first."""
         wanted = OUTCOMES if outcome is None else (outcome,)
         return sorted((one for name in wanted for one in self._ids[name]), key=lambda one: one[0], reverse=True)[:limit]
 
 
 def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator[StoredPost]:
-    """Yield the posts that are still in the window; an id that another post has by now is skipped."""
+    """Yield the posts that are still in the window; skip ids that belong to another post by now."""
     for position, post_id in posts:
         post = window.get(post_id)
         if post is not None and post.position == position:
@@ -94,7 +94,7 @@ def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator
 
 
 def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data; ``of_text`` is the text of the kept post that it repeats, if still in the window."""
+    """Return a post as plain data; ``of_text`` is the text of the post that it repeats, if still in the window."""
     if post.evidence is None or (keeper := window.get(post.evidence.duplicate_of)) is None:
         return post.to_dict()
     is_it = keeper.position == post.evidence.of_position  # or a later post with its id
@@ -115,7 +115,10 @@ def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: i
 
 
 def nearest_other(window: Window, post: StoredPost) -> Match | None:
-    """Return the most similar kept post, exact duplicates excluded; None if there is none, or a text is too long."""
+    """Return the kept post most similar to ``post``, except exact duplicates; None if there is none.
+
+    Also None if one of the two is longer than `LONGEST_TO_JUDGE`.
+    """
     if len(post.text) > LONGEST_TO_JUDGE:
         return None
     others = (match for match in window.match(post.text, MOST_MATCHES) if match.verifier != EQUAL)
@@ -124,7 +127,7 @@ def nearest_other(window: Window, post: StoredPost) -> Match | None:
 
 
 def in_turn(pairs: list[tuple[StoredPost, Match]]) -> list[tuple[StoredPost, Match]]:
-    """Return pairs in the order in which `hybriddup label` would show them."""
+    """Sort pairs into the order in which `hybriddup label` would show them."""
     scores = np.array([match.score for _, match in pairs], np.float64)
     places = np.arange(2 * len(pairs), dtype=np.int64).reshape(-1, 2)
     texts = [text for post, match in pairs for text in (match.text, post.text)]

@@ -1,4 +1,4 @@
-"""Pydantic models of requests and answers, the source of the OpenAPI schema. Only requests are validated by them.
+"""Pydantic models of requests and answers, from which the OpenAPI schema is generated. They validate only requests.
 
 Posts are validated by `hybriddup.window.sent_posts`, as everywhere. Answers are built from the window's own types.
 """
@@ -65,7 +65,7 @@ class Answer(BaseModel):
 
 
 EVIDENCE: dict[str, Any] = {name: (kind | None, None) for name, kind in get_type_hints(Evidence).items()}
-"""Evidence of a duplicate, as fields that only duplicates have."""
+"""The fields of `Evidence`, as optional fields, because only duplicates have them."""
 
 
 class Decided(Answer):
@@ -210,7 +210,7 @@ R = TypeVar("R", bound=Request)
 
 
 def checked(kind: type[R], given: object) -> R:
-    """Validate a request; RequestError with the first fault."""
+    """Validate a request with the model ``kind``; RequestError about the first fault if it is invalid."""
     try:
         return kind.model_validate(given)
     except ValidationError as error:

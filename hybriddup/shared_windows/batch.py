@@ -44,13 +44,13 @@ class SharedBatch(Contestants):
 
     @property
     def kept_times(self) -> list[float]:
-        """Times of the kept posts of the last block, in seconds since 1970."""
+        """Times of the kept posts whose positions are in the last block that was taken, in seconds since 1970."""
         first = self.blocks[-1].first
         return [float(self._times.times[row]) for place, row in self._row_of.items()
                 if self.keeps(place) and self.position[place] >= first]  # fmt: skip
 
     def decisions(self) -> list[Decision]:
-        """Return the decisions on all posts, in order; none of the posts may be open any more."""
+        """Return the decisions on all posts, in order; every post must be decided or answered by now."""
         repeated = {place: replace(decision_of(one.post), repeated=True) for place, one in self.answers.items()}
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
@@ -58,14 +58,14 @@ class SharedBatch(Contestants):
     # ---- records
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign positions to the open posts; return their ids as names in the store, by index in the batch."""
+        """Assign the positions ``taken`` to open posts; return the store names of their ids, by index in the batch."""
         self.blocks.append(Block(taken.first, len(self.open)))
         self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
         return super().begin(taken)
 
     def records(self, taken: Taken) -> list[PostRecord]:
-        """Prepare the texts of the open posts, and return their records."""
+        """Prepare the texts of the open (undecided) posts, and return their records."""
         places = list(self.open)
         self._row_of = {place: row for row, place in enumerate(places)}
         posts = [self._posts[place] for place in places]
@@ -99,15 +99,18 @@ class SharedBatch(Contestants):
         return self._text_names[self._row_of[place]]
 
     def keyed(self) -> Keyed:
-        """Return the bucket entries and block keys of the leading posts."""
+        """Return the bucket entries and block keys of the leading posts, which are being decided."""
         return keyed_texts(self._prepared, self._leading_rows())
 
     def probes(self) -> UInt64s:
-        """Return uint64[n]: the distinct keys that the leading posts query."""
+        """Return uint64[n]: the distinct keys that the leading posts, which are being decided, look up."""
         return distinct_keys(self._prepared.batch.take(self._leading_rows()).probes)
 
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of the posts in the buckets ``found`` that may match a leading post."""
+        """Return int64[n]: the positions of posts in the buckets ``found`` that may match a leading post.
+
+        A leading post is one that is being decided.
+        """
         rows = self._leading_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
         texts = self._prepared.take(rows)
@@ -117,19 +120,19 @@ class SharedBatch(Contestants):
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post.
+        A rival is an undecided candidate that matches a leading post, one that is being decided.
         """
         self._encounter.note(positions, records)
         return self._encounter.rivals()
 
     def _leading_rows(self) -> Int64s:
-        """Return int64[n], ascending: the indices of the leading posts in the prepared texts."""
+        """Return int64[n], ascending: the rows of the leading posts, which are being decided, in the prepared texts."""
         return np.array([self._row_of[place] for place in sorted(self.leading)], np.int64)
 
     # ---- verdicts
 
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Decide the leading posts against the kept candidates and each other.
+        """Decide the leading posts against the kept candidates and each other, without writing the decisions.
 
         Return the evidence against each post, None = the post is kept, by index in the batch.
         """
@@ -162,7 +165,7 @@ class SharedBatch(Contestants):
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the bucket entries and block keys of the duplicates that entered buckets with the last block."""
+        """Return the bucket entries and block keys of posts that entered buckets and then became duplicates."""
         rows = [self._row_of[place] for place in sorted(self.entered) if self.decided.get(place) is not None]
         return keyed_texts(self._prepared, np.array(rows, np.int64))
 

@@ -100,7 +100,7 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
 
 
 def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
-    """Return bool[n]: whether posts may be undecided: they are in an unfinished block, or after the last one.
+    """Return bool[n]: whether posts may be undecided, being in an unfinished block or after the last such block.
 
     Such posts may become duplicates, or be given up, and leave their buckets. So they must not displace a kept post
     from the newest entries of a bucket or from the nearest candidates.
@@ -142,7 +142,7 @@ def stable_order(numbers: Int64s, n: int) -> Int64s:
 
 
 def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Return the pairs within the Hamming limits whose post is among the newest ``most`` of a bucket; 0 = all."""
+    """Return the pairs within the Hamming limits whose post is among the ``most`` newest of a bucket (0 = no limit)."""
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
     chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.columns.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0

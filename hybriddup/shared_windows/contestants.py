@@ -14,7 +14,8 @@ from hybriddup.window.records import Evidence, PostId
 class Contestants(ABC):
     """Posts that are decided together. A *place* is the index of a post among them.
 
-    A post is *open* until it is decided, or another post turns out to have its id.
+    A post is *open* until it is decided, or another post turns out to have its id. An open post *leads* if it holds its
+    text in the store; the other open posts *follow* the holders of their texts.
     """
 
     def __init__(self, ids: Sequence[PostId | None]) -> None:
@@ -43,7 +44,7 @@ class Contestants(ABC):
     # ---- ids
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign positions to the open posts; return their ids as names in the store, by index of the post."""
+        """Assign the positions ``taken`` to open posts; return the store names of their ids, by index of the post."""
         self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
         return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
@@ -86,7 +87,7 @@ class Contestants(ABC):
         return dict(claims.values())
 
     def note_texts(self, claims: Mapping[int, Holder], holders: Iterable[int]) -> None:
-        """Record the position that holds each claimed text; an open post whose claim succeeded leads."""
+        """Record the position that holds each claimed text; open posts whose claims succeeded become leading posts."""
         for (place, claim), holder in zip(claims.items(), holders, strict=True):
             self._text_holder[claim.name] = holder
             if holder == claim.position and place in self.open:
@@ -96,9 +97,9 @@ class Contestants(ABC):
                 self._replaceable.pop(claim.name, None)
 
     def following(self) -> dict[int, int]:
-        """Map the index of each open post that follows the holder of its text to the position of that holder.
+        """Map the index of each open post whose text another post holds to the position of that holder.
 
-        Posts that follow a leading post of this batch are left out until it is decided.
+        Posts whose holder is a leading post of this batch are left out until the holder is decided.
         """
         if len(self.leading) == len(self.open):
             return {}
@@ -107,7 +108,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims with which posts replace the holders of their texts, which are gone or too old."""
+        """Return claims of posts to their texts, replacing the current holders, which are gone or too old."""
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}
@@ -131,7 +132,7 @@ class Contestants(ABC):
 
     @abstractmethod
     def records(self, taken: Taken) -> list[PostRecord]:
-        """Prepare the texts of the open posts, and return their records. `begin` has assigned the positions."""
+        """Prepare the texts of the open (undecided) posts, at the positions from `begin`, and return their records."""
 
     @abstractmethod
     def text_name(self, place: int) -> bytes:
@@ -139,26 +140,29 @@ class Contestants(ABC):
 
     @abstractmethod
     def keyed(self) -> Keyed:
-        """Return the bucket entries and block keys of the leading posts."""
+        """Return the bucket entries and block keys of the leading posts, which are being decided."""
 
     @abstractmethod
     def probes(self) -> UInt64s:
-        """Return uint64[n]: the distinct keys that the leading posts query."""
+        """Return uint64[n]: the distinct keys that the leading posts, which are being decided, look up."""
 
     @abstractmethod
     def candidates(self, found: Entries) -> Int64s:
-        """Return int64[n]: the positions of the posts in the buckets ``found`` that may match a leading post."""
+        """Return int64[n]: the positions of posts in the buckets ``found`` that may match a leading post.
+
+        A leading post is one that is being decided.
+        """
 
     @abstractmethod
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post.
+        A rival is an undecided candidate that matches a leading post, one that is being decided.
         """
 
     @abstractmethod
     def verdicts(self) -> dict[int, Evidence | None]:
-        """Decide the leading posts against the kept candidates and each other.
+        """Decide the leading posts against the kept candidates and each other, without writing the decisions.
 
         Return the evidence against each post, None = the post is kept, by index of the post. Verdicts are final only
         once they are written: another process may change a post's state first.

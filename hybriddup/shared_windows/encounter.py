@@ -108,7 +108,8 @@ class Encounter:
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept candidates and each other.
 
-        Verdicts give keepers by number: first the returned records of kept candidates, then the leading posts.
+        Also return the records of the kept candidates. In the verdicts, each keeper is a number: these records are
+        numbered from 0, and the leading posts after them.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         earlier = self._steps.earlier_texts(both.texts)

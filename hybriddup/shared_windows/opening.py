@@ -28,7 +28,7 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
     Parameters
     ----------
     open_store
-        Called after the components were created without error.
+        Opens the store; called only after the components were created without error.
     lease
         Seconds to wait for a process that shows no sign of life. If it was only slow, it restarts its batch.
     """
@@ -36,7 +36,7 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
 
 
 def open_shared_state(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float) -> SharedState:
-    """Return the state of a shared window; parameters are those of `open_shared`."""
+    """Open a shared store, and return the state of its window; parameters as in `open_shared`."""
     refuse_options(options)
     components = Components.create(options.settings, options.registry, options.workers)
     learns_weights = learns(components)
@@ -59,7 +59,7 @@ def open_shared_state(open_store: Callable[[Needs], SharedStore], options: Windo
 
 
 def refuse_options(options: WindowOptions) -> None:
-    """Raise UnsupportedError if options are given that only a window of one process has."""
+    """Raise UnsupportedError if options are given that only windows of a single process support."""
     window = options.settings.window
     given = {
         "authors (--authors)": options.authors is not None,
@@ -89,14 +89,14 @@ def layout_of(version: int, needs: Needs) -> str:
 
 
 def refuse_other_layout(found: str, own: str) -> None:
-    """Raise an error if a window was made with a layout other than one's own, both as `layout_of` returns them.
+    """Raise an error unless the layout ``found`` in a store is the plugin's ``own``; both as returned by `layout_of`.
 
     Raises
     ------
     StoreError
-        It was made by another version of the plugin.
+        The window was made by another version of the plugin.
     WindowError
-        It was made with other blocks of the fingerprint.
+        The window was made with other blocks of the fingerprint.
     """
     version, _, segments = found.partition(":")
     own_version, _, own_segments = own.partition(":")

@@ -114,7 +114,10 @@ def give_up(positions: Iterable[int]) -> Steps:
 
 
 def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide the leading posts; return the states of undecided ones, `State.GONE` among them if one was given up."""
+    """Enter the leading posts into their buckets and decide them; return the states of those not decided.
+
+    `State.GONE` is among the states if another process gave one of them up.
+    """
     first = min(posts.position[place] for place in posts.leading)
     posts.entered |= posts.leading
     found: Entries = yield call("enter", posts.keyed(), posts.probes())
@@ -129,7 +132,11 @@ def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 
 
 def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, States]:
-    """Wait for earlier rivals, challenge later ones, then decide; return the states of posts that stay undecided."""
+    """Wait for earlier rivals, challenge later ones, then decide; return the states of posts that stay undecided.
+
+    A rival is an undecided post in the buckets ``found`` that matches a leading post; it is earlier if its position is
+    before ``first``.
+    """
     positions = posts.candidates(found)
     while True:
         records = yield call("records", positions)
@@ -189,7 +196,9 @@ def nothing_of(texts: Keyed) -> Keyed:
 
 
 def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide the followers from the holders of their texts, let some take over a text, or wait for the holders.
+    """Decide each follower, a post whose text another post holds, by its holder, or let it take over the text.
+
+    If nothing can be decided or taken over, wait for the undecided holders.
 
     Return the states of posts that another process changed first.
     """

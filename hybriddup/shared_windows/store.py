@@ -206,9 +206,9 @@ class SharedStore(Protocol):
         first
             The first position of the block.
         read
-            The watermark that `take` returned. If the store's is smaller by now, it was set back, and stays.
+            The watermark that `take` returned. If the store's is smaller by now, it was set back, and is left as it is.
         watermark
-            The store's watermark is at least this afterwards; minus infinity = it stays.
+            The store's watermark is raised to this value if it is lower; minus infinity leaves it unchanged.
         kept
             The times of the posts that were kept.
         leaving
@@ -222,7 +222,7 @@ class SharedStore(Protocol):
         """Return the time of the window; minus infinity in a new one."""
 
     def n_kept_after(self, time: float) -> int:
-        """Return the approximate number of kept posts with a later time."""
+        """Return the approximate number of kept posts whose time is after ``time``."""
 
     def n_bytes(self) -> int | None:
         """Return the approximate size of the window in the store, in bytes; None if the store does not report it."""

@@ -33,7 +33,7 @@ class Sweeper:
     store, steps
         Store and steps of the window.
     patience
-        Seconds for which a block of another process may be unfinished.
+        Seconds after which an unfinished block of another process is swept.
     """
 
     def __init__(self, store: SharedStore, steps: Steps, patience: float) -> None:

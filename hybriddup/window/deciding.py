@@ -136,11 +136,11 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """Map the index of an exact repeat to the position of the last post with the same text kept earlier in the batch.
+    """Map exact repeats of posts of the window to the last equal posts kept earlier in the batch, if any.
 
-    Such a post exists if it came too late to match the equal post of the window and was kept, and a post with an
-    earlier time followed. ``exact`` maps indices of exact repeats to equal posts of the window; ``kept`` int64[n] are
-    indices of kept posts.
+    An equal post was kept if its time is too late to match the post of the window; a repeat with an earlier time may
+    follow. ``exact`` maps indices of exact repeats to positions of posts of the window; ``kept`` int64[n] are indices
+    of the kept posts. The result maps indices to positions.
     """
     later: dict[int, int] = {}
     if not exact:

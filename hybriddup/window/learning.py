@@ -1,9 +1,9 @@
 """Data that a window learns once, from its first posts; it is stored with the window and does not change.
 
 A window learns token weights, the common shingles, and what verifiers learn from a corpus. A weighter that
-learns has no weights when a window begins: until `FIT_AT` posts have come, every token weighs what a rare one does.
-That costs no precision, because the verifier looks at the texts, and nearly no recall, because few posts are all
-compared. Later, fingerprints stay comparable, and a pair has the same score at every opening.
+learns has no weights when a window begins: until `FIT_AT` posts have come, every token has the weight of a rare one.
+That costs no precision, because the verifier compares the texts themselves, and nearly no recall, because all posts can
+be compared while there are few. Later, fingerprints stay comparable, and a pair has the same score at every opening.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) ->
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: Arrays) -> None:
-    """Give a verifier its learned data; WindowError if it cannot use it, for example in another version."""
+    """Pass a verifier its learned data; WindowError if the verifier rejects it, for example after an upgrade."""
     try:
         verifier.use_learned(kept)
     except Exception as error:

@@ -55,7 +55,7 @@ def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: 
 
 
 def equal_match(state: OpenState, position: int, prepared: PreparedTexts) -> Match:
-    """Return the match with a kept post whose text is equal."""
+    """Return the match for the kept post at ``position``, whose text equals the prepared one."""
     post = state.posts_at(np.array([position]))[0]
     band = state.steps.components.bands.names_of(prepared.lengths)[0]
     return Match(post.id, position, post.text, post.time, 1.0, 1.0, True, 0, EQUAL, band)

@@ -28,14 +28,17 @@ from hybriddup.window.stores.store import WindowStore
 MOST_AHEAD = 300.0
 """Seconds by which the watermark may be ahead of the clock without a warning."""
 STALE = -1
-"""Value of `MaintainedState.n_remembered`: the memory must be derived again."""
+"""Value of `MaintainedState.n_remembered` if the memory must be rebuilt from the store."""
 
 logger = logging.getLogger("hybriddup")
 
 
 @dataclass
 class MaintainedState:
-    """An open window without the methods that decide: its store, and the memory derived from it. One call at a time."""
+    """An open window without the methods that decide posts: its store, and the memory derived from the store.
+
+    One call at a time.
+    """
 
     steps: Steps
     timing: WindowTime
@@ -72,7 +75,7 @@ class MaintainedState:
         """A cache of texts that were compared recently."""
 
     def catch_up(self) -> None:
-        """Derive the memory again if an interrupt came between writing a batch and adding it to the memory."""
+        """Rebuild the memory from the store if a batch was written to the store but not added to the memory."""
         if self.n_remembered == self.store.next_position:
             return
         self.n_remembered = STALE  # until everything is there again
@@ -216,18 +219,18 @@ class MaintainedState:
         return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
 
     def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
-        """Return the values to store when posts are deleted: the positions of the kept ones among all deleted."""
+        """Return the metadata to store when ``posts`` are deleted: the positions of all deleted kept posts."""
         gone = np.union1d(self.store.deleted_positions(), [post.position for post in posts if post.kept])
         return {DELETED: gone.astype("<i8").tobytes()}
 
     def forget_post(self, post: StoredPost) -> None:
-        """Stop finding a post that was deleted in the store."""
+        """Remove a post from the memory, because it is deleted or replaced in the store."""
         self.earlier.forget(post.position)
         if post.kept:
             self.derived.delete(prepare_stored(self.steps, [post]))
 
     def warn_if_ahead(self, now: float) -> None:
-        """Log once that the watermark is far ahead of the clock."""
+        """Log a warning when the watermark gets far ahead of the clock, but not again while it stays ahead."""
         was_ahead, self.is_ahead = self.is_ahead, self.watermark - now > MOST_AHEAD
         if self.is_ahead and not was_ahead:
             logger.warning(

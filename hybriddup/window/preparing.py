@@ -77,7 +77,7 @@ class PreparedTexts(NamedTuple):
 
 
 class EarlierTexts:
-    """A cache of the texts of the window that batches are compared with.
+    """A cache of texts of the window, with which batches of new posts are compared.
 
     Posts are mostly compared with the posts kept last, and repeatedly with the same ones if many are alike.
     """
@@ -120,7 +120,7 @@ class EarlierTexts:
 
 @dataclass(frozen=True)
 class Steps:
-    """The components of a window, and the steps of a batch that need nothing else."""
+    """The components of a window, and the steps that depend on nothing else."""
 
     components: Components
     workers: int

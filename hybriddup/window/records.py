@@ -100,7 +100,7 @@ class StoredPost(NamedTuple):
 
     @property
     def authors(self) -> list[PostId]:
-        """The distinct authors of this post and its copies; only the own author for a duplicate."""
+        """The distinct authors of this post and its copies; for a duplicate, only its own author."""
         return [one for one in (self.author,) if one is not None] if self.copies is None else list(self.copies.authors)
 
     @property
@@ -124,14 +124,14 @@ class StoredPost(NamedTuple):
         return plain if self.evidence is None else plain | self.evidence.to_dict()
 
     def counted(self) -> StoredPost:
-        """Return the post with its copies: a kept post without any has none, and was seen once."""
+        """Return the post with `Copies`: if it is kept and has none yet, a count of 0, its own time and its author."""
         if self.copies is not None or self.evidence is not None:
             return self
         authors = {} if self.author is None else {self.author: 1}
         return self._replace(copies=Copies(0, self.time, self.time, authors))
 
     def repeating(self, position: int) -> StoredPost:
-        """Return the duplicate with another position of the post that it repeats; a kept post is returned as it is."""
+        """Return the duplicate with ``position`` as the position of its keeper; a kept post is returned unchanged."""
         if self.evidence is None or self.evidence.of_position == position:
             return self
         return self._replace(evidence=replace(self.evidence, of_position=position))
@@ -237,7 +237,7 @@ class AuditCounts:
     n_missed: int = 0
     """Compared posts that were kept and match an earlier kept post."""
     n_skipped: int = 0
-    """Sampled posts that were not compared, because many others were or because that failed."""
+    """Sampled posts that were not compared, because many comparisons were under way or because comparing failed."""
     n_unknown: int = 0
     """Kept posts with many candidates: still being verified, or given up."""
 
@@ -311,7 +311,7 @@ class Counts:
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
-        """Add the time of a block to a step."""
+        """Add the time that the ``with`` block takes to the total time of ``step``."""
         began = perf_counter()
         try:
             yield

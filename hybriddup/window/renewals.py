@@ -4,7 +4,7 @@ The memory of a window and the ids of its store are forgotten from the oldest po
 renewed is stored again at a new position, with the copy's time and in the copy's transaction, and both positions name
 one post. The earlier one matches until it is too old, as if the post had not been renewed. A copy renews a post if it
 comes at least a sixteenth of a horizon after the last renewal, so that a text that comes all the time is stored again
-only now and then.
+at most 16 times per horizon.
 
 Posts are stored again after the batch of the copies that renew them. A batch is split if that could change whether a
 later post of it is kept. If a text matches two kept posts, the batches can determine which of them is named.
@@ -24,7 +24,7 @@ STEPS = 16
 
 
 class Renewals:
-    """Maps each position of a renewed post to the position before, and back."""
+    """Maps each position of a renewed post to its previous position, and back."""
 
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self._newer: dict[int, int] = {}
@@ -33,7 +33,7 @@ class Renewals:
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Note pairs of a new position and the one before, by rising new position."""
+        """Add pairs of the new and the previous position of a renewed post, in ascending order of the new one."""
         for position, before in pairs:
             self._newer[before], self._older[position] = position, before
 
@@ -44,7 +44,7 @@ class Renewals:
         return position
 
     def all_of(self, position: int) -> list[int]:
-        """Return the positions of the post with this latest position, the oldest first."""
+        """Return all positions of a post, oldest first, given its latest one."""
         positions = [position]
         while (before := self._older.get(positions[-1])) is not None:
             positions.append(before)
@@ -67,22 +67,22 @@ class Renewals:
 def renewing_copies(
     repeated: Mapping[int, int], kept_at: Mapping[int, float], times: Float64s, edges: Float64s, horizon: float
 ) -> tuple[dict[int, int], int]:
-    """Return the copies of a batch that renew posts, and how many posts can be decided before that matters.
+    """Return the copies of a batch that renew posts, and how many of its first posts do not depend on the renewals.
 
     Parameters
     ----------
     repeated
-        By place of each copy, the latest position of the post that it repeats.
+        Map from the index of each copy in the batch to the latest position of the post that it repeats.
     kept_at
-        The times of these posts, by position.
+        Map from these positions to the times of the posts.
     times, edges
         float64[n]: the time of each post of the batch, and the time after which kept posts match it.
 
     Returns
     -------
     tuple
-        For each renewed post, by position, the place of the last copy that renews it; and a number of posts, from the
-        first one on, whose decisions do not depend on these renewals.
+        A map from the position of each renewed post to the index of the last copy that renews it; and the number of
+        posts at the start of the batch whose decisions do not depend on these renewals.
     """
     renewing, reached, end = dict[int, int](), dict(kept_at), len(times)
     for place in sorted(repeated):

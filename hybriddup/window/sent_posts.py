@@ -15,10 +15,10 @@ WANTED = "a post must be a text, or a mapping with 'text' and perhaps 'id' and '
 
 
 def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool, authors: str | None = None) -> list[Post]:
-    """Return validated posts; InputError, with the place in the list, if an item is not a post.
+    """Validate posts and return them; InputError, with the index in the list, if an item is not a valid post.
 
-    ``timed``: whether ``created_at`` is needed; otherwise it may hold anything and is dropped. ``authors`` is the field
-    with the author of a post; None = it is not read.
+    ``timed``: whether ``created_at`` is read; otherwise it is ignored, valid or not. ``authors`` is the field with the
+    author of a post; None = authors are not read.
     """
     if isinstance(posts, (str, bytes, Mapping, Post)) or not isinstance(posts, Iterable):
         raise InputError(f"posts must be a list of posts; got one {type(posts).__name__}. Use `add` for one post.")
@@ -26,7 +26,7 @@ def as_posts(posts: Sequence[str | Mapping[str, Any] | Post], *, timed: bool, au
 
 
 def as_post(place: int, post: object, *, timed: bool = True, authors: str | None = None) -> Post:
-    """Validate the item at ``place`` of a list as a post; InputError, with the place, if it is not one."""
+    """Validate ``post`` and return it; InputError, with its index ``place`` in the list, if it is not a valid post."""
     if isinstance(post, str):
         return Post(post)
     text, post_id, created_at, author = post if isinstance(post, Post) else fields_of(place, post, authors)

@@ -24,7 +24,7 @@ from hybriddup.window.stores import EDGES, WATERMARK, Derived, packed
 
 
 class Part(NamedTuple):
-    """Posts that are stored one after another, and what memory and store derive from them."""
+    """Posts to be stored at consecutive positions, and the data derived from them for memory and store."""
 
     posts: Sequence[StoredPost]
     prepared: PreparedTexts
@@ -36,7 +36,7 @@ class WindowState(MaintainedState):
     """An open window of one process."""
 
     def decide(self, posts: Sequence[Post]) -> list[Decision]:
-        """Return the decisions on posts, after they are stored."""
+        """Decide posts in order, and return the decisions once they are stored."""
         self.catch_up()
         if self.steps.components.settings.window.on_same_id == "answer":
             return self.decide_part(posts)
@@ -51,7 +51,7 @@ class WindowState(MaintainedState):
         return answers
 
     def find_edits(self, posts: Sequence[Post]) -> set[int]:
-        """Return the places of posts whose id came before with another text, in the store or in this batch."""
+        """Return the indices of posts whose id has another text in the store or in an earlier post of the batch."""
         given = {place: post.id for place, post in enumerate(posts) if post.id is not None}
         texts = {(type(one.id), one.id): one.text for one in self.store.find_ids(list(given.values())) if one}
         edits = set()
@@ -63,7 +63,7 @@ class WindowState(MaintainedState):
         return edits
 
     def take_out(self, post: Post) -> None:
-        """Stop finding the stored post with the id of a post that replaces it, which is then decided and stored."""
+        """Remove from memory the stored post with the id of ``post``, which replaces it with the next batch."""
         stored = None if post.id is None else self.post_with(post.id)
         if stored is None:  # forgotten since
             return
@@ -89,7 +89,7 @@ class WindowState(MaintainedState):
         return answers
 
     def known_ids(self, posts: Sequence[Post]) -> dict[int, StoredPost | int]:
-        """Return the earlier posts with the same ids, by place: a stored post, or the place of one in this batch."""
+        """Map the index of each post with a known id to the earlier post: a stored one, or an index in this batch."""
         places = [place for place, post in enumerate(posts) if post.id is not None]
         ids: list[PostId] = [posts[place].id for place in places]  # type: ignore[misc]  # None was left out
         with self.counts.timed("store"):
@@ -146,7 +146,7 @@ class WindowState(MaintainedState):
         return stored
 
     def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Audit: sample decided posts, and compare them with the window as it was when they were decided."""
+        """Continue the audit, if enabled: sample decided posts, and compare them with the window as it was then."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
                 self.live_audit.follow(prepared, times, verdicts, self)
@@ -159,7 +159,7 @@ class WindowState(MaintainedState):
         return meta
 
     def renewing(self, repeated: Mapping[int, int], times: PostTimes) -> tuple[dict[int, int], int]:
-        """Return the copies of a batch that renew posts, and how many posts to decide before; see `renewing_copies`."""
+        """Return the copies that renew posts, and how many first posts do not depend on them; see `renewing_copies`."""
         if not (repeated and self.steps.components.settings.window.renew):
             return {}, len(times.times)
         first, horizon = self.store.next_position, self.timing.horizon
@@ -170,7 +170,10 @@ class WindowState(MaintainedState):
         return renewing_copies(repeated, by_position, times.times, times.edges(horizon), horizon)
 
     def renew(self, again: Sequence[StoredPost], times: PostTimes) -> list[Part]:
-        """Return the posts that are stored again after a batch; ``times`` are the times of the batch."""
+        """Return a list with one `Part`, the renewed posts ``again``; empty if there are none.
+
+        They are stored after a batch, whose times are ``times``.
+        """
         if not again:
             return []
         own = np.array([post.time for post in again])
@@ -179,7 +182,7 @@ class WindowState(MaintainedState):
         return [Part(again, prepared, columns_of(prepared, own_times, np.ones(len(own), np.bool_)))]
 
     def pack(self, parts: Sequence[Part]) -> Derived | None:
-        """Return the derived data of posts that follow one another; None if the store keeps none."""
+        """Return the derived data of consecutive parts, for the store; None if the store keeps no derived data."""
         form = self.derived.form
         if form is None:
             return None
@@ -213,12 +216,12 @@ class WindowState(MaintainedState):
         return replace(verdicts, exact=exact, near=near)
 
     def verify(self, prepared: PreparedTexts, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs the verifiers accept, and the accepted pairs."""
+        """Return bool[n_pairs]: whether the verifiers accept each pair; and the accepted pairs."""
         with self.counts.timed("verify"):
             return self.steps.verify(pairs, prepared, self.earlier)
 
     def earlier_keepers(self, repeated: Mapping[int, int]) -> list[StoredPost]:
-        """Return the posts of the store that posts of a batch repeat, given by place."""
+        """Return the stored posts among the keepers; ``repeated`` maps posts of a batch to the keepers' positions."""
         positions = np.unique(list(repeated.values())).astype(np.int64)
         return self.store.posts(positions[positions < self.store.next_position])
 
@@ -230,7 +233,10 @@ class WindowState(MaintainedState):
         verdicts: Verdicts,
         keepers: Sequence[StoredPost],
     ) -> list[StoredPost]:
-        """Return the posts as they are stored, with their evidence; ``keepers`` are of the store."""
+        """Return the posts of a batch as they are stored, with the evidence against duplicates.
+
+        ``keepers`` are the stored posts that the batch repeats.
+        """
         positions = prepared.positions.tolist()
         ids = [
             made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
@@ -243,7 +249,7 @@ class WindowState(MaintainedState):
         return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons, authors))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
         return self.derived.equal_posts(prepared, times, self.texts, self.store)
 
     def remember(

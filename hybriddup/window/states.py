@@ -43,9 +43,10 @@ class KeptIndex(Protocol):
         """Return the pairs of texts with kept posts."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: the rank of an earlier text, from the newest, under each key of a later one.
+        """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.
 
-        ``rows`` int64[n] are rows of ``texts``, ``earlier`` int64[n] the texts to rank. The rank is 0 if not found.
+        ``rows`` int64[n] are the later texts' rows in ``texts``, ``earlier`` int64[n] the texts to rank. 1 = newest,
+        0 = not found.
         """
 
 
@@ -95,7 +96,7 @@ class OpenState(Protocol):
         """Prepare texts for a look-up, with positions after all posts."""
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: the position of the kept post that each text is equal to and that still matches, or -1."""
+        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
         """Return the pairs of one text and the kept posts that still match it; ``earlier`` holds positions."""
@@ -116,7 +117,7 @@ class OpenState(Protocol):
         """Remove a post; see `hybriddup.Window.delete`."""
 
     def rewind(self, to: float | None) -> float:
-        """Put the time of the window back; see `hybriddup.Window.rewind`."""
+        """Set the time of the window back; see `hybriddup.Window.rewind`."""
 
     def sizes(self, now: float) -> WindowSizes:
         """Return counts and sizes of the window at this time."""

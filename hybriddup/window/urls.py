@@ -23,7 +23,7 @@ PARTS = re.compile(r"file:(?://([^/?#]*))?([^?#]*)(.*)", re.IGNORECASE | re.DOTA
 
 
 def url_of(path: str | Path | None) -> tuple[str, str]:
-    """Return the scheme and the URL of a window; a path has the scheme ``file``, None is memory.
+    """Return the scheme and the URL of a window; the scheme is ``file`` for a path, and ``memory`` for None.
 
     Examples
     --------
@@ -64,10 +64,10 @@ def path_of(url: str) -> Path:
 
 
 def split_address(url: str, form: str) -> SplitResult:
-    """Return the parts of the URL of a server; ConfigError, without any part of a password, if it cannot be read.
+    """Split the URL of a server into its parts; ConfigError, without any part of a password, if it is invalid.
 
-    If a password has ``/``, ``?`` or ``#`` as they are, the host ends too early: its pieces would be taken for a port,
-    a path or options, and the errors about these would repeat them. So an ``@`` after the host is refused.
+    An unescaped ``/``, ``?`` or ``#`` in a password ends the host too early: parts of the password would be taken for a
+    port, a path or options, and appear in errors about these. So an ``@`` after the host is rejected.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def split_address(url: str, form: str) -> SplitResult:
 
 
 def parts_of(url: str) -> SplitResult | None:
-    """Return the parts of a URL; None if it cannot be split, or an ``@`` follows its host."""
+    """Split a URL into its parts; return None if it is invalid, or if an ``@`` follows the host."""
     try:
         parts = urlsplit(url)
     except ValueError:

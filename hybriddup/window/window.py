@@ -75,16 +75,16 @@ class Window(ReadableWindow):
         path
             Directory of the store; None = in memory. Or a URL such as ``file:///path``; plugins open other schemes.
         config
-            As for `hybriddup.dedupe`. A store has the recipe of its fingerprints; opening it with a configuration that
-            makes different ones is an error.
+            As for `hybriddup.dedupe`. A store contains the recipe of its fingerprints; opening it with a configuration
+            that makes different fingerprints is an error.
         horizon
             Time for which a kept post matches: seconds, a timedelta, or text such as ``2d``, ``12h``, ``90m``.
         time
             ``arrival``: the time of a post is when it comes. ``event``: its ``created_at``. See
             `hybriddup.window.event_time`.
         max_step
-            Longest time by which one post advances the time of the window, so that a clock that was ahead once, or one
-            post with a wrong time, does not make it forget; None = an hour, or half of a shorter horizon.
+            Longest time by which one post advances the time of the window, so that a single wrong time, of a post or
+            of the clock, does not make the window forget its posts; None = an hour, or half of a shorter horizon.
         read_only
             Whether to only read the store while another process adds posts. Each query sees all posts that were
             added before it. Nothing is written.
@@ -98,7 +98,7 @@ class Window(ReadableWindow):
         workers
             Number of threads; None = one per core. Never changes a decision.
         clock
-            Seconds since 1970.
+            Function that returns the current time, in seconds since 1970.
 
         Raises
         ------

@@ -56,7 +56,7 @@ class KeptPosts:
         self._longest_lag = max(self._longest_lag, longest_lag(times, latest))
 
     def _move(self, n_more: int) -> None:
-        """Make room: move the posts to the front of columns twice as large as they need."""
+        """Make room for ``n_more`` posts: move the posts to the front of new columns with twice the needed capacity."""
         n, held, size = len(self), slice(self._first, self._end), max(2 * (len(self) + n_more), SMALLEST)
         self._positions = longer(self._positions[held], n, size)
         self._times = longer(self._times[held], n, size)
@@ -119,9 +119,9 @@ class KeptPosts:
         return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
-        """Forget the oldest posts, as long as no time or watermark up to them is after ``time``; return how many.
+        """Forget the posts before the first one with a time or watermark after ``time``; return how many.
 
-        So no post is forgotten too early; one that came late may stay a little longer than it matches.
+        So no post is forgotten too early, but one that came late may stay a little longer than it matches.
         """
         n = int(np.searchsorted(self._latest[self._first : self._end], time, side="right"))
         self._first += n

@@ -115,7 +115,7 @@ class RecordForm:
 
 
 def stored_keys(index: BlockIndex) -> tuple[type[np.generic], tuple[int, ...]]:
-    """Return the type and the number of the keys in a record; none if the fingerprint determines them."""
+    """Return the type and the number of the keys in a record, 0 if they can be computed from the fingerprint."""
     if not index.reads_texts:
         return np.uint64, (0,)
     return np.uint32 if index.key_bits <= 32 else np.uint64, (index.n_keys or 0,)

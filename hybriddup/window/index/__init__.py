@@ -107,7 +107,7 @@ class LiveIndex(ABC):
         """
 
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
-        """Compare ``later`` with all of about ``n_texts`` texts from ``position`` on, and return all pairs found.
+        """Compare each of ``later`` with about ``n_texts`` texts from ``position`` on, and return all pairs found.
 
         They are the ground truth for auditing the index. ``later`` may contain texts that were added; these are
         compared with earlier texts only.

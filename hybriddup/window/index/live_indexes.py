@@ -161,7 +161,10 @@ class LiveTables(LiveIndex):
 
 
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
-    """Pack the bits of each table's key, and the offsets of the buckets that a look-up reads, for the kernels."""
+    """Pack the tables for the kernels: the ``chosen`` bits of each key, and the bucket offsets that a look-up reads.
+
+    A look-up in a table reads the buckets of all keys within the table's radius, in bits.
+    """
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))
     return BucketKeys(

@@ -71,7 +71,7 @@ class LengthTable:
 class TextRing:
     """Fingerprints, lengths and positions of the texts that can be found; the oldest are forgotten.
 
-    It has room for ``n_texts`` of ``bits`` bits, with or without sketches, and grows if there are more.
+    It has capacity for ``n_texts`` fingerprints of ``bits`` bits, with or without sketches, and grows if needed.
     """
 
     def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
@@ -99,7 +99,7 @@ class TextRing:
 
     @property
     def live(self) -> Ring:
-        """The live texts, as the kernels take them."""
+        """The live texts as a `Ring`, for the kernels."""
         of_lengths = self.table.lengths, self.table.limits, *self.table.partners
         first_slot = np.uint64(self._slot(self.first))
         return Ring(self.columns, *of_lengths, np.uint64(self.next), np.uint64(self.span), first_slot)

@@ -1,4 +1,4 @@
-"""What the stores of a window share: keys of values, derived data, and checks of arguments."""
+"""Definitions shared by the stores of a window: keys of values, derived data, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DELETED = "deleted"
 READ_TOGETHER = 4096
 """Posts read together to derive the memory or to learn."""
 FEWEST_CLEARED = 256
-"""Minimum number of forgotten posts that a call clears, if there are as many."""
+"""Minimum number of forgotten posts that an append clears, if there are that many."""
 BYTES_PER_POST = 200
 """Bytes of a post in the database, in addition to its texts and its record."""
 
@@ -52,7 +52,7 @@ class Span(NamedTuple):
 
 
 def packed(watermark: float) -> bytes:
-    """Return a watermark in the form that is stored."""
+    """Pack a watermark into the bytes that are stored."""
     return struct.pack("<d", watermark)
 
 
@@ -64,7 +64,7 @@ def check_held(positions: Int64s, first: int, end: int) -> None:
 
 
 def size_of(posts: Sequence[StoredPost], derived: Derived | None) -> int:
-    """Return about how many bytes a batch takes in the database."""
+    """Return the approximate size of a batch in the database, in bytes."""
     size = sum(BYTES_PER_POST + 4 * len(post.text) for post in posts)
     if derived is not None:
         size += sum(len(records) for _, records in derived.parts)

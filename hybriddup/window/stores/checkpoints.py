@@ -27,13 +27,13 @@ class Checkpoints:
     """Moves committed posts from the log of SQLite into its file in a thread, so that batches hardly wait for it.
 
     SQLite by itself does so now and then at the end of a transaction, which then takes about fifty times as long as
-    others. The thread uses its own connection, which ``connect`` returns. Meanwhile more is committed, so that the log
-    is never empty and would grow for ever: once it is large, the thread moves it again at once, and the small rest is
-    moved between two batches. SQLite then begins the log anew. If posts come faster than the disk can write, batches
-    wait for the thread: the size of the log is bounded.
+    others. The thread uses its own connection, which ``connect`` returns. Batches are committed meanwhile, so the log
+    is never empty and would grow for ever. So once it is large, the thread moves it a second time at once, and the
+    small rest is moved between two batches; then SQLite overwrites the log from its start. If posts come faster than
+    the disk can write, batches wait for the thread, so the size of the log is bounded.
 
-    A log that begins anew keeps the bytes after its new end, which may have a text that was overwritten in the file.
-    So after a deletion the log is emptied instead. A reader in the middle of a query delays that; then `retry` does it.
+    An overwritten log keeps the bytes after its new end, which may contain a deleted text. So after a deletion the log
+    is truncated instead. If a reader in the middle of a query prevents that, `retry` does it later.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], timeout: float) -> None:
@@ -101,7 +101,7 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Continue after the thread has moved a log of ``n_pages`` pages."""
+        """Continue once the thread has moved ``n_pages``: repeat this if the log is large, and then move the rest."""
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False
@@ -111,7 +111,7 @@ class Checkpoints:
             self._begin()
 
     def _move(self) -> int:
-        """Move the log and return its number of pages. Runs in the thread."""
+        """Move the log into the file, in the thread; return the log's number of pages, 0 = failed."""
         try:
             self._connection = self._connection or self._connect()
         except sqlite3.Error as error:
@@ -137,11 +137,11 @@ class Checkpoints:
 
 
 def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
-    """Set the time that a connection waits for others that lock the file."""
+    """Set how long a connection waits for a lock that another one holds, in seconds."""
     connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}").fetchall()
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return the number of pages from which on a log is large and has to begin anew."""
+    """Return the number of pages at which the log is large enough to be moved completely and overwritten."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

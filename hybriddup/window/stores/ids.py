@@ -20,7 +20,7 @@ from hybriddup.window.stores.rows import RowError
 
 
 class StoredIds:
-    """Hashes of the ids of consecutive posts; deleted posts and forgotten ones may still be among them."""
+    """Hashes of the ids of consecutive posts, which may include deleted and forgotten ones."""
 
     def __init__(self) -> None:
         self.key = b""

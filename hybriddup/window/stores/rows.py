@@ -1,9 +1,9 @@
 """Posts as rows of SQLite, with checksums.
 
-Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. Copies are one of the author and the
-fields of `hybriddup.window.records.Copies`, or of the author alone. So people can read the table, with SQLite's own
-functions too, except for surrogates and what follows a NUL. A checksum shows whether a row is as it was
-written: SQLite itself notices flipped bits only if they break the structure of its file.
+Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. Copies are a JSON array of the author and
+the fields of `hybriddup.window.records.Copies`, or of the author alone. So people can read the table, even with
+SQLite's own functions, except for surrogates and text after a NUL. A checksum detects damaged rows: SQLite itself
+notices flipped bits only if they break the structure of its file.
 """
 
 from __future__ import annotations

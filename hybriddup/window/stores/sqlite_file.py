@@ -18,7 +18,7 @@ from hybriddup.window.stores.rows import RowError, text_from
 FILE = "posts.sqlite3"
 LOCK = "writer.lock"
 BUSY_TIMEOUT = 5.0
-"""Time to wait for other programs that lock the file, in seconds; for a writing hybriddup there is no waiting."""
+"""Time to wait for other programs that lock the file, in seconds; a second writing window fails at once."""
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
 SCHEMA = 7
@@ -66,7 +66,7 @@ logger = logging.getLogger("hybriddup")
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Convert errors of SQLite to `StoreError`, with the file, the cause and what to do."""
+    """Convert errors of SQLite to `StoreError`, with the file, the cause and the remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -79,7 +79,7 @@ def explained(path: Path) -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit all changes of the block, durable when it ends, or none."""
+    """Run the block in a transaction: commit its changes durably at the end, or roll them back if it raises."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield
@@ -93,7 +93,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read one snapshot of the database in the block."""
+    """Run the block in a read transaction, so that all its queries see the same snapshot of the database."""
     connection.execute("BEGIN")
     try:
         yield
@@ -142,7 +142,10 @@ def make_folder(folder: Path) -> None:
 
 
 def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
-    """Return the file of a window, created unless ``read_only``; files that SQLite adds get its permissions."""
+    """Return the database file of a window, created if missing unless ``read_only``.
+
+    SQLite gives the files that it adds the same permissions.
+    """
     try:
         if not read_only:
             os.close(open_private(path, os.O_RDWR))
@@ -220,7 +223,7 @@ def connect_to_memory() -> sqlite3.Connection:
 
 
 def remove_old_files(folder: Path) -> None:
-    """Delete the files of version 5: they have texts, also of posts that are deleted later."""
+    """Delete the files of version 5, because they contain texts, even those of posts deleted later."""
     old = folder / OLD_FOLDER
     if not old.is_dir():
         return

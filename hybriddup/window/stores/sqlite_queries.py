@@ -46,7 +46,7 @@ SELECT_BATCHES = """
     SELECT {} FROM batches
     WHERE first_position >= (SELECT ifnull(max(first_position), 0) FROM batches WHERE first_position <= ?)
     ORDER BY first_position"""
-"""Selects the batches from the one that contains a position on."""
+"""Selects the batch that contains a position, and all later batches."""
 SELECT_LATEST = "SELECT first_position FROM batches ORDER BY first_position DESC LIMIT ?"
 INSERT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)"
 DELETE_BATCHES = (
@@ -66,9 +66,9 @@ def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost]) ->
 def count_copies(
     connection: sqlite3.Connection, copies: Iterable[StoredPost], known: Iterable[StoredPost] = (), sign: int = 1
 ) -> None:
-    """Add duplicates to the counts of the kept posts that they repeat, or take them off if ``sign`` is -1.
+    """Add ``copies`` to the counts of the kept posts that they repeat, or subtract them if ``sign`` is -1.
 
-    ``known`` are posts as they are stored. Posts that are repeated and not among them are read.
+    ``known`` are stored posts; the repeated posts that are not among them are read from the database.
     """
     copies_of: dict[int, list[StoredPost]] = {}
     for post in copies:
@@ -104,13 +104,13 @@ def count_old_copies(connection: sqlite3.Connection) -> None:
 
 
 def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, int]]) -> None:
-    """Store pairs of the new position of a kept post and the one before."""
+    """Store pairs of the new and the previous position of a kept post that is stored again."""
     rows = [(position, before, seal_of(position, b"%d" % before)) for position, before in pairs]
     connection.executemany("INSERT INTO renewals VALUES (?, ?, ?)", rows)
 
 
 def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int, int]]:
-    """Return the pairs of `insert_renewals` whose new position is at least ``first``, in their order."""
+    """Return the pairs of `insert_renewals` whose new position is at least ``first``, in ascending order."""
     rows = connection.execute("SELECT * FROM renewals WHERE position >= ? ORDER BY position", (first,)).fetchall()
     for position, before, seal in rows:
         check_seal(position, b"%d" % before, seal)
@@ -118,7 +118,7 @@ def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int,
 
 
 def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequence[str | None]) -> None:
-    """Insert normalized texts of posts from ``first`` on; None = there is none."""
+    """Insert the normalized texts of the posts from position ``first`` on; None = skip the post."""
     encoded = [
         (position, text.encode("utf-8", "surrogatepass"))
         for position, text in enumerate(texts, first)
@@ -136,7 +136,7 @@ def delete_post(connection: sqlite3.Connection, post: StoredPost) -> None:
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
-    """Insert the hashes of the ids of posts from ``first`` on, and their records."""
+    """Insert the batches of the posts from ``first`` on: the hashes of their ids, and their records."""
     if derived is None:
         connection.execute(INSERT_BATCH, (first, "", hashes, seal_of(first, hashes), None, None))
         return
@@ -163,7 +163,10 @@ def replace_batches(connection: sqlite3.Connection, first: int, derived: Derived
 
 
 def merge_latest(connection: sqlite3.Connection, end: int) -> None:
-    """Merge the latest batches if they are small and alike; ``end`` is the position after the last post."""
+    """Merge the latest batches if they are small and their records were made with the same settings.
+
+    ``end`` is the position after the last post.
+    """
     latest: list[int] = [row[0] for row in connection.execute(SELECT_LATEST, (MERGED,))]
     if len(latest) < MERGED or end - latest[-1] >= MERGED_POSTS:
         return
@@ -181,7 +184,7 @@ def insert_meta(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> 
 
 
 def delete_posts(connection: sqlite3.Connection, end: int) -> None:
-    """Delete the posts before ``end``, and the batches that have no others."""
+    """Delete the posts before ``end``, and the batches that contain only such posts."""
     connection.execute("DELETE FROM posts WHERE position < ?", (end,))
     connection.execute("DELETE FROM normalized WHERE position < ?", (end,))
     connection.execute("DELETE FROM renewals WHERE position < ?", (end,))
@@ -194,13 +197,13 @@ def write_state(connection: sqlite3.Connection, first: int, end: int) -> None:
 
 
 def read_state(connection: sqlite3.Connection) -> tuple[int, int] | None:
-    """Return the first position that is not forgotten, and the next one to append."""
+    """Return the first position that is not forgotten, and the next one to append; None if they are not stored."""
     packed = read_meta(connection, STATE)
     return None if packed is None else tuple(json.loads(packed))
 
 
 def read_held(connection: sqlite3.Connection) -> tuple[int, int] | None:
-    """Return the first position of the stored posts and the one after the last; None if there are none."""
+    """Return the first position of the stored posts, and the position after the last; None if there are no posts."""
     first, last = connection.execute(
         "SELECT (SELECT min(position) FROM posts), (SELECT max(position) FROM posts)"
     ).fetchone()
@@ -231,9 +234,9 @@ def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
 
 
 def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple[int, UInt64s]]:
-    """Yield hashes of ids, from the batch with a position on, each time with the position of the first one.
+    """Yield arrays of id hashes, beginning with the batch that contains ``position``; each with its first position.
 
-    Batches that follow one another without a gap are yielded together.
+    Consecutive batches without a gap are yielded as one array.
     """
     parts: list[bytes] = []
     first = end = position
@@ -250,9 +253,9 @@ def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple
 
 
 def read_span(connection: sqlite3.Connection, position: int, made_with: str) -> tuple[Span, list[int]] | None:
-    """Return the next span, from the batch with a position on, and where batches with damaged records begin.
+    """Return a span that begins with the batch that contains ``position``; None if there is no such batch.
 
-    None = there are no more batches.
+    Also return the first positions of batches whose records are damaged.
     """
     parts: list[bytes] = []
     first = end = position
@@ -274,13 +277,13 @@ def read_span(connection: sqlite3.Connection, position: int, made_with: str) -> 
 
 
 def posts_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, StoredPost]:
-    """Return the posts at positions, by position; without those that are missing."""
+    """Return the posts at ``positions``, by position; missing posts are left out."""
     rows = connection.execute(SELECT_POSTS, (json.dumps(positions),))
     return {post.position: post for post in map(post_of, rows)}
 
 
 def normalized_at(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, str]:
-    """Return the normalized texts of posts, by position; without those that are missing or damaged."""
+    """Return the normalized texts of posts, by position; missing and damaged texts are left out."""
     rows = connection.execute(SELECT_NORMALIZED, (json.dumps(positions),))
     return {
         position: data.decode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
 """The store of a window: its posts in an SQLite database in memory, in the order of their positions.
 
-`hybriddup.window.stores.sqlite` puts the same tables into a file. Ids are found by a table of hashes in memory, so that
-the database is read only for ids that it has.
+`hybriddup.window.stores.sqlite` puts the same tables into a file. Ids are looked up in a hash table in memory first,
+so that the database is read only for ids that it contains.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ logger = logging.getLogger("hybriddup")
 
 
 class WindowStore:
-    """Holds the posts of a window, and what the window must remember about itself.
+    """Holds the posts of a window, and its metadata, such as the watermark.
 
     One call at a time, from any thread: the window holds a lock. Ids are compared with their type: ``"1"`` is not
     ``1``, and numbers have 64 bits. Texts and ids may hold any character, lone surrogates and NUL among them. A failed
@@ -102,9 +102,9 @@ class WindowStore:
         keepers
             Posts of the store that these repeat, as `posts` returned them; others are read if copies are counted.
         renewals
-            Pairs of the position of a kept post that is stored again and the position before.
+            Pairs of the new and the previous position of each kept post that is stored again.
         replaced
-            Posts of the store to delete, as `delete` does, each with the position of the kept post that it repeats.
+            Posts to delete, each with the position of the kept post that it repeats; see `delete`.
         """
         with self._changing() as connection:
             assert not posts or posts[0].position == self._next, "posts follow one another"  # noqa: S101  our own logic
@@ -162,15 +162,15 @@ class WindowStore:
         return [found[position] for position in wanted]
 
     def normalized(self, positions: Int64s) -> dict[int, str]:
-        """Return the normalized texts of posts, by position; without those that are not stored, or are damaged."""
+        """Return the normalized texts of posts, by position; texts that are not stored or are damaged are left out."""
         with self.reading() as connection:
             return queries.normalized_at(connection, positions.tolist())
 
     def spans(self, position: int, made_with: str) -> Iterator[Span]:
-        """Yield all posts from a position on, or from the first that is not forgotten, as consecutive spans.
+        """Yield consecutive spans of all posts from ``position`` on, without forgotten ones.
 
-        Records made with anything else are None. The first span may begin before the position. Other calls may come
-        between two spans.
+        The records of a span are None unless they were made with ``made_with``. The first span may begin before
+        ``position``. Other methods may be called between two spans.
         """
         position = max(position, self.first_position)
         while position < self.next_position:
@@ -196,9 +196,9 @@ class WindowStore:
     def forget_before(self, position: int) -> None:
         """Stop finding posts before a position, at once.
 
-        Each `append` clears some of their space, in proportion to the posts appended, so that no call takes long. It
-        is durable with the next `append` or `close`. A position before ``first_position`` changes nothing; one after
-        ``next_position`` raises `StoreError`.
+        Each `append` clears some of their space, in proportion to the posts appended, so that no call takes long.
+        Forgetting is durable with the next `append` or `close`. A position before ``first_position`` changes nothing;
+        a position after ``next_position`` raises `StoreError`.
         """
         with self._writing():
             if position > self._next:
@@ -208,7 +208,7 @@ class WindowStore:
             self._first = max(self._first, position)
 
     def renewals(self, first: int) -> list[tuple[int, int]]:
-        """Return pairs of a position from ``first`` on of a kept post that is stored again, and the position before."""
+        """Return pairs of the new and the previous position of posts stored again; the new one is from ``first`` on."""
         with self.reading() as connection:
             return queries.read_renewals(connection, max(first, self._first))
 
@@ -262,7 +262,7 @@ class WindowStore:
         return NEVER if watermark is None else float(struct.unpack("<d", watermark)[0])
 
     def deleted_positions(self) -> Int64s:
-        """Return int64[n]: the positions of the kept posts that were deleted and are not forgotten, rising."""
+        """Return int64[n], ascending: the positions of kept posts that were deleted and are not forgotten."""
         positions = np.frombuffer(self.meta(DELETED) or b"", "<i8").astype(np.int64)
         return positions[positions >= self.first_position]
 
@@ -272,7 +272,7 @@ class WindowStore:
             return queries.n_bytes(connection)
 
     def close(self) -> None:
-        """Release everything; a second call does nothing, any other call then raises `StoreError`."""
+        """Release all resources. Afterwards, a second call does nothing, and any other call raises `StoreError`."""
         if self._connection is not None:
             self._connection.close()
             self._connection, self._agrees = None, False
@@ -317,13 +317,13 @@ class WindowStore:
         return self._connection
 
     def _check_place(self) -> None:
-        """Raise StoreError if the next opening would not find the changes."""
+        """Raise StoreError if the changes would be lost, because files of the store were removed or replaced."""
 
     def _acknowledge(self, end: int) -> None:
-        """Note outside of the database that the posts before a position are acknowledged."""
+        """Record, outside the database, that the posts before position ``end`` are acknowledged."""
 
     def _committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
-        """Note that posts of about ``n_bytes`` were committed through a connection."""
+        """Called after posts of about ``n_bytes`` were committed; a store in a file may start a checkpoint."""
 
     def _read_changes(self, connection: sqlite3.Connection) -> None:
         """Bring the fields of this object up to date with the database; RowError if that is not consistent."""
