@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 @hybriddup.hookimpl
 def hybriddup_register(registry: Registry) -> None:
-    """Add what opens windows by import path, so that the client of HBase is imported only when it is used."""
+    """Register the opener of windows by import path, so that the client of HBase is imported only when it is used."""
     registry.add_window("hbase", "hybriddup_hbase.opening:HBaseWindows")

@@ -1,8 +1,8 @@
 """Positions and their blocks, finished or not; counts of kept posts; the time of the window.
 
 Positions come in groups of 1,024; a block is a group, so that the states of its posts are one cell. A counter hands out
-groups. A group is unfinished until it is in a *ledger*: each of eight has every eighth group. A ledger is one cell, so
-that a group is finished and its kept posts are counted by one compare-and-set, and only once.
+groups. A group is unfinished until it is recorded in one of eight *ledgers*, each for every eighth group. A ledger is
+one cell, so that a group is finished and its kept posts are counted by one compare-and-set, and only once.
 
 The counter, the time of the window and its token are one row. A window that was emptied or made anew has no token, or
 another one.
@@ -23,12 +23,12 @@ from hybriddup.shared_windows.packing import damaged, refusing_damage
 from hybriddup_hbase.table import Place, Row, Table
 
 GROUP = 1024
-"""Positions of a group."""
+"""Number of positions in a group."""
 N_LEDGERS = 8
 SLICES = 64
 """Number of slices of time in a horizon."""
 SLICES_COUNTED = 160
-"""Number of the newest slices with counts: more than HBase has posts of."""
+"""Number of newest slices whose counts are stored: more slices than HBase has posts for."""
 NEVER = float("-inf")
 NEXT, WATERMARK, TOKEN = Place(b"m", b"m:n"), Place(b"m", b"m:w"), Place(b"m", b"m:t")
 LEDGERS = tuple(Place(b"f%d" % number, b"m:f") for number in range(N_LEDGERS))
@@ -36,21 +36,21 @@ LEDGERS = tuple(Place(b"f%d" % number, b"m:f") for number in range(N_LEDGERS))
 
 @dataclass
 class Ledger:
-    """The finished groups of every eighth, and counts by slice of time."""
+    """Records which groups are finished, for every eighth group, and how many posts they kept per time slice."""
 
     low: int
     """The first group that is unfinished, or was not handed out yet."""
     done: set[int] = field(default_factory=set)
-    """The finished groups after it."""
+    """Finished groups after ``low``."""
     kept: Counter[int] = field(default_factory=Counter)
-    """Kept posts."""
+    """Number of kept posts by time slice."""
 
     def has(self, group: int) -> bool:
         """Return whether a group is finished."""
         return group < self.low or group in self.done
 
     def finish(self, group: int) -> None:
-        """Note a group as finished."""
+        """Record a group as finished."""
         self.done.add(group)
         while self.low in self.done:
             self.done.remove(self.low)
@@ -61,14 +61,14 @@ class Ledger:
         return [group for group in range(self.low, end, N_LEDGERS) if group not in self.done]
 
     def pack(self) -> bytes:
-        """Return it as bytes, with the counts of the newest slices."""
+        """Serialize the ledger, with the counts of the newest slices only."""
         edge = max(self.kept, default=0) - SLICES_COUNTED
         kept = {one: n for one, n in self.kept.items() if one > edge}
         return json.dumps([self.low, sorted(self.done), kept], separators=(",", ":")).encode()
 
 
 def unpack_ledger(packed: bytes) -> Ledger:
-    """Return the ledger of some bytes."""
+    """Deserialize a ledger."""
     with refusing_damage("the list of finished batches"):
         low, done, kept = json.loads(packed)
         return Ledger(int(low), set(map(int, done)), Counter({int(one): int(n) for one, n in kept.items()}))
@@ -80,9 +80,9 @@ class Blocks:
     Parameters
     ----------
     table
-        That of the window.
+        Table of the window.
     horizon
-        Seconds: that with which the window was made.
+        Horizon with which the window was created, in seconds.
     """
 
     def __init__(self, table: Table, horizon: float) -> None:
@@ -116,7 +116,7 @@ class Blocks:
     # ---- blocks
 
     def take(self, n: int) -> Taken:
-        """Return up to `GROUP` positions that nobody else gets; none if ``n`` is 0."""
+        """Reserve a group of positions for ``n`` posts, at most `GROUP`; reserve none if ``n`` is 0."""
         if n > GROUP:
             raise ValueError(f"a block has at most {GROUP} positions; got {n}")
         taken = self._table.add(NEXT, 1) - 1 if n else None
@@ -129,7 +129,7 @@ class Blocks:
         return Taken(GROUP * group, watermark_in(common), tuple(Block(GROUP * one, GROUP) for one in unfinished))
 
     def finish(self, group: int, kept: Sequence[float]) -> None:
-        """Finish a group, unless it is, and count its kept posts by their times."""
+        """Finish a group and count its posts kept at the times ``kept``, unless the group is finished already."""
 
         def add(ledger: Ledger) -> bool:
             if ledger.has(group):
@@ -141,7 +141,7 @@ class Blocks:
         self._change(group, add)
 
     def uncount(self, group: int, time: float) -> None:
-        """Count a kept post of a group no more."""
+        """Subtract a post of a group, kept at ``time``, from the counts."""
 
         def subtract(ledger: Ledger) -> bool:
             ledger.kept[self._slice_of(time)] -= 1
@@ -150,7 +150,7 @@ class Blocks:
         self._change(group, subtract)
 
     def _change(self, group: int, change: Callable[[Ledger], bool]) -> None:
-        """Change the ledger of a group by a function, which returns whether it changed something."""
+        """Apply ``change`` to the ledger of a group, and store the ledger if it returns True."""
         place = LEDGERS[group % N_LEDGERS]
         while True:
             _, (held,) = self._read(place)
@@ -175,7 +175,7 @@ class Blocks:
         return watermark_in(self._read()[0])
 
     def move_on(self, read: float, watermark: float) -> None:
-        """Move the time of the window on, unless it was put back since it was ``read``."""
+        """Advance the time of the window to ``watermark``, unless it was set back below ``read`` meanwhile."""
         held, moved = None if read == NEVER else repr(read).encode(), repr(watermark).encode()
         while read < watermark and not self._table.swap(WATERMARK, held, moved):
             common, _ = self._read()
@@ -184,7 +184,7 @@ class Blocks:
                 return
 
     def rewind(self, watermark: float) -> None:
-        """Put the time of the window back."""
+        """Set the time of the window back to ``watermark``."""
         while not self._table.swap(WATERMARK, self._read()[0].get(WATERMARK.column), repr(watermark).encode()):
             pass
 
@@ -196,6 +196,6 @@ def watermark_in(common: Row) -> float:
 
 
 def counter_in(common: Row) -> int:
-    """Return the next group that is handed out, in the common row."""
+    """Return the number of the next group to hand out, from the common row."""
     with refusing_damage("the counter of positions"):
         return int(struct.unpack(">q", common.get(NEXT.column, bytes(8)))[0])

@@ -1,13 +1,13 @@
-"""The buckets of a window in HBase: the posts with a block key.
+"""The buckets of a window in HBase: the posts with each block key.
 
 A bucket is a row. A post that enters is a *single*: a column named by its position, with the rest of its entry as the
-value. HBase takes some microseconds for each cell that it reads, so whoever reads a bucket with many singles *packs*
-the oldest of them, 32 at a time: it writes a column with all of them, and then removes them. Only posts of finished
-blocks are packed, since others may leave. A pack never changes and is named by a digest of its content, so that two
-processes that pack the same entries write the same cell.
+value. HBase takes some microseconds for each cell that it reads, so a process that reads a bucket with many singles
+*packs* the oldest ones, 32 at a time: it writes a column with all of them, and then removes them. Only posts of
+finished blocks are packed, since others may leave. A pack never changes and is named by a digest of its content, so
+that two processes that pack the same entries write the same cell.
 
-A post that leaves a bucket because it was deleted, or given up by another process, leaves a *mark*. It hides the entry
-of the post, in a pack, or written late by the process that it was given up for.
+A post that leaves a bucket because it was deleted, or given up by another process, leaves a *mark*. The mark hides the
+entry of the post, which may be in a pack, or may be written late by the process that the post belonged to.
 
 Entries that are older than the newest ones of finished blocks are removed, packs as a whole. The others are dropped by
 HBase when their time is over.
@@ -28,9 +28,9 @@ from hybriddup.shared_windows.store import EntryArray
 from hybriddup_hbase.table import FOR_GOOD, Place, Row, Table
 
 PACKED = 32
-"""Singles in a pack."""
+"""Number of singles in a pack."""
 SINGLE = len(b"d:") + 8
-"""Bytes of the column of a single."""
+"""Length of the column name of a single, in bytes."""
 PACK, MARK = b"d:+", b"d:-"
 
 
@@ -38,31 +38,31 @@ class Found(NamedTuple):
     """Entries of buckets, by bucket and then by position."""
 
     bucket: Int64s
-    """int64[n]: numbers of buckets, rising."""
+    """int64[n]: number of the bucket of each entry, in ascending order."""
     entries: EntryArray
-    """[n]."""
+    """entry_type[n]: the entries."""
 
     def take(self, chosen: Bools) -> Found:
-        """Return some of them."""
+        """Return the chosen entries."""
         return Found(self.bucket[chosen], self.entries[chosen])
 
 
 class Buckets:
-    """The posts with each block key.
+    """Reads and writes the buckets of a window.
 
     Parameters
     ----------
     table
-        That of the window.
+        Table of the window.
     needs
-        Size of the buckets, and of fingerprints.
+        Requirements of the window: the sizes of buckets and fingerprints.
     """
 
     def __init__(self, table: Table, needs: Needs) -> None:
         self._table, self._most = table, needs.max_bucket_size
         self._type = entry_type(needs.words)
         self._stored = np.dtype([("position", ">u8"), *entry_type(needs.words).descr[1:]])
-        """Of entries in HBase: first the position, as in the column of a single."""
+        """Dtype of entries in HBase: the position has its highest byte first, as in the column of a single."""
 
     # ---- writing
 
@@ -108,7 +108,7 @@ class Buckets:
         return Entries(np.bincount(found.bucket, minlength=len(names)).astype(np.int64), found.entries)
 
     def parse(self, rows: Sequence[Row]) -> Found:
-        """Return the entries of buckets, each once, without those that have a mark."""
+        """Parse the rows of buckets; return each entry once, without entries that a mark hides."""
         cells = [[column[2:] + value if len(column) == SINGLE else value
                   for column, value in row.items() if len(column) == SINGLE or column.startswith(PACK)]
                  for row in rows]  # fmt: skip
@@ -125,7 +125,7 @@ class Buckets:
         return without_marked(found.take(is_first), rows)
 
     def _stays(self, found: Found, settled: int) -> Bools:
-        """Return bool[n]: which entries stay, the newest of those that are settled and all others."""
+        """Return bool[n]: whether each entry stays: the newest settled ones of each bucket, and all unsettled ones."""
         is_settled = found.entries["position"] < settled
         if not self._most:
             return np.ones_like(is_settled)
@@ -141,13 +141,13 @@ class Buckets:
         Parameters
         ----------
         names
-            The rows of the buckets, by their numbers.
+            The row key of each bucket, in the order of bucket numbers.
         rows
             The buckets as they were read.
         found
             The entries that stay.
         settled
-            As `read` takes it.
+            Posts before this position are of finished blocks.
         """
         removed: list[Place] = []
         packs: dict[Place, bytes] = {}
@@ -168,13 +168,13 @@ class Buckets:
         self._table.delete(removed)
 
     def _old_packs(self, row: Row, oldest: int) -> list[bytes]:
-        """Return the columns of the packs whose entries are all before a position."""
+        """Return the columns of the packs in ``row`` whose entries are all before the position ``oldest``."""
         return [column for column, value in row.items() if column.startswith(PACK) and len(column) != SINGLE
                 and position_in(b"d:" + value[-self._type.itemsize :]) < oldest]  # fmt: skip
 
 
 def without_marked(found: Found, rows: Sequence[Row]) -> Found:
-    """Return the entries of buckets but for those that have a mark."""
+    """Drop the entries that have a mark in the row of their bucket."""
     stays = np.ones(len(found.bucket), np.bool_)
     for number, row in enumerate(rows):
         for column in row:
@@ -184,11 +184,11 @@ def without_marked(found: Found, rows: Sequence[Row]) -> Found:
 
 
 def bucket_rows(keys: UInt64s) -> list[bytes]:
-    """Return the keys of the rows of buckets."""
+    """Convert block keys to the row keys of their buckets."""
     packed = mix_keys(keys).astype(">u8").tobytes()
     return [b"b" + packed[first : first + 8] for first in range(0, len(packed), 8)]
 
 
 def position_in(column: bytes) -> int:
-    """Return the position that follows a family."""
+    """Return the position that follows the family in a column name."""
     return int.from_bytes(column[2:10], "big")

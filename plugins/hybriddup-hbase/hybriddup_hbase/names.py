@@ -1,4 +1,4 @@
-"""The holders of names: which post has an id or a text.
+"""The holders of names: which post holds an id or a text.
 
 HBase changes a cell by compare-and-set, but one cell a call, some hundreds a second. So a batch claims all of its names
 by one compare-and-set:
@@ -8,8 +8,9 @@ by one compare-and-set:
 2. It reads the rows again. A claim is *contested* if the row has a claim of another transaction that is undecided.
 3. It decides its transaction by compare-and-set, from nothing to a list of the claims that lost: those that are
    contested, and those whose name has another holder by now. All others have won. An outcome never changes.
-4. What lost is removed and tried again after a pause. From the fifth attempt on, step 2 gives up undecided transactions
-   of others, which may have ended: by compare-and-set, to an outcome in which all claims lost.
+4. Claims that lost are removed and tried again after a pause. From the fifth attempt on, step 2 gives up undecided
+   transactions of other processes, which may have ended: it sets their outcome, by compare-and-set, to one in which all
+   claims lost.
 
 The holder of a name is the post whose claim has won and that no other winner replaced.
 
@@ -36,11 +37,11 @@ OUTCOME = b"d:o"
 """The column of the outcome of a transaction."""
 GIVEN_UP = b"-"
 DECIDED = b"+"
-"""What an outcome begins with; the numbers of the claims that lost follow."""
+"""First byte of a decided outcome; the numbers of the claims that lost follow."""
 PATIENT_ATTEMPTS = 4
-"""Attempts before undecided transactions of others are given up."""
+"""Number of attempts before undecided transactions of other processes are given up."""
 PAUSE = 0.008
-"""Seconds of the longest pause after the first attempt; it doubles each time."""
+"""Maximum pause after the first attempt, in seconds; it doubles with each attempt, up to `LONGEST_PAUSE`."""
 LONGEST_PAUSE = 0.25
 CLAIM = struct.Struct(">HQ")
 """The number of a claim in its transaction, and its position. The position of a holder that it replaces may follow."""
@@ -48,7 +49,7 @@ POSITION = struct.Struct(">Q")
 
 
 class Claim(NamedTuple):
-    """A post that would hold a name."""
+    """A claim of a post to a name."""
 
     transaction: bytes
     number: int
@@ -56,26 +57,26 @@ class Claim(NamedTuple):
     replaces: int | None
 
     def has_won(self, outcome: bytes) -> bool:
-        """Return whether it has won; ``outcome`` is the outcome of its transaction."""
+        """Return whether the claim has won, given the outcome of its transaction."""
         return outcome != GIVEN_UP and self.number not in struct.unpack(f">{len(outcome) // 2}H", outcome[1:])
 
 
 class Standing(NamedTuple):
-    """The claims to a name."""
+    """The result of all claims to a name so far."""
 
     holder: int | None
-    """The position of the holder."""
+    """The position of the post that holds the name; None if the name is free."""
     undecided: frozenset[bytes]
-    """The transactions of the claims that are undecided."""
+    """Transactions that claim the name and are undecided."""
 
 
 class Names:
-    """Which post has which name.
+    """Claims names, and looks up their holders.
 
     Parameters
     ----------
     table
-        That of the window.
+        Table of the window.
     """
 
     def __init__(self, table: Table) -> None:
@@ -110,7 +111,7 @@ class Names:
     # ---- claims
 
     def _claim(self, wanted: Sequence[tuple[Holder, int | None]], attempt: int) -> list[bytes]:
-        """Return which names were won, of those that were claimed instead of these holders; None = the name is free."""
+        """Claim each name in place of its present holder, None = the name is free; return the names that were won."""
         if not wanted:
             return []
         transaction = os.urandom(8)
@@ -129,7 +130,7 @@ class Names:
         return [one.name for number, (one, _) in enumerate(wanted) if number not in set(lost)]
 
     def _give_up(self, found: Iterable[Standing]) -> frozenset[bytes]:
-        """Give up undecided transactions; return those that were undecided until then."""
+        """Give up the undecided transactions in ``found``; return the ones that nobody had decided before."""
         undecided = sorted(frozenset[bytes]().union(*(one.undecided for one in found)))
         are_given_up = self._table.each(
             lambda one: self._table.swap(Place(b"t" + one, OUTCOME), None, GIVEN_UP), undecided
@@ -137,7 +138,10 @@ class Names:
         return frozenset(one for one, is_given_up in zip(undecided, are_given_up, strict=True) if is_given_up)
 
     def _standings(self, names: Iterable[bytes], without: bytes = b"") -> dict[bytes, Standing]:
-        """Return the standings of names without the claims of one transaction; outcomes are read after claims."""
+        """Return the `Standing` of each name, ignoring the claims of the transaction ``without``.
+
+        Outcomes are read after claims.
+        """
         row_of_name = {name: row_of(name) for name in names}
         rows = self._table.rows(list(row_of_name.values()))
         claims = {name: claims_in(rows.get(row, {})) for name, row in row_of_name.items()}
@@ -149,12 +153,12 @@ class Names:
 
 
 def row_of(name: bytes) -> bytes:
-    """Return the key of the row of a name. It is a cryptographic digest: all regions have their share of the names."""
+    """Return the row key of a name, a cryptographic digest, so that names are spread evenly over the regions."""
     return b"n" + hashlib.blake2b(name, digest_size=16).digest()
 
 
 def pack_claim(number: int, position: int, replaces: int | None) -> bytes:
-    """Return the value of a claim."""
+    """Serialize a claim to the value of its cell."""
     return CLAIM.pack(number, position) + (b"" if replaces is None else POSITION.pack(replaces))
 
 
@@ -165,14 +169,14 @@ def claims_in(row: Row) -> list[Claim]:
 
 
 def claim_of(column: bytes, value: bytes) -> Claim:
-    """Return a claim by its column, which names the transaction, and its value."""
+    """Deserialize a claim from its column, which names the transaction, and its value."""
     number, position = CLAIM.unpack(value[: CLAIM.size])
     replaces = value[CLAIM.size :]
     return Claim(column[2:], number, position, POSITION.unpack(replaces)[0] if replaces else None)
 
 
 def standing_of(claims: Sequence[Claim], outcomes: Mapping[bytes, bytes]) -> Standing:
-    """Return what claims to one name amount to, by the outcomes of their transactions."""
+    """Determine the holder of a name and its undecided claims, given all outcomes by transaction."""
     with refusing_damage("the outcome of claims to ids and texts"):
         won = [one for one in claims if one.transaction in outcomes and one.has_won(outcomes[one.transaction])]
     replaced = {one.replaces for one in won}

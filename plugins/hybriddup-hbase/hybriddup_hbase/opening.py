@@ -1,4 +1,4 @@
-"""Opening windows in HBase: the parts of a URL, and whether the table is a window."""
+"""Open windows in HBase: parse the URL, and create the table or check that it is a window."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from hybriddup_hbase.values import Values
 NAME = re.compile(r"(?:[A-Za-z0-9_]\w*:)?[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
 FORM = "hbase://host:9090/NAME?timeout=60"
 TIMEOUT = 60.0
-"""Seconds: in these HBase gives the work of a server that was lost to another one."""
+"""Default for seconds to wait for an answer: time for HBase to give the work of a lost server to another one."""
 FOREVER = 2**31 - 1
-"""Seconds that HBase takes for no end."""
+"""Time to live that HBase treats as unlimited, in seconds."""
 OPTIONS = {"transport": ("buffered", "framed"), "protocol": ("binary", "compact")}
 LAYOUT = 4
 
@@ -48,7 +48,7 @@ class HBaseWindows:
 
 
 def address_of(url: str) -> Address:
-    """Return the parts of a URL; ConfigError if it is not an address of a window."""
+    """Parse the URL of a window; ConfigError if it is not valid."""
     parts = split_address(url, FORM)
     try:
         port = parts.port or 9090
@@ -71,7 +71,7 @@ def address_of(url: str) -> Address:
 
 
 def check_parts(parts: SplitResult) -> None:
-    """Raise ConfigError where a URL has a password, or no table."""
+    """Raise ConfigError if a URL has a user or a password, or no valid table name."""
     if parts.username or parts.password:
         raise ConfigError(
             "the Thrift server of HBase takes no user and password: let only those reach it who may, by the network or "
@@ -86,7 +86,7 @@ def check_parts(parts: SplitResult) -> None:
 
 
 def number_of(name: str, value: object, least: float, most: float) -> float:
-    """Return a number; ConfigError if it is not a number, or too small or large."""
+    """Parse the option ``name``; ConfigError if it is not a number from ``least`` to ``most``."""
     try:
         number = float(str(value))
     except ValueError:
@@ -97,21 +97,21 @@ def number_of(name: str, value: object, least: float, most: float) -> float:
 
 
 def choice_of(name: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return a value; ConfigError if it is not one of the choices."""
+    """Return the value of the option ``name``; ConfigError if it is not one of the choices."""
     if value not in choices:
         raise ConfigError(f"{name} must be {' or '.join(choices)}; got {value!r}.")
     return value
 
 
 def open_store(address: Address, needs: Needs) -> HBaseStore:
-    """Return the store of a window, whose table is created if there is none.
+    """Open the store of a window; create its table if it does not exist.
 
     Raises
     ------
     StoreError
-        It cannot be reached, is disabled, or was made by another version or something else.
+        HBase cannot be reached, or the table is disabled, or another version or another program created it.
     WindowError
-        It was made for a shorter horizon.
+        The window was created for a shorter horizon.
     """
     table = Table(address.table, address.n_connections, address.connection)
     try:
@@ -128,7 +128,7 @@ def open_store(address: Address, needs: Needs) -> HBaseStore:
 
 
 def check_layout(values: Values, needs: Needs, families: set[bytes]) -> None:
-    """Raise an error if the window has another layout, or the table has no family for it."""
+    """Raise an error if the window has another layout, or its table lacks the column family for the classic tables."""
     own = layout_of(LAYOUT, needs)
     refuse_other_layout(values.set_first("version", own.encode()).decode("utf-8", "replace"), own)
     if needs.segments and b"b" not in families:
@@ -139,12 +139,12 @@ def check_layout(values: Values, needs: Needs, families: set[bytes]) -> None:
 
 
 def ttl_of(needs: Needs) -> int:
-    """Return the seconds for which HBase holds posts."""
+    """Return the time for which HBase keeps posts, in seconds."""
     return min(math.ceil(SPARE * needs.horizon), FOREVER)
 
 
 def make_table(table: Table, name: str, needs: Needs) -> set[bytes]:
-    """Create the table of a window if there is none, check that it holds posts for long enough; return its families."""
+    """Create the table of a window if there is none, check its families and times to live; return the families."""
     kinds = {"bloom_filter_type": "ROW", "max_versions": 1, "block_cache_enabled": True}
     passing = {**kinds, "time_to_live": ttl_of(needs)}
     tables = {"b": passing} if needs.segments else {}

@@ -1,11 +1,11 @@
 """The posts of a shared window in HBase.
 
-A window is a table. HBase drops the cells of the family `d` when their time is over; those of the family `m` stay. The
-first byte of a row's key is the kind of the row:
+A window is a table. HBase drops the cells of the family `d` when their time to live is over, and keeps the cells of the
+family `m`. The first byte of a row's key is the kind of the row:
 
 - `b` and a block key: a bucket; see `hybriddup_hbase.buckets`.
-- `r` and a position, its bits in reverse, so that all servers have a share of the newest: the post itself, and why it
-  is a duplicate.
+- `r` and a position, its bits in reverse, so that the newest posts are spread over all servers: the post itself, and
+  why it is a duplicate.
 - `s` and the number of a group of positions, its bits in reverse: a byte for the state of each. A batch has a group of
   its own, so that its states change by one atomic call: HBase does some hundreds a second on a connection.
 - `n` and a digest of a name, `t` and a transaction: which post has an id or a text; see `hybriddup_hbase.names`.
@@ -43,7 +43,7 @@ from hybriddup_hbase.values import Values
 logger = logging.getLogger("hybriddup")
 
 SPARE = 1.5
-"""Horizons for which HBase holds posts: if the time of a window stops for a while, nothing is forgotten."""
+"""Number of horizons for which HBase keeps posts, so that nothing is forgotten if a window's time stops for a while."""
 NOT_THERE, GIVEN_UP = 0, 6
 """The states of a position without a post: one may still be announced, or the position was given up before that."""
 NONCE = 4
@@ -57,11 +57,11 @@ class HBaseStore:
     Parameters
     ----------
     table
-        That of the window.
+        Table of the window.
     horizon
-        Seconds: that with which the window was made.
+        Horizon with which the window was created, in seconds.
     needs
-        Size of the buckets, and of fingerprints.
+        Requirements of the window: the sizes of buckets and fingerprints.
     """
 
     def __init__(self, table: Table, horizon: float, needs: Needs) -> None:
@@ -79,7 +79,7 @@ class HBaseStore:
     # ---- records
 
     def take(self, n: int) -> Taken:
-        """Return positions that nobody else gets."""
+        """Reserve positions for ``n`` posts as an unfinished block."""
         taken = self._blocks.take(n)
         self._settled = taken.settled
         return taken
@@ -125,7 +125,7 @@ class HBaseStore:
         return [record_of(states[one], posts.get(row_of(b"r", one), {})) for one in asked]
 
     def change(self, changes: Sequence[Change]) -> list[State]:
-        """Store the reasons for duplicates, then change states, at once for each group."""
+        """Store the evidence of duplicates, then change states, atomically for each group; return them afterwards."""
         self._table.put({Place(row_of(b"r", one.position), EVIDENCE): pack_evidence(one.evidence)
                          for one in changes if one.evidence is not None})  # fmt: skip
         wanted = {one.position: one for one in changes}
@@ -151,7 +151,10 @@ class HBaseStore:
                 return {one.position: state_in(states, one.position) or State.GONE for one in changes}
 
     def remove(self, position: int, kept: float | None) -> None:
-        """Remove the record of a decided post. Its state stays, and means nothing without the rest."""
+        """Remove the record of a decided post; unless ``kept`` is None, count one kept post less at that time.
+
+        The state of the post stays, but means nothing without the record.
+        """
         row = row_of(b"r", position)
         self._table.delete([Place(row, POST), Place(row, EVIDENCE)])
         if kept is not None:
@@ -171,7 +174,7 @@ class HBaseStore:
         return self._names.positions_of(names)
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
-        """Add posts to the buckets of their keys, then return the contents of buckets."""
+        """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys``."""
         self._buckets.enter(texts)
         return self._buckets.read(keys, self._settled)
 
@@ -190,13 +193,13 @@ class HBaseStore:
         return self._values.set_first(key, value)
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Remove posts of a block from their buckets, move the time of the window on, and finish the block."""
+        """Remove the posts ``leaving`` from their buckets, advance the time of the window, and finish the block."""
         self._buckets.remove(leaving)
         self._blocks.move_on(read, watermark)
         self._blocks.finish(first // GROUP, kept)
 
     def rewind(self, watermark: float) -> None:
-        """Put the time of the window back."""
+        """Set the time of the window back to ``watermark``."""
         self._blocks.rewind(watermark)
 
     def watermark(self) -> float:
@@ -212,7 +215,7 @@ class HBaseStore:
 
 
 def row_of(kind: bytes, number: int) -> bytes:
-    """Return the key of a row for a number, in whose bits the lowest comes first."""
+    """Return the row key for a number: the kind of row, then the 64 bits of the number in reverse."""
     return kind + int(f"{number:064b}"[::-1], 2).to_bytes(8, "big")
 
 
@@ -222,7 +225,7 @@ def group_row(position: int) -> bytes:
 
 
 def by_group(positions: Iterable[int]) -> dict[bytes, list[int]]:
-    """Return positions by the row with their states."""
+    """Group positions by the row that has their states."""
     found: dict[bytes, list[int]] = defaultdict(list)
     for position in positions:
         found[group_row(position)].append(position)
@@ -230,17 +233,17 @@ def by_group(positions: Iterable[int]) -> dict[bytes, list[int]]:
 
 
 def packed_states(states: bytes | bytearray) -> bytes:
-    """Return the cell of the states of a group. It is one that no other call writes, even of equal states."""
+    """Serialize the states of a group to a cell. Random bytes make it unique, even among cells with equal states."""
     return os.urandom(NONCE) + states
 
 
 def states_in(cell: bytes | None, position: int = 0) -> bytearray:
-    """Return the states of a group, a byte for each, at least up to that of a position."""
+    """Return the states in a cell, one byte each, filled up with `NOT_THERE` to include the state of ``position``."""
     return bytearray((cell or b"")[NONCE:].ljust(position % GROUP + 1, bytes([NOT_THERE])))
 
 
 def state_in(states: bytearray, position: int) -> State | None:
-    """Return the state of a post by the states of its group; None if it has none."""
+    """Look up the state of a post among the states of its group; return None if it has none."""
     place = position % GROUP
     state = states[place] if place < len(states) else NOT_THERE
     with refusing_damage("the state of a post"):
@@ -248,7 +251,7 @@ def state_in(states: bytearray, position: int) -> State | None:
 
 
 def record_of(state: State | None, row: Row) -> PostRecord | None:
-    """Return a record by its state and its row; None if a part of it is not there."""
+    """Build a record from its state and its row; return None if either is missing."""
     if state is None or POST not in row:
         return None
     evidence = unpack_evidence(row.get(EVIDENCE, b"")) if state is State.DUPLICATE else None

@@ -17,17 +17,17 @@ from thriftpy2.thrift import TException
 from hybriddup.errors import StoreError
 
 FEWEST_ROWS = 128
-"""Rows of a call that a connection gets, at least."""
+"""Minimum number of rows per connection when a call is divided among connections."""
 FEWEST_SCANS = 4
-"""Scans that a connection gets, at least."""
+"""Minimum number of scans per connection when they are divided among connections."""
 SCANNED = 1000
-"""Rows that a scan returns at once."""
+"""Maximum number of rows that a scan returns per call."""
 ENABLED_WITHIN = 20.0
 """Seconds for which a new table may be disabled while another process creates it."""
 
 FOR_GOOD = 2**62
-"""Timestamp of a removal that also hides what is written later, until HBase merges all files of a region (a major
-compaction)."""
+"""Timestamp of a removal that also hides later writes to the same cell, until HBase merges all files of a region (a
+major compaction)."""
 
 Row = dict[bytes, bytes]
 """Values by column, each with its family in front."""
@@ -78,7 +78,7 @@ class Table:
         return happybase.Connection(**self._connection, autoconnect=False)
 
     def _call(self, function: Callable[[happybase.Connection], One]) -> One:
-        """Return what a function gets over a connection; it is called again if an idle connection was lost."""
+        """Call a function with a connection and return its result; repeat the call if an idle connection was lost."""
         if self._is_closed:
             raise StoreError("the store is closed.")
         connection = self._idle.get()
@@ -110,14 +110,14 @@ class Table:
         ) from error
 
     def each(self, function: Callable[[One], Other], items: Sequence[One]) -> list[Other]:
-        """Return what a function that calls HBase returns for each item, several at once."""
+        """Call a function that uses HBase with each item, several in parallel; return the results in order."""
         if len(items) <= 1 or self._is_closed:
             return [function(item) for item in items]
         futures = [self._threads.submit(function, item) for item in items]
         return [one.result() for one in futures]
 
     def _shares(self, items: Sequence[One], fewest: int = FEWEST_ROWS) -> list[Sequence[One]]:
-        """Return the items in parts of about one size, one for each connection."""
+        """Divide items evenly among the connections, but give each at least ``fewest``, as long as there are any."""
         size = max(-(-len(items) // self._n), fewest)
         return [items[first : first + size] for first in range(0, len(items), size)]
 
@@ -154,7 +154,7 @@ class Table:
     # ---- reading
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        """Return the rows with distinct keys, by key; without those that are not there."""
+        """Return the rows that exist, by key; ``keys`` must be distinct."""
 
         def read(share: Sequence[bytes]) -> list[tuple[bytes, Row]]:
             return self._call(lambda connection: list(connection.table(self._name).rows(share)))
@@ -162,11 +162,11 @@ class Table:
         return {key: row for found in self.each(read, self._shares(keys)) for key, row in found}
 
     def row(self, key: bytes) -> Row:
-        """Return a row; an empty one if it is not there."""
+        """Return a row; empty if it does not exist."""
         return self._call(lambda connection: connection.table(self._name).row(key))
 
     def scan(self, prefixes: Sequence[bytes], family: bytes) -> list[list[tuple[bytes, Row]]]:
-        """Return the rows of a family whose keys begin with each prefix, which does not end with the highest byte."""
+        """Return, for each prefix, the rows of a family whose keys begin with it. No prefix may end with byte 255."""
 
         def read(share: Sequence[bytes]) -> list[list[tuple[bytes, Row]]]:
             return self._call(lambda connection: [scanned(connection, self._name, one, family) for one in share])
@@ -176,7 +176,7 @@ class Table:
     # ---- writing
 
     def put(self, values: Mapping[Place, bytes]) -> None:
-        """Write values; each row atomically. Repeated, it changes nothing."""
+        """Write values, each row atomically. A repeated call changes nothing."""
 
         def write(share: Sequence[tuple[bytes, Row]]) -> None:
             self._call(lambda connection: write_rows(connection.table(self._name), share))
@@ -187,7 +187,7 @@ class Table:
         self.each(write, self._shares(list(rows.items())))
 
     def delete(self, places: Sequence[Place], timestamp: int | None = None) -> None:
-        """Remove values. Repeated, it changes nothing.
+        """Remove values. A repeated call changes nothing.
 
         With `FOR_GOOD` as the timestamp, an earlier `put` that HBase carries out late does not bring them back.
         """
@@ -198,10 +198,10 @@ class Table:
         self.each(remove, self._shares(places))
 
     def swap(self, place: Place, expected: bytes | None, value: bytes) -> bool:
-        """Write a value if the present one is as expected, None = there is none; return whether it was. Atomic.
+        """Write a value if the present one is ``expected``, None = there is none; return whether it was. Atomic.
 
-        If an answer was lost, here or between the Thrift server and the region server, the call is repeated, and finds
-        what it wrote itself. So the value in the table decides, and no other call should write the same value.
+        If an answer is lost, here or between the Thrift server and the region server, the call is repeated, and may
+        find its own value. So the value in the table decides, and no other call should write the same value.
         """
         change = Mutation(column=place.column, value=value)
 
@@ -214,7 +214,7 @@ class Table:
         return self._call(swap_once)
 
     def add(self, place: Place, n: int) -> int:
-        """Add to a counter; return its value afterwards. Atomic. Repeated, it adds twice."""
+        """Add to a counter; return its value afterwards. Atomic. A repeated call adds twice."""
         return self._call(lambda connection: int(connection.table(self._name).counter_inc(*place, n)))
 
 

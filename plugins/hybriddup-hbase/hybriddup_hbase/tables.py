@@ -27,7 +27,7 @@ class Tables:
     Parameters
     ----------
     table
-        That of the window.
+        Table of the window.
     """
 
     def __init__(self, table: Table) -> None:
@@ -56,7 +56,7 @@ class Tables:
 
 
 def places_of(texts: Keyed) -> dict[Place, bytes]:
-    """Return the value of each cell of posts, by its row and column."""
+    """Return the cells of posts: the value of each by its row and column."""
     keys, cells = cells_of(texts)
     packed, size = cells.tobytes(), CELL.itemsize
     return {
@@ -66,6 +66,6 @@ def places_of(texts: Keyed) -> dict[Place, bytes]:
 
 
 def prefixes_of(keys: UInt64s) -> list[bytes]:
-    """Return the beginnings of row keys: a key is a segment above a byte with the number of the table."""
+    """Convert keys to prefixes of row keys; a key is a segment above a byte with the number of the table."""
     packed = keys.astype(">u8").tobytes()
     return [packed[first + 3 : first + 8] for first in range(0, len(packed), 8)]

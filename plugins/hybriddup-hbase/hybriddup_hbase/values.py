@@ -8,9 +8,9 @@ from hybriddup.shared_windows.packing import refusing_damage
 from hybriddup_hbase.table import Place, Table
 
 PART = 2**20
-"""Bytes of the parts of large values: HBase refuses cells of 10 MB."""
+"""Maximum size of a part of a value, in bytes: HBase refuses cells of 10 MB."""
 NAMED = b"m"
-"""The row that names the parts of each value: a token of 16 bytes, and their number."""
+"""Row with a cell for each value, which names its parts: a token of 16 bytes, and the number of parts."""
 
 
 class Values:
@@ -19,7 +19,7 @@ class Values:
     Parameters
     ----------
     table
-        That of the window.
+        Table of the window.
     """
 
     def __init__(self, table: Table) -> None:
@@ -36,7 +36,10 @@ class Values:
             return b"".join(found[row][b"m:v"] for row in rows)
 
     def set_first(self, key: str, value: bytes) -> bytes:
-        """Store a value if the key has none, first its parts, then what names them; return its value afterwards."""
+        """Store a value if the key has none; return the value that it has afterwards.
+
+        The parts of the value are written first, then the cell that names them.
+        """
         stored = self.get(key)
         if stored is not None:
             return stored
@@ -50,5 +53,5 @@ class Values:
 
 
 def parts_of(token: bytes, n: int) -> list[Place]:
-    """Return the places of the parts of a value."""
+    """Return the places of the ``n`` parts of a value, which is identified by its token."""
     return [Place(b"v" + token + b"%d" % number, b"m:v") for number in range(n)]

@@ -14,6 +14,6 @@ SCHEMES = "redis", "rediss", "redis-cluster", "rediss-cluster", "redis-sentinel"
 
 @hybriddup.hookimpl
 def hybriddup_register(registry: Registry) -> None:
-    """Add what opens windows by import path, so that the client of Redis is imported only where it is used."""
+    """Register the opener of windows by import path, so that the client of Redis is imported only when it is used."""
     for scheme in SCHEMES:
         registry.add_window(scheme, "hybriddup_redis.opening:RedisWindows")

@@ -1,4 +1,4 @@
-"""Addresses of windows in Redis: the parts of a URL, and what connections are made with."""
+"""Addresses of windows in Redis: the parts of a URL, and the arguments of connections that follow from them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FORMS = (
     "redis-sentinel://host:port,host:port/SERVICE?window=NAME; with TLS rediss..."
 )
 FILES = {"ca": "ssl_ca_certs", "cert": "ssl_certfile", "key": "ssl_keyfile"}
-"""Options that name files, and what the client calls them."""
+"""Maps options that name files to the client's names for them."""
 OPTIONS = "window", "timeout", "lease", "partitions", *FILES
 
 
 class Place(NamedTuple):
-    """Where a window is, as its URL says."""
+    """The parsed URL of a window."""
 
     parts: SplitResult
     kind: str
@@ -37,12 +37,12 @@ class Place(NamedTuple):
     hosts: list[tuple[str, int]]
     window: str
     timeout: float
-    """Seconds for which an answer is waited for."""
+    """Seconds to wait for an answer."""
     lease: float
     n_partitions: int
-    """Of a window that is new."""
+    """Number of partitions if the window is new."""
     files: dict[str, str]
-    """Files for TLS, by the client's names: certificates of those to trust, the own certificate and its key."""
+    """Files for TLS, by the client's names: certificates to trust, and a client certificate with its key."""
 
     @property
     def access(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class Place(NamedTuple):
 
 
 def place_of(url: str) -> Place:
-    """Return what a URL says; ConfigError where it cannot be meant."""
+    """Parse the URL of a window; ConfigError if it is not valid."""
     parts = split_address(url, FORMS)
     try:
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
@@ -94,7 +94,7 @@ def place_of(url: str) -> Place:
 
 
 def host_of(text: str) -> tuple[str, int]:
-    """Return a host and its port; ValueError where it is none."""
+    """Parse a host and its port, 6379 by default; ValueError if the port is not valid."""
     one = urlsplit(f"//{text}")
     return one.hostname or "localhost", one.port or 6379
 
@@ -114,7 +114,7 @@ def files_of(options: Mapping[str, str], scheme: str) -> dict[str, str]:
 
 
 def seconds_of(name: str, value: object) -> float:
-    """Return a number of seconds; ConfigError where it is none."""
+    """Parse the option ``name``; ConfigError if it is not a number of seconds from 0.01 to 3600."""
     try:
         seconds = float(str(value))
     except ValueError:
@@ -125,7 +125,7 @@ def seconds_of(name: str, value: object) -> float:
 
 
 def partitions_of(value: object) -> int:
-    """Return a number of partitions; ConfigError where it is none."""
+    """Parse a number of partitions; ConfigError if it is not a power of 2 up to `MOST_PARTITIONS`."""
     number = int(str(value)) if str(value).isdecimal() else 0
     if not 1 <= number <= MOST_PARTITIONS or number.bit_count() != 1:
         raise ConfigError(f"partitions must be 1, 2, 4, ... or {MOST_PARTITIONS}; got {value!r}.")

@@ -1,4 +1,4 @@
-"""The buckets of a window in Redis: which posts have a block key. `hybriddup_redis.scripts` describes them."""
+"""The buckets of a window in Redis: the posts with each block key. See `hybriddup_redis.scripts.buckets`."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from hybriddup.shared_windows.packing import mix_keys
 from hybriddup_redis.calls import MOST_KEYS, ByPartition, KeyedCall, Keys, RunInTurn, parts_of
 
 SLACK = 64
-"""Settled entries that a bucket holds in addition: it is in the order in which posts entered, which is not quite that
-of their positions."""
+"""Number of additional settled entries in a bucket, because it is in the order in which posts entered, which differs a
+little from the order of their positions."""
 OVERFLOWS = 128
-"""In the byte that describes a bucket: it continues in its overflow."""
+"""Flag in the byte that describes a bucket: the bucket continues in its overflow."""
 
 
 class Grouped(NamedTuple):
     """Items of posts, grouped by bucket: the entries of posts, or their positions."""
 
     keys: UInt64s
-    """The distinct block keys of the buckets, rising."""
+    """The distinct block keys of the buckets, in ascending order."""
     bounds: Int64s
-    """int64[n + 1]: where the items of each bucket begin, and where the last ones end."""
+    """int64[n_buckets + 1]: the index of the first item of each bucket, then the number of items."""
     items: NDArray[Any]
-    """Bucket after bucket."""
+    """The items, bucket by bucket."""
 
     @property
     def numbers(self) -> NDArray[np.uint16]:
-        """The number of items of each bucket, in two bytes, as scripts get it."""
+        """The number of items in each bucket, in two bytes with the lower one first, as scripts read it."""
         return np.diff(self.bounds).astype("<u2")
 
     def joined(self, part: slice) -> list[list[bytes]]:
-        """Return the names of some buckets, the numbers of their items, and the items, each joined."""
+        """Return the names of the buckets in ``part``, the numbers of their items, and the items, each joined."""
         first, last = self.bounds[part.start], self.bounds[part.stop]
         return [[joined_names(self.keys[part])], [self.numbers[part].tobytes()], [self.items[first:last].tobytes()]]
 
     def columns(self) -> list[list[bytes]]:
-        """Return the same three of all buckets, a list each."""
+        """Return the names of all buckets, the numbers of their items, and the items, each by bucket."""
         counts = parts_of(self.numbers.tobytes(), 2)
         return [names_of(self.keys), counts, self.items_of(range(len(self.keys)))]
 
     def items_of(self, rows: Iterable[int]) -> list[bytes]:
-        """Return the items of some buckets."""
+        """Return the items of each bucket in ``rows``, serialized."""
         packed, bounds = self.items.tobytes(), (self.items.dtype.itemsize * self.bounds).tolist()
         return [packed[bounds[row] : bounds[row + 1]] for row in rows]
 
 
 class Pieces:
-    """Entries of buckets, read piece by piece; a bucket is known by its row, -1 = nobody looks into it."""
+    """Collects the entries of buckets from several answers. A bucket is known by its row; -1 = it was not requested."""
 
     def __init__(self, kind: np.dtype[np.void]) -> None:
         self._type = kind
@@ -61,7 +61,7 @@ class Pieces:
         self._held: list[bytes] = []
 
     def add_answer(self, rows: Int64s, flags: bytes, held: bytes, counts: bytes, larger: bytes) -> Bools:
-        """Add what a script returned of some buckets; return bool[n]: which of these have an overflow to be read."""
+        """Add a script's answer about the buckets ``rows``; return bool[n]: whether each has an overflow to read."""
         described = np.frombuffer(flags, np.uint8)
         overflows = np.asarray(described >= OVERFLOWS)
         self._rows.append(np.repeat(rows, described % OVERFLOWS))
@@ -73,13 +73,13 @@ class Pieces:
         return np.zeros_like(overflows)
 
     def add_overflows(self, rows: Int64s, held: Iterable[bytes | None]) -> None:
-        """Add overflows; None = there is none."""
+        """Add the overflows of the buckets ``rows``; None = the bucket has none."""
         values = [one or b"" for one in held]
         self._rows.append(np.repeat(rows, [len(one) // self._type.itemsize for one in values]))
         self._held += values
 
     def entries(self, n_rows: int) -> Entries:
-        """Return the entries, bucket after bucket."""
+        """Return the entries of the ``n_rows`` requested buckets, bucket by bucket."""
         rows = np.concatenate([np.zeros(0, np.int64), *self._rows])
         # chosen as bytes: field by field it takes four times as long
         held = np.frombuffer(b"".join(self._held), np.dtype((np.void, self._type.itemsize)))
@@ -94,11 +94,11 @@ class Buckets:
     Parameters
     ----------
     run_in_turn
-        Runs parts of calls, one after the other; returns the answers of each part.
+        Runs groups of calls, one group after the other; returns the answers of each group.
     prefixes
-        The beginning of the keys of each partition.
+        Prefix of the keys of each partition.
     ttl
-        Milliseconds after which what nobody writes to expires.
+        Milliseconds after the last write until a key expires.
     needs
         Requirements of the window.
     """
@@ -108,11 +108,11 @@ class Buckets:
         self._begins = [prefix + b"b" for prefix in prefixes]
         self._type = entry_type(needs.words)
         self._first = self._type.itemsize, self._begins[0]
-        """What the arguments of all scripts begin with."""
+        """First arguments of all scripts: bytes of an entry, prefix of the keys of shards."""
         self._most = needs.max_bucket_size + SLACK if needs.max_bucket_size else 0
 
     def _calls(self, kind: str, grouped: Grouped, *first: Any) -> ByPartition:
-        """Return the calls of a script over the shards of buckets; on one server, scripts make the keys."""
+        """Return the calls of the script ``kind`` for buckets and their items; on one server, it derives the keys."""
         first = *self._first, *first
         if len(self._begins) > 1:
             columns = grouped.columns()
@@ -137,7 +137,7 @@ class Buckets:
     def enter(self, texts: Keyed, keys: UInt64s, settled: int, oldest: int) -> Entries:
         """Add posts to their buckets, then read the buckets of ``keys``, which are distinct.
 
-        ``settled`` is the position before which posts are settled, ``oldest`` that before which they are of no use.
+        Posts before the position ``settled`` are settled; posts before the position ``oldest`` are no longer needed.
         """
         added, pieces = grouped(texts, texts.entries), Pieces(self._type)
         first = self._ttl, oldest, self._most, settled
@@ -156,7 +156,7 @@ class Buckets:
         return pieces.entries(len(keys))
 
     def leave(self, texts: Keyed, *after: KeyedCall) -> None:
-        """Remove posts from their buckets, then run other calls."""
+        """Remove posts from their buckets, then run the calls ``after``."""
         leaving = grouped(texts, texts.entries["position"].copy())
         asked = self._calls("LEAVE", leaving)
         if len(self._begins) == 1:
@@ -169,7 +169,7 @@ class Buckets:
         self._run_in_turn(removing.calls, after)
 
     def _enter_shards(self, added: Grouped, rows: Int64s, first: tuple[Any, ...], pieces: Pieces) -> Bools:
-        """Add entries; return bool[n]: to which buckets none was added, since they overflow."""
+        """Add entries to shards; return bool[n]: whether each bucket's entries are left to be added to its overflow."""
         entering = self._calls("ENTER", added, *first)
         overflows = np.zeros(len(rows), np.bool_)
         (answers,) = self._run_in_turn(entering.calls)
@@ -178,7 +178,7 @@ class Buckets:
         return overflows
 
     def _read(self, keys: UInt64s, rows: Int64s, pieces: Pieces, before: Sequence[KeyedCall]) -> list[Any]:
-        """Read the buckets of some keys, by row, after other calls; return the answers of these."""
+        """Run the calls ``before``, then read the buckets of ``keys[rows]`` into ``pieces``; return the answers."""
         names = names_of(keys[rows])
         reading = self._calls("READ", nothing_in(keys[rows]))
         answers_before, answers = self._run_in_turn(before, reading.calls)
@@ -192,7 +192,7 @@ class Buckets:
 
 
 def grouped(texts: Keyed, items: NDArray[Any]) -> Grouped:
-    """Return items of posts, grouped by the buckets of their posts."""
+    """Group items, one for each post, by bucket; an item is in all buckets of its post."""
     rows, columns = np.nonzero(texts.keys != NO_KEY)
     keys = texts.keys[rows, columns]
     order = np.argsort(keys, kind="stable")
@@ -207,7 +207,10 @@ def nothing_in(keys: UInt64s) -> Grouped:
 
 
 def rows_of(keys: UInt64s, among: UInt64s) -> tuple[Int64s, Int64s]:
-    """Return int64[n]: the row of each key among others, -1 = none; and the rows of the others. Both are distinct."""
+    """Return int64[n], the row of each key in ``among`` or -1, and the rows of ``among`` that are not in ``keys``.
+
+    Both arrays have distinct values.
+    """
     if np.array_equal(keys, among):
         return np.arange(len(keys)), np.zeros(0, np.int64)
     rows = np.full(len(keys), -1, np.int64)
@@ -217,7 +220,7 @@ def rows_of(keys: UInt64s, among: UInt64s) -> tuple[Int64s, Int64s]:
 
 
 def joined_names(keys: UInt64s) -> bytes:
-    """Return the names of buckets, 8 bytes each, whose first bits are evenly spread."""
+    """Return the joined names of buckets, 8 bytes each: their keys, mixed so that the first bits are evenly spread."""
     return mix_keys(keys).astype(">u8").tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Calls of scripts and commands over the keys of a window: many in one round trip, those of one partition in order."""
+"""Calls of scripts and commands on the keys of a window: many in one round trip, in order within each partition."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from hybriddup.data.records import Int64s
 from hybriddup_redis.scripts import SCRIPTS
 
 COMMON = -1
-"""The partition of what all partitions have in common."""
+"""Partition number of the keys that all partitions share."""
 MOST_KEYS = 1024
-"""Keys of one call, at most: it takes some milliseconds, in which Redis serves nobody else."""
+"""Maximum number of keys in a call: it takes some milliseconds, during which Redis serves nobody else."""
 MOVING_FOR = 10.0
-"""Seconds for which the keys of a partition are sent one by one, since its slot was being moved."""
+"""Seconds for which the keys of a partition are sent one by one, after a call found its slot being moved."""
 MOVING = AskError, TryAgainError, ClusterError
 """Errors of a call of several keys while their slot is moved to another server."""
 
 RunInTurn = Callable[..., list[list[Any]]]
-"""Runs parts of calls, those of one part after all of the part before; returns the answers of each part."""
+"""Runs groups of calls, each group after the one before; returns the answers of each group."""
 PACKED = frozenset({"ENTER", "READ", "LEAVE", "HOLD", "HELD"})
-"""Scripts whose arguments are joined, column by column: the client takes longer to send many than few."""
+"""Scripts that get each column of arguments joined to one, because the client takes longer to send many arguments."""
 
 
 class KeyedCall(NamedTuple):
-    """A call over keys of one partition."""
+    """A call of a script or command on keys of one partition."""
 
     kind: str
-    """The name of a script, or a command that has keys only, such as MGET."""
+    """Name of a script, or of a command whose only arguments are keys, such as MGET."""
     partition: int
     keys: Sequence[bytes]
     first: Sequence[Any] = ()
-    """The arguments before those of the keys."""
+    """Arguments of the whole call, before the columns."""
     columns: Sequence[Sequence[bytes]] = ()
-    """Arguments of the keys, each column with one for each key. Scripts may make keys from these, if none is named."""
+    """Columns of arguments, each with one value per key. Scripts may derive the keys from them if ``keys`` is empty."""
 
     @property
     def arguments(self) -> list[Any]:
-        """What follows the keys."""
+        """All arguments after the keys, in the order in which they are sent."""
         if self.kind in PACKED:
             return [*self.first, *map(b"".join, self.columns)]
         return [*self.first, *chain.from_iterable(zip(*self.columns, strict=True))]
 
     def take(self, chosen: slice) -> KeyedCall:
-        """Return the call for some of the keys."""
+        """Return the same call for the chosen keys only."""
         return self._replace(keys=self.keys[chosen], columns=[column[chosen] for column in self.columns])
 
     def split(self, size: int) -> list[KeyedCall]:
@@ -65,21 +65,21 @@ class Calls:
     Parameters
     ----------
     client
-        Of one server or of a cluster.
+        Client of one server or of a cluster.
     """
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._made: dict[str, Any] = {kind: client.register_script(source) for kind, source in SCRIPTS.items()}
         self._moving: dict[int, float] = {}
-        """By partition, until when its keys are sent one by one, in seconds of `time.monotonic`."""
+        """Time until which the keys of a partition are sent one by one, by partition, in `time.monotonic`."""
 
     def run(self, calls: Sequence[KeyedCall]) -> list[Any]:
-        """Run calls in one round trip, those of one partition in order; return their answers.
+        """Run calls in one round trip, in order within each partition; return their answers.
 
-        A server that was started anew has no scripts. It gets them, and then runs what it did not run, with what
-        follows on the same partition, which may have come too early. A call of several keys whose slot is being moved
-        is split.
+        A restarted server has no scripts. Then the scripts are loaded, and the failed calls are repeated, with all
+        later calls on their partitions, which may have run too early. A call on several keys is split while their slot
+        is being moved.
         """
         if not calls:
             return []
@@ -113,7 +113,7 @@ class Calls:
 
 
 def merged(kind: str, answers: Sequence[Any]) -> Any:
-    """Return the answer of a call, from those of its parts: a script's column by column, a command's as one list."""
+    """Merge the answers of the parts of a split call: column by column for a script, to one list for a command."""
     if len(answers) == 1:
         return answers[0]
     if kind not in SCRIPTS:
@@ -122,7 +122,7 @@ def merged(kind: str, answers: Sequence[Any]) -> Any:
 
 
 def not_run(calls: Sequence[KeyedCall], answers: Sequence[Any]) -> list[int]:
-    """Return the places of the calls that are to be run again, as the server did not have a script.
+    """Return the indices of the calls to repeat: a script was missing for them, or before on their partition.
 
     Raises
     ------
@@ -141,14 +141,14 @@ def not_run(calls: Sequence[KeyedCall], answers: Sequence[Any]) -> list[int]:
 
 
 class ByPartition(NamedTuple):
-    """Calls over keys, of which each has a place."""
+    """The calls for a sequence of keys, each call with keys of one partition."""
 
     places: list[Int64s]
-    """The places of the keys of each call."""
+    """For each call, the indices of its keys in the sequence."""
     calls: list[KeyedCall]
 
     def in_order(self, answers: Iterable[Sequence[Any]]) -> list[Any]:
-        """Return a part of the answers for each key, in the order of the keys; an answer has a part for each key."""
+        """Flatten the answers, each with one item per key of its call, to the order of the sequence of keys."""
         parts = list(chain.from_iterable(answers))
         if len(self.places) <= 1:
             return parts
@@ -156,7 +156,7 @@ class ByPartition(NamedTuple):
         return [parts[place] for place in order.tolist()]
 
     def in_one_column(self, answers: Iterable[Sequence[Any]]) -> list[Any]:
-        """Return the parts of the only column of the answers of a script, in the order of the keys."""
+        """Flatten the answers of a script that returns a single column to the order of the sequence of keys."""
         return self.in_order(column for (column,) in answers)
 
 
@@ -165,7 +165,7 @@ class Keys(NamedTuple):
 
     partitions: Int64s
     keys: Sequence[bytes]
-    """Empty if scripts make them."""
+    """Empty if scripts derive them."""
 
     def calls(
         self, kind: str, *columns: Sequence[bytes], first: Sequence[Any] = (), most: int = MOST_KEYS
@@ -175,13 +175,13 @@ class Keys(NamedTuple):
         Parameters
         ----------
         kind
-            The name of a script, or a command that has keys only.
+            Name of a script, or of a command whose only arguments are keys.
         columns
-            Arguments, one for each key.
+            Columns of arguments, each with one value per key.
         first
             Arguments that every call begins with.
         most
-            Number of keys per call.
+            Maximum number of keys per call.
         """
         found = ByPartition([], [])
         for partition in np.unique(self.partitions).tolist():
@@ -198,5 +198,5 @@ class Keys(NamedTuple):
 
 
 def parts_of(packed: bytes, size: int) -> list[bytes]:
-    """Return parts of the same size."""
+    """Split bytes into parts of ``size`` bytes."""
     return [packed[at : at + size] for at in range(0, len(packed), size)]

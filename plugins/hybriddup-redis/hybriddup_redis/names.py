@@ -1,4 +1,4 @@
-"""The names of a window in Redis, which are ids and texts: who holds them."""
+"""The names of a window in Redis, which are ids and texts, and the posts that hold them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hybriddup_redis.calls import KeyedCall, Keys, RunInTurn, parts_of
 HASHES = 2**14
 """Number of hashes of ids, and of texts: with two million of each, Redis stores each hash as one block of memory."""
 CLAIM = np.dtype([("name", "V17"), ("position", "<i8"), ("instead_of", "<i8")])
-"""A claim, as the script `HOLD` takes it."""
+"""Argument of the script `HOLD` for each claim: a digest, a position, and the holder that it may replace, -1 = none."""
 
 
 class Digests(NamedTuple):
-    """Names as scripts take them."""
+    """Digests of names, and the Redis keys of the hashes that contain them."""
 
     digests: list[bytes]
-    """The kind of name, and 16 bytes of a digest."""
+    """The kind of each name in one byte, and a digest of 16 bytes."""
     keys: Keys
-    """The keys of these."""
+    """Redis key and partition for each digest; on one server, scripts derive the keys."""
 
 
 class Names:
@@ -32,11 +32,11 @@ class Names:
     Parameters
     ----------
     run_in_turn
-        Runs parts of calls, one after the other; returns the answers of each part.
+        Runs groups of calls, one group after the other; returns the answers of each group.
     prefixes
-        The beginning of the keys of each partition.
+        Prefix of the keys of each partition.
     ttl
-        Milliseconds after which what nobody writes to expires.
+        Milliseconds after the last write until a key expires.
     """
 
     def __init__(self, run_in_turn: RunInTurn, prefixes: Sequence[bytes], ttl: int) -> None:
@@ -45,9 +45,9 @@ class Names:
     def claim(
         self, holders: Sequence[Holder], oldest: int, before: Sequence[KeyedCall] = ()
     ) -> tuple[list[int], list[Any]]:
-        """Claim names, after other calls; return the holders, and the answers of the other calls.
+        """Run the calls ``before``, then claim names; return the position that holds each name, and the calls' answers.
 
-        Positions before ``oldest`` are of no use.
+        Holders before the position ``oldest`` have expired.
         """
         named = self._digests([one.name for one in holders])
         claims = np.zeros(len(holders), CLAIM)
@@ -60,14 +60,14 @@ class Names:
         return asked.in_one_column(answers), answers_before
 
     def holders(self, names: Sequence[bytes], oldest: int) -> list[int | None]:
-        """Return the position of the holder of each name; None if it has none."""
+        """Return the position that holds each name; None if no post from position ``oldest`` on holds it."""
         named = self._digests(names)
         asked = named.keys.calls("HELD", named.digests, first=(self._prefixes[0], oldest))
         (answers,) = self._run_in_turn(asked.calls)
         return asked.in_one_column(answers)
 
     def _digests(self, names: Sequence[bytes]) -> Digests:
-        """Return names as scripts take them; on one server, scripts make the keys."""
+        """Hash names, and determine the Redis keys of the hashes that contain them."""
         digests = list(map(digest_of, names))
         packed = np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), 17).astype(np.int64)
         hashes = (packed[:, 1] * 256 + packed[:, 2]) % HASHES
@@ -79,5 +79,5 @@ class Names:
 
 
 def digest_of(name: bytes) -> bytes:
-    """Return the kind of a name and 16 bytes of a digest, which the name of a text has already."""
+    """Shorten a name to its kind, one byte, and a digest of 16 bytes; the name of a text has this form already."""
     return name if name[:1] == b"x" else name[:1] + hashlib.blake2b(name, digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""Opening windows in Redis: whether the server is suitable, and the layout of the window."""
+"""Open windows in Redis: check the server, and agree with other processes on the layout of the window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hybriddup_redis.store import Layout, RedisStore, meta_key
 
 LAYOUT = 3
 OLDEST_REDIS = 6, 0
-"""The first version of Redis that changes a value without changing when it expires."""
+"""First version of Redis that can change a value and keep its expiry time."""
 
 
 class RedisWindows:
@@ -41,9 +41,9 @@ def open_store(place: Place, needs: Needs) -> RedisStore:
     Raises
     ------
     StoreError
-        It cannot be reached, or may throw posts away, or was made by another version.
+        The server cannot be reached or may evict posts, or another version of hybriddup created the window.
     WindowError
-        It was made for a shorter horizon.
+        The window was created with other blocks, or for a shorter horizon.
     """
     try:
         client = connect(place)
@@ -60,10 +60,10 @@ def open_store(place: Place, needs: Needs) -> RedisStore:
 
 
 def connect(place: Place) -> Any:
-    """Return a client that repeats no call.
+    """Return a client that never repeats a call.
 
-    If a connection breaks, Redis may still carry the call out, and later than the next calls. A change of a post that
-    was repeated would then be made a second time, after others have challenged the post.
+    If a connection breaks, Redis may still carry the call out, even after later calls. If a change of a post had been
+    repeated, it would then be made a second time, possibly after other processes have challenged the post.
     """
     retry = Retry(NoBackoff(), 0)
     if place.kind == "cluster":
@@ -98,12 +98,12 @@ def check_server(client: Any) -> None:
 
 
 def by_server(info: dict[str, Any], field: str) -> list[dict[str, Any]]:
-    """Return what INFO reports of each server; of a single one, ``info`` has the field itself."""
+    """Return the INFO report of each server; ``info`` is a single server's report if it has ``field`` itself."""
     return [info] if field in info else list(info.values())
 
 
 def agree_on_layout(client: Any, place: Place, needs: Needs) -> tuple[Layout, bytes]:
-    """Return how the window is laid out and the token of its store, as whoever came first has written them.
+    """Return the layout and the token of the window, which the first process that opens it writes.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Records as bytes in Redis, and back; marks in buckets.
+"""Serialize records for Redis, and apply the marks in buckets.
 
-A record begins with what changes: its state as a digit, the length of its evidence in four bytes, and its evidence. The
-post follows, which never changes.
+A record begins with the parts that change: its state as a digit, the length of its evidence in four bytes, and its
+evidence. The post follows, which never changes.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from hybriddup.shared_windows.packing import (
 
 HEAD = struct.Struct("<cI")
 LEFT = 2**32 - 1
-"""The length in an entry that marks a post as one that left the bucket."""
+"""Length in a bucket entry that only marks that its post has left the bucket."""
 STATES = {b"%d" % state: state for state in State}
 
 
 def pack_record(record: PostRecord) -> bytes:
-    """Return a record as bytes."""
+    """Serialize a record."""
     evidence = record.post.evidence
     packed = b"" if evidence is None else pack_evidence(evidence)
     return HEAD.pack(b"%d" % record.state, len(packed)) + packed + pack_post(record.post, record.watermark)
 
 
 def unpack_record(packed: bytes) -> PostRecord:
-    """Return the record of some bytes; StoreError if they are damaged."""
+    """Deserialize a record; StoreError if it is damaged."""
     try:
         digit, n_evidence = HEAD.unpack_from(packed)
         begins = HEAD.size + n_evidence

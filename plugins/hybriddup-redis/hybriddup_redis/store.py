@@ -1,8 +1,8 @@
 """The posts of a shared window in Redis.
 
-All keys begin with the window's name. What all partitions have in common is in two hashes: `m` has the layout, the
-token of the store, the next position, the clock, the watermark, the unfinished blocks, marks of time, and the kept
-posts by slices of time; `v` has values such as the recipe. The other keys are divided among partitions: `r` and a
+All keys begin with the window's name. Two hashes contain the data that all partitions share: `m` has the layout, the
+token of the store, the next position, the clock, the watermark, the unfinished blocks, marks of time, and the counts of
+kept posts by time slice; `v` has values such as the recipe. The other keys are divided among partitions: `r` and a
 position is a record; `i` and a number is a hash with the holders of some ids, `x` and a number one with the holders of
 some texts; `b` is a shard of buckets, or an overflow. `hybriddup_redis.scripts` describes them.
 """
@@ -45,14 +45,14 @@ from hybriddup_redis.tables import Tables
 logger = logging.getLogger("hybriddup")
 
 SLICES = 64
-"""Slices of time in a horizon, by which kept posts are counted."""
+"""Number of time slices in a horizon; kept posts are counted by slice."""
 NEVER = float("-inf")
 GIVEN_UP = b"%d" % State.GONE
 """The record of a post that was given up before it was announced."""
 
 
 class Layout(NamedTuple):
-    """How a window is laid out, for all who open it."""
+    """Layout of a window, which is the same for all processes that open it."""
 
     n_partitions: int
     """Number of parts of the keys, a power of 2 up to 256; each is on one server."""
@@ -66,13 +66,13 @@ class RedisStore:
     Parameters
     ----------
     client
-        Of one server or of a cluster; its answers are bytes.
+        Client of one server or of a cluster; its answers are bytes.
     name
-        Of the window.
+        Name of the window.
     layout
-        As the window was made.
+        Layout with which the window was created.
     token
-        Drawn when the window was made: a store that was emptied, or is another one, has another token or none.
+        Random token from the creation of the window: a store that was emptied or replaced has another one or none.
     needs
         Requirements of the window.
     """
@@ -88,8 +88,8 @@ class RedisStore:
         self._buckets = layout_of(self._run_in_turn, self._prefixes, self._ttl, needs)
         self._names = Names(self._run_in_turn, self._prefixes, self._ttl)
         self._settled, self._oldest = 0, 0
-        """The position before which posts were settled, and that before which they were of no use, when positions were
-        taken last."""
+        """At the last `take`: the position before which posts were settled, and the position before which they were no
+        longer needed."""
         self._is_closed = False
 
     # ---- keys
@@ -98,7 +98,7 @@ class RedisStore:
         return b"%sr%d" % (self._prefixes[position % self._n_partitions], position)
 
     def _records(self, positions: Int64s, are_made: bool = False) -> Keys:
-        """Return the keys of records, or none that scripts make."""
+        """Return the keys of records; leave them empty if ``are_made`` and a script derives them, as on one server."""
         keys = [] if are_made and self._n_partitions == 1 else list(map(self._record_key, positions.tolist()))
         return Keys(positions % self._n_partitions, keys)
 
@@ -115,7 +115,7 @@ class RedisStore:
             raise self._reported(error) from error
 
     def _reported(self, error: redis.exceptions.RedisError) -> StoreError:
-        """Return what to tell of an error of Redis."""
+        """Convert an error of Redis to a StoreError with advice."""
         if LOST in str(error):
             return lost(self._name)
         if DAMAGED in str(error):
@@ -128,7 +128,7 @@ class RedisStore:
         )
 
     def _run_in_turn(self, *parts: Sequence[KeyedCall]) -> list[list[Any]]:
-        """Run calls, those of one part after all of the part before; in one round trip if they go to one server."""
+        """Run groups of calls, each group after the one before; on one server, all in one round trip."""
         if self._n_partitions == 1:
             answers = iter(self._calls.run([one for part in parts for one in part]))
             return [[next(answers) for _ in part] for part in parts]
@@ -137,7 +137,7 @@ class RedisStore:
     # ---- positions, records and names
 
     def take(self, n: int) -> Taken:
-        """Return positions that nobody else gets, as a block that is not finished."""
+        """Reserve ``n`` positions as an unfinished block."""
         with self._reporting():
             ((first, watermark, oldest, unfinished),) = self._calls.run([self._of_meta("TAKE", n, self._horizon)])
         with refusing_damage("the time of the window, or the list of unfinished blocks,"):
@@ -151,7 +151,7 @@ class RedisStore:
         return KeyedCall(kind, partition, [self._meta], [self._token, *arguments])
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
-        """Store records, then claim names."""
+        """Store records, then claim names as `hold` does; return an empty list if a post was given up before."""
         positions = np.array([one.post.position for one in records], np.int64)
         packed, first = list(map(pack_record, records)), (self._prefixes[0], self._ttl)
         writes = self._records(positions, are_made=True).calls("WRITE", packed, first=first)
@@ -160,24 +160,24 @@ class RedisStore:
         return [] if GIVEN_UP[0] in writes.in_one_column(answers) else held
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
-        """Claim names; return their holders."""
+        """Claim names; return the position that holds each name."""
         with self._reporting():
             return self._names.claim(holders, self._oldest)[0]
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
-        """Return the position of the holder of each name."""
+        """Return the position that holds each name; None if no post holds it."""
         with self._reporting():
             return self._names.holders(names, self._oldest)
 
     def records(self, positions: Int64s) -> list[PostRecord | None]:
-        """Return the records at these positions."""
+        """Return the record at each position; None if there is none."""
         asked = self._records(positions).calls("MGET")
         with self._reporting():
             found = asked.in_order(self._calls.run(asked.calls))
         return [None if one in (None, GIVEN_UP) else unpack_record(one) for one in found]
 
     def change(self, changes: Sequence[Change]) -> list[State]:
-        """Change states that are as expected; return the states afterwards."""
+        """Change each state that is as expected; return every post's state afterwards."""
         arguments = [
             b"%d %d%s,%s" % (one.position, one.to, digits_of(one.expected), evidence_of(one)) for one in changes
         ]
@@ -189,7 +189,10 @@ class RedisStore:
             return [State.GONE if one == ord("0") else State(one - ord("0")) for one in digits]
 
     def remove(self, position: int, kept: float | None) -> None:
-        """Remove the record of a post, which no longer counts. The removal stands if counting fails."""
+        """Remove the record of a post; unless ``kept`` is None, count one kept post less at that time.
+
+        If counting fails, the record stays removed.
+        """
         with self._reporting():
             was_there = self._client.delete(self._record_key(position))
         try:
@@ -201,14 +204,14 @@ class RedisStore:
     # ---- buckets and blocks
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
-        """Add posts to their buckets, then read buckets."""
+        """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys``."""
         with self._reporting(), refusing_damage("a bucket"):
             if not len(texts.entries):
                 return without_left(self._buckets.read(keys))
             return without_left(self._buckets.enter(texts, keys, self._settled, self._oldest))
 
     def leave(self, texts: Keyed) -> None:
-        """Remove posts from their buckets, and mark in these that they left."""
+        """Remove posts from their buckets, and add marks there that hide entries of these posts that arrive late."""
         if len(texts.entries):
             marks = texts.entries.copy()
             marks["length"] = LEFT
@@ -217,7 +220,7 @@ class RedisStore:
                 self._buckets.enter(texts._replace(entries=marks), np.zeros(0, np.uint64), self._settled, self._oldest)
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Finish a block, when its posts have left their buckets."""
+        """Remove the posts ``leaving`` from their buckets, then finish the block that begins at ``first``."""
         slices = Counter(self._time_slice(time) for time in kept)
         oldest = self._time_slice(watermark - self._needs.horizon) - 1 if watermark > NEVER else NEVER
         numbers = [one for pair in slices.items() for one in pair]
@@ -227,7 +230,7 @@ class RedisStore:
     # ---- values and times
 
     def meta(self, key: str) -> bytes | None:
-        """Return the value of a key."""
+        """Return the value of a key; None if it has none."""
         with self._reporting():
             value: bytes | None = self._client.hget(self._values, key)
         return value
@@ -243,12 +246,12 @@ class RedisStore:
         return int(time // (self._needs.horizon / SLICES))
 
     def rewind(self, watermark: float) -> None:
-        """Put the time of the window back."""
+        """Set the time of the window back to ``watermark``."""
         with self._reporting():
             self._client.hset(self._meta, "w", repr(watermark))
 
     def watermark(self) -> float:
-        """Return the time of the window."""
+        """Return the time of the window; minus infinity in a new one."""
         with self._reporting():
             token, held = self._client.hmget(self._meta, "token", "w")
         if token != self._token:
@@ -268,7 +271,7 @@ class RedisStore:
         return sum(n for one, n in counts.items() if one >= edge)
 
     def n_bytes(self) -> int:
-        """Return the bytes that the server has in use, for all that it holds; of a cluster, the sum."""
+        """Return the memory that Redis uses for everything that it stores, in bytes, summed over all servers."""
         with self._reporting():
             memory = self._client.info("memory")
         servers = [memory] if "used_memory" in memory else list(memory.values())
@@ -282,7 +285,7 @@ class RedisStore:
 
 
 def lost(name: str) -> StoreError:
-    """Return the error of a store that is not the one that was opened."""
+    """Return the error for a store that was emptied or replaced since it was opened."""
     return StoreError(
         f"the window {name} was removed from Redis, or made anew, since it was opened here: the server was flushed, "
         "restarted without its data, or replaced. Nothing was decided. Restore the data, or open the window anew to "
@@ -292,17 +295,17 @@ def lost(name: str) -> StoreError:
 
 @cache
 def digits_of(states: frozenset[State]) -> bytes:
-    """Return states as digits."""
+    """Return the digits of states in ascending order, joined."""
     return b"".join(b"%d" % state for state in sorted(states))
 
 
 def evidence_of(change: Change) -> bytes:
-    """Return the evidence of a change as bytes; none for a post that is no duplicate."""
+    """Serialize the evidence of a change; empty if it has none."""
     return b"" if change.evidence is None else pack_evidence(change.evidence)
 
 
 def meta_prefix(name: str) -> bytes:
-    """Return the beginning of the keys of what all partitions of a window have in common."""
+    """Return the prefix of the keys that all partitions of a window share."""
     return b"{%s}" % name.encode()
 
 
@@ -312,7 +315,7 @@ def meta_key(name: str) -> bytes:
 
 
 def tags(name: str, n_partitions: int) -> list[str]:
-    """Return what names the partitions of a window, so that they are spread evenly over the slots of a cluster.
+    """Return the hash tag of each partition of a window, chosen to spread partitions evenly over a cluster's slots.
 
     Examples
     --------

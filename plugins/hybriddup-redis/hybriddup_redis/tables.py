@@ -32,9 +32,9 @@ class Tables:
     Parameters
     ----------
     run_in_turn
-        Runs parts of calls, one after the other; returns the answers of each part.
+        Runs groups of calls, one group after the other; returns the answers of each group.
     prefixes
-        The beginning of the keys of each partition.
+        Prefix of the keys of each partition.
     ttl
         Milliseconds after which a set expires.
     needs
@@ -49,7 +49,7 @@ class Tables:
     def enter(self, texts: Keyed, keys: UInt64s, settled: int, oldest: int) -> Entries:  # noqa: ARG002  (no limit)
         """Add posts to their sets, then read the sets of ``keys``, which are distinct.
 
-        ``oldest`` is the position before which posts are of no use.
+        Posts before the position ``oldest`` are no longer needed, and are removed from these sets.
         """
         added, members = cells_of(texts)
         adding = self._sets(added).calls("ADD", parts_of(members.tobytes(), CELL.itemsize), first=(self._ttl,))
@@ -63,11 +63,11 @@ class Tables:
         return entries_of(*self._read(keys))
 
     def leave(self, texts: Keyed, *after: KeyedCall) -> None:
-        """Remove posts from their sets, then run other calls."""
+        """Remove posts from their sets, then run the calls ``after``."""
         self._remove(*cells_of(texts), *after)
 
     def _read(self, keys: UInt64s, before: Sequence[KeyedCall] = ()) -> tuple[NDArray[np.int64], NDArray[np.void]]:
-        """Return the number of members of each set, and all members, set after set; other calls run before."""
+        """Run the calls ``before``, then read sets; return the number of members of each, and all members, by set."""
         reading = self._sets(keys).calls("MEMBERS", most=READ_AT_ONCE)
         _, answers = self._run_in_turn(before, reading.calls)
         sizes = [np.frombuffer(counts, "<u4") for counts, _ in answers]
@@ -80,7 +80,7 @@ class Tables:
         self._run_in_turn(removing.calls, after)
 
     def _sets(self, keys: UInt64s) -> Keys:
-        """Return the names of sets, with their partitions."""
+        """Convert keys of posts to the Redis keys of their sets, with their partitions."""
         partitions = (mix_keys(keys) >> np.uint64(56)).astype(np.int64) % len(self._begins)
         rows = zip(partitions.tolist(), (keys & np.uint64(255)).tolist(), (keys >> np.uint64(8)).tolist(), strict=True)
         names = [b"%s%d:%0*x" % (self._begins[at], table, self._digits[table], segment) for at, table, segment in rows]

@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 @hybriddup.hookimpl
 def hybriddup_register(registry: Registry) -> None:
-    """Add the tokenizer by import path, so that rjieba is imported only where it is used."""
+    """Add the tokenizer by import path, so that rjieba is imported only when it is used."""
     registry.add_tokenizer("rjieba", "hybriddup_rjieba.tokenizer:Rjieba")

@@ -27,12 +27,12 @@ class RjiebaOptions(hybriddup.Options):
 
 
 class Rjieba:
-    """Splits texts into dictionary words; white space and punctuation are no tokens, as for `jieba`.
+    """Splits texts into dictionary words; white space and punctuation are not tokens, as with `jieba`.
 
     Notes
     -----
-    The interpreter is held while words become Python strings, which for posts is most of the time: two threads were
-    measured to be no faster than one.
+    The interpreter lock is held while words are converted to Python strings, which takes most of the time for posts: in
+    a measurement, two threads were no faster than one.
     """
 
     Options = RjiebaOptions
@@ -46,12 +46,12 @@ class Rjieba:
         return type(self), (self.options,)
 
     def recipe(self) -> dict[str, str]:
-        """Return rjieba's version, which stands for the dictionary that is compiled into it."""
+        """Return rjieba's version, which identifies the dictionary that is compiled into it."""
         return {"rjieba": version("rjieba")}
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
-        """Return the words of each text, in order; none where it holds only punctuation and white space."""
-        # rjieba takes UTF-8, which has no lone surrogates; they are no words and part their neighbors, as a space does.
+        """Return the words of each text, in order; none if it has only punctuation and white space."""
+        # rjieba takes UTF-8, which cannot encode lone surrogates. Like spaces, they are not words but separate words.
         clean = [_LONE_SURROGATE.sub(" ", text) for text in texts]
         cut, hmm = self._jieba.cut, self.options.hmm
         parts = chain.from_iterable(cut(text, hmm) for text in clean)

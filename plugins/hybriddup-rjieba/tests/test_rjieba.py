@@ -38,7 +38,8 @@ CORPUS = [
 
 
 LONGEST_RUN = 500
-"""jieba, whose time grows with the square, is shown no more characters without punctuation at once; rjieba is."""
+"""Maximum length of a run without punctuation that jieba gets, because its time grows with the square of the length;
+rjieba gets longer runs in one piece."""
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_configuration_names_rjieba_and_its_default(manager: PluginManager) -> N
 
 
 def test_wrong_option_names_the_plugin(manager: PluginManager) -> None:
-    """The message of a wrong option says where it stands, what is allowed and whose option it is."""
+    """The message about a wrong option names its key, the allowed values and the plugin that has the option."""
     with pytest.raises(ConfigError) as caught:
         load_settings({"tokenizer": {"use": "rjieba", "hmm": "yes"}}, manager)
 

@@ -1,4 +1,4 @@
-"""The tasks that decide the open posts of a round, slice by slice: see `hybriddup_spark.slicing`."""
+"""Spark tasks that decide the open posts of a round, slice by slice; `hybriddup_spark.slicing` explains why."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTLED_COLUMNS = in_spark(SETTLED)
 
 @dataclass(frozen=True)
 class BinTasks:
-    """Decides open posts bin by bin, each bin in one task."""
+    """Decides open posts in bins of posts that depend on each other, each bin in one task."""
 
     maker: Maker
     parts: Parts
@@ -35,14 +35,14 @@ class BinTasks:
     """The columns `hybriddup_spark.picking.OF_BINS` of the open posts and the kept texts that they may match."""
 
     def decide(self, places: Places, others: pa.Table) -> Iterator[pa.Table]:
-        """Decide open posts and their copies; yield `SETTLED` for each slice.
+        """Decide open posts and their copies; yield the decisions on each slice, as `SETTLED`.
 
         Parameters
         ----------
         places
-            Places of the open posts and their copies, by bin.
+            Positions of the open posts and their copies, sorted by bin.
         others
-            Kept texts that they may match, as `WANTED`.
+            Kept texts that the open posts may match, as `WANTED`.
         """
         kept = Kept.none()
         for is_later, some in enumerate(slices(places)):
@@ -55,14 +55,14 @@ class BinTasks:
                 yield settled
 
     def settled_copies(self, places: Places, keepers: Int64s) -> pa.Table:
-        """Return copies of texts that were kept in earlier slices, with their keepers, as `SETTLED`."""
+        """Remove the posts at ``places``, which equal kept posts at positions ``keepers``; return them as `SETTLED`."""
         bands = self.maker.components().bands.of_lengths(places.lengths)
         nothing = np.zeros(len(keepers), np.int64)
         columns = exact_removed(places.positions, keepers, bands).columns
         return pa.table([*columns, pa.array(nothing.astype(np.bool_)), pa.array(nothing)], schema=SETTLED)
 
     def decide_slice(self, places: Places, others: pa.Table, *, ahead: bool) -> pa.Table:
-        """Decide the places of a slice, as `SETTLED`; ``ahead``: verify pairs before."""
+        """Decide the posts of a slice; return `SETTLED`. With ``ahead``, other tasks verify their pairs first."""
         maker, n = self.maker, len(self.parts.values)
         groups = self.parts.values[places.bins].astype(np.int64)
         bins = self.grouped(wanted_in(places, others, groups), n)
@@ -79,7 +79,10 @@ class BinTasks:
         return bins.cogroup(verdicts).applyInArrow(look_up_and_decide, SETTLED_COLUMNS).toArrow()
 
     def verdicts(self, places: Places, others: pa.Table, groups: Int64s) -> DataFrame:
-        """Return `VERDICTS` on the pairs of a slice, in blocks, given int64[n], the group of the bin of each place."""
+        """Verify the pairs of a slice in tasks of their own; return `VERDICTS` as serialized blocks.
+
+        ``groups``, int64[n], has the partition number of each place's bin.
+        """
         maker, numbers = self.maker, pieces(places.bins)
         n = int(numbers[-1]) + 1
         own = even_parts(self.texts.sparkSession, n)[numbers].astype(np.int64)
@@ -92,6 +95,6 @@ class BinTasks:
         return self.grouped(wanted_in(places, others, own), n).applyInArrow(verify, in_spark(travelling(VERDICTS)))
 
     def grouped(self, wanted: pa.Table, n_tasks: int) -> GroupedData:
-        """Return the texts of `WANTED` as `TOGETHER`, by bin."""
+        """Join ``wanted``, a table as `WANTED`, with its texts; group the rows, as `TOGETHER`, by bin."""
         texts = at_positions(self.texts, distinct(longs(wanted, "position")))
         return mapped(texts, binned(wanted), TOGETHER).repartition(n_tasks, "bin").groupBy("bin")

@@ -71,7 +71,7 @@ def mapped(
     schema
         Schema of the result of the task.
     in_blocks
-        Whether the data frame has blocks.
+        Whether the rows of the data frame are `BLOCKS`, which have to be unpacked for the task.
     count
         Called with the size of each result in bytes.
     """
@@ -94,7 +94,7 @@ def _unpacked(batches: Batches) -> Batches:
 
 
 def merging(merge: Merge, left: pa.Schema, right: pa.Schema, count: Callable[[int], None]) -> Merge:
-    """Return a merge of blocks from a merge of their rows; ``count`` is called with their sizes in bytes."""
+    """Wrap ``merge``, which takes rows, to take and return blocks; ``count`` is called with their size in bytes."""
 
     def run(a: pa.Table, b: pa.Table) -> pa.Table:
         count(a.nbytes + b.nbytes)
@@ -104,7 +104,7 @@ def merging(merge: Merge, left: pa.Schema, right: pa.Schema, count: Callable[[in
 
 
 def unpack_and(make: Callable[[pa.Table], pa.Table], given: pa.Schema) -> Callable[[pa.Table], pa.Table]:
-    """Return a function of blocks from a function of their rows, which have the schema ``given``."""
+    """Wrap ``make``, which takes rows with the schema ``given``, to take and return blocks."""
 
     def run(blocks: pa.Table) -> pa.Table:
         return _packed(make(unpack(blocks, given)))

@@ -41,7 +41,7 @@ def distinct(numbers: Int64s) -> Int64s:
 
 
 def key_lists(table: pa.Table | pa.RecordBatch, name: str = "keys") -> tuple[UInt64s, Int64s]:
-    """Unpack lists of keys: all keys in one array, and the number of keys of each row."""
+    """Unpack a column of key lists; return all keys in one array, and the number of keys in each row."""
     column = table.column(name)
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     parts, counts = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
@@ -77,7 +77,7 @@ def packed_keys(keys: UInt64s) -> pa.Array:
 
 
 def key_matrix(keys: UInt64s, counts: Int64s) -> UInt64s:
-    """Return lists of keys as uint64[n, n_keys], padded with `NO_KEY`."""
+    """Convert lists of keys, given joined and with their lengths, to uint64[n, n_keys], padded with `NO_KEY`."""
     matrix = np.full((len(counts), max(int(counts.max(initial=0)), 1)), NO_KEY, np.uint64)
     matrix[np.arange(matrix.shape[1]) < counts[:, None]] = keys
     return matrix

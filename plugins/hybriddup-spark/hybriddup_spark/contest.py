@@ -1,4 +1,4 @@
-"""Deciding a round by its links, in order; posts that links alone cannot decide stay open."""
+"""Decide the posts of a round in order by their links, which are matching pairs; posts that need more stay open."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hybriddup.kernels.cache import njit
 COPY, KEPT, GONE, OPEN = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """Status of a post of a round: equal to an earlier post, kept, removed, or undecided."""
 OF_INDEX = np.int64(-1)
-"""Row of a text that was kept in an earlier round."""
+"""Value of ``earlier`` for a text that was kept in an earlier round, which has no row in this one."""
 NONE = np.int64(-1)
 
 
@@ -23,14 +23,14 @@ class RoundLinks(NamedTuple):
     earlier: Int64s
     """int64[n]: rows of the texts in the round; ``earlier`` may be `OF_INDEX`."""
     is_sure: Bools
-    """bool[n]: whether the pair is compared whatever else is kept of the round."""
+    """bool[n]: whether the pair is compared no matter which other posts of the round are kept."""
 
 
 @njit(cache=True, nogil=True)
 def decide_by_links(status: Int8s, links: RoundLinks) -> Int64s:
-    """Decide the posts that are not open from the start; ``status``, int8[n], is changed in place.
+    """Decide the posts whose ``status`` is `KEPT`, in place: they stay kept, or become `GONE` or `OPEN`.
 
-    A post is removed if its earliest kept match is sure. It is open if an earlier match is open, or kept but not sure.
+    The earliest match that is kept or open decides: if it is kept and sure, the post is removed; otherwise it is open.
 
     Returns
     -------

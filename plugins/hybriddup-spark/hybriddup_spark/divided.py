@@ -36,7 +36,7 @@ class Earlier:
 
     @classmethod
     def of(cls, kept: Bools) -> Earlier:
-        """Build the set from bool[first]."""
+        """Build from bool[first], whether each post before the round was kept."""
         return cls(len(kept), Flags.of(0, np.append(kept, False)))
 
     def stay(self, positions: Int64s) -> Bools:
@@ -62,7 +62,7 @@ class Divided:
         self.frames.append(rows)
 
     def by_part(self, make: Callable[[pa.Table], pa.Table], schema: pa.Schema) -> DataFrame:
-        """Apply a function to the rows of each part, of all rounds."""
+        """Apply ``make`` to the rows of each part, from all rounds together; ``schema`` is the schema of its result."""
         task = unpack_and(make, self.schema)
         return united(self.frames).groupBy(PART).applyInArrow(task, in_spark(travelling(schema)))
 
@@ -76,7 +76,7 @@ class Divided:
 
 
 def united(frames: Iterable[DataFrame]) -> DataFrame:
-    """Return the rows of data frames with the same columns."""
+    """Return the union of data frames, which have the same columns."""
     return reduce(lambda a, b: a.union(b), frames)
 
 

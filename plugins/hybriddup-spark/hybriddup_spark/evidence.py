@@ -23,12 +23,12 @@ POSITION, KEEPER = f"{PREFIX}position", f"{PREFIX}keeper"
 
 @dataclass(frozen=True)
 class Keepers:
-    """Posts that may be keepers: the posts of a run, and other posts before them."""
+    """Posts that may be keepers: the posts of a run, and the posts given as ``against``."""
 
     texts: DataFrame
     """`KEEPER`, and the columns ``keeper_text`` and ``duplicate_of``, the latter only if posts have ids."""
     n_against: int
-    """Number of other posts."""
+    """Number of posts given as ``against``; they have the first positions."""
 
     @classmethod
     def of(cls, fields: Fields, posts: DataFrame, others: DataFrame | None, n_against: int) -> Keepers:
@@ -94,7 +94,7 @@ def marked_posts(kept: DataFrame, placed: DataFrame, removed: DataFrame, keepers
 
 
 def check_marks(columns: Sequence[str], fields: Fields) -> None:
-    """Check that posts can have the columns `MARKS`."""
+    """Raise InputError if posts have no ids, or already have a column with a name in `MARKS`."""
     if fields.id is None:
         raise InputError("posts without ids cannot be marked, because a mark names the keeper. Add a column of ids.")
     if taken := [name for name in columns if name.lower() in MARKS]:
@@ -104,7 +104,7 @@ def check_marks(columns: Sequence[str], fields: Fields) -> None:
 
 
 def _of_links(components: Components) -> list[Column]:
-    """Return the columns of evidence, computed from `REMOVED`."""
+    """Return the expressions that compute the columns of evidence from `REMOVED`."""
     is_exact = sf.col("is_exact")
     verifiers = sf.array(*map(sf.lit, [EQUAL, *components.bands.plan.names]))
     bands = sf.array(*map(sf.lit, components.bands.names))

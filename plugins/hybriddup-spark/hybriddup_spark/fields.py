@@ -23,12 +23,12 @@ EVIDENCE = (
     "duplicate_of", "keeper_text", "reason", "hamming_distance", "verifier", "score", "threshold", "length_band",
     "keeper_source",
 )  # fmt: skip
-"""Columns with the evidence for a removal, in the order of the fields of `hybriddup.Removed`. The last one is only
-there if posts are compared with other posts."""
+"""Columns with the evidence for a removal, in the order of the fields of `hybriddup.Removed`. ``keeper_source`` exists
+only if posts are compared with other posts."""
 
 
 def named(name: str) -> Column:
-    """Return the column with a name, which may contain any characters."""
+    """Return the column called ``name``, which may contain any characters."""
     return sf.col("`" + name.replace("`", "``") + "`")
 
 
@@ -49,13 +49,13 @@ def corrupt_column(session: SparkSession) -> str:
 
 
 def is_case_sensitive(session: SparkSession) -> bool:
-    """Return whether names that differ only in case are different columns."""
+    """Return whether Spark treats names that differ only in case as different columns."""
     return str(session.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Roles of the columns of the posts."""
+    """Names of the columns of the posts that a run uses, by role."""
 
     text: str
     id: str | None
@@ -64,7 +64,7 @@ class Fields:
     """Columns whose values define the scope of a post."""
 
     def check(self, posts: DataFrame, rules: Sequence[KeepRule]) -> None:
-        """Check that the posts have the columns, and no columns that cannot be used.
+        """Check that the posts have these columns with suitable types, and no column whose name a run cannot use.
 
         Raises
         ------

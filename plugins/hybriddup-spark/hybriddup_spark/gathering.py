@@ -1,4 +1,4 @@
-"""Grouping the open posts of a round into bins that are decided together, with the kept texts that they need.
+"""Group the open posts of a round into bins that are decided together, with the kept texts that they need.
 
 Open posts depend on each other if they may match, or if keeping one can push another text out of the newest of a key.
 Independent posts go into different bins.
@@ -35,7 +35,7 @@ class Keyed(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Places in the order at which open texts are decided: their own, and those of their copies."""
+    """Positions at which open texts are decided: a text's first position, and the positions of its copies."""
 
     texts: Int64s
     """int64[n]: position of the first post with the text."""
@@ -104,7 +104,7 @@ class OpenPosts:
         return np.where(in_round, self.status[np.where(in_round, positions - self.first, 0)], np.int8(-1))
 
     def gathered(self, members: Keyed, copies: pa.Table, n_bins: int) -> tuple[Places, pa.Table]:
-        """Return the places of the open posts and their copies, and the other texts of each bin as `WANTED`.
+        """Divide open posts and their copies into bins; return their places, and each bin's kept texts as `WANTED`.
 
         Parameters
         ----------
@@ -142,16 +142,19 @@ class OpenPosts:
         return places.take(np.lexsort((places.positions, places.bins)))
 
     def rows(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: the number, among the open posts, of the posts at these positions."""
+        """Return int64[n]: the rank, among the open posts, of the post at each position."""
         return self._row_of[positions - self.first]
 
     @cached_property
     def _row_of(self) -> Int64s:
-        """int64[n]: number of each post of the round among the open posts, if it is open."""
+        """int64[n]: rank of each post of the round among the open posts; meaningless for other posts."""
         return np.cumsum(self.status == OPEN) - 1
 
     def bins(self, coupled: Keyed, n_bins: int) -> tuple[Int64s, KeyBins]:
-        """Return int64[n_open], the bin of each open post, and the bin of each key; dependent posts share a bin."""
+        """Assign dependent posts to the same bin; return int64[n_open], the bin of each open post, and of each key.
+
+        ``coupled`` has the open posts and their decisive keys: posts that share one depend on each other.
+        """
         keys = self.decisive_keys
         numbers = np.searchsorted(keys, coupled.keys)
         both = self.status_at(self.links.earlier) == OPEN
@@ -165,7 +168,7 @@ class OpenPosts:
 
 
 class KeyBins(NamedTuple):
-    """Bins of keys, in the order of the keys."""
+    """Maps keys, which are in ascending order, to bins."""
 
     keys: Int64s
     bins: Int64s
@@ -176,7 +179,7 @@ class KeyBins(NamedTuple):
 
 
 def pack(sizes: Int64s, n_bins: int) -> Int64s:
-    """Distribute things of the given sizes to bins: the largest first, each to the bin with the least content.
+    """Assign items of the given sizes to bins: the largest first, each to the bin with the smallest sum of sizes.
 
     Examples
     --------
@@ -192,7 +195,7 @@ def pack(sizes: Int64s, n_bins: int) -> Int64s:
 
 
 def wanted_others(positions: Int64s, bins: Int64s, keys: Int64s, is_met: Bools) -> pa.Table:
-    """Return texts that are not open as `WANTED`, given one row per text, bin and key."""
+    """Merge rows of texts that are not open, one per text, bin and key, to one per text and bin, as `WANTED`."""
     order = np.lexsort((keys, bins, positions))
     positions, bins, keys, is_met = positions[order], bins[order], keys[order], is_met[order]
     is_first = np.ones(len(order), np.bool_)

@@ -1,9 +1,9 @@
-"""Meetings: pairs of a text of a round and an earlier text that share a key and are within their limits.
+"""Find meetings: pairs of a text of the round and an earlier text that share a key and have near fingerprints.
 
-A task has all texts of some keys. A pair is *sure* if the earlier text is among the newest of the key at the later
-text, whatever is kept of the round; for texts with copies in the round, at its end. If masses of texts with one key are
-near each other, such as copies of a template, the key is *crowded*: its pairs are not listed, and its texts are decided
-together.
+A task has all texts of some keys. A pair is *sure* if it is compared no matter which posts of the round are kept: the
+earlier text is certain to be among the newest of the key when the later one is decided, or, if one of the two has
+copies in the round, even at the end of the round. If very many texts with one key are near each other, such as copies
+of a template, the key is *crowded*: its pairs are not listed, and its texts are decided together.
 """
 
 from __future__ import annotations
@@ -31,28 +31,29 @@ from hybriddup_spark.preparing import counts_characters
 from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
 
 SURE, UNSURE, CROWDED, CUT, MEMBER = range(5)
-"""Kinds of rows: a pair that is sure to be compared, or not; a text with a crowded key; the number of look-ups (as
-``earlier``) of keys with more than ``max_bucket_size`` texts kept before the round, and the part (as ``key``); a text
-stored under a key whose kept texts may matter."""
+"""Kinds of rows in `MEETINGS`: a pair that is sure to be compared; a pair that may not be; a text with a crowded key;
+the number of look-ups (as ``earlier``), in one part (as ``key``), of keys with more than ``max_bucket_size`` texts kept
+before the round; a text stored under a key whose kept texts may decide which pairs are compared."""
 PAIRED = SURE, UNSURE
 LATER, EARLIER = MEMBER + 1, MEMBER + 2
-"""Kinds of notes: positions of the texts of pairs."""
+"""More kinds of rows, in `NOTES` only: the position of the later, or of the earlier text of a pair."""
 ENTRIES_PER_CALL = 2**16
 """Maximum number of entries compared in one call, unless a single key has more."""
 FEWEST_CROWDED = 64
-"""Number of texts of a round with one key from which on the key may be crowded: with fewer, all pairs are listed."""
+"""A key with up to this many texts of the round is never crowded: all of its pairs are listed."""
 MOST_WITH_KEY = 2**16
-"""Number of texts of a round that makes a key crowded, even if few of them are near each other."""
+"""A key with more texts of the round than this is crowded, even if few of them are near each other."""
 MOST_NEAR = 64
-"""Mean number of near texts with the same key that makes it crowded, if that is less than half of them. For 150,000
-notifications from ten templates, listing up to 256 texts of a key would list five times as many pairs."""
+"""A key is crowded if its texts are near more than this many other texts with the key on average; for keys with few
+texts of the round, if more than half as many. For 150,000 notifications from ten templates, a value of 256 would list
+five times as many pairs."""
 N_SAMPLED = 64
-"""Texts of a key that are sampled to estimate this mean."""
+"""Number of texts sampled per key to estimate how many other texts each is near."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Texts under their keys, ordered by key, then by position."""
+    """One entry for each text and key, ordered by key, then by position."""
 
     keys: UInt64s
     positions: Int64s
@@ -79,12 +80,12 @@ class Entries:
         return Entries(self.keys[chosen], self.positions[chosen], own, probe, repeated, columns, self.is_new[chosen])
 
     def key_bounds(self) -> Int64s:
-        """Return int64[n_keys + 1]: the first entry of each key, and the number of entries."""
+        """Return int64[n_keys + 1]: the index of the first entry of each key, then the number of entries."""
         return np.concatenate([[0], np.flatnonzero(np.diff(self.keys)) + 1, [len(self.keys)]]).astype(np.int64)
 
 
 def columns_of(components: Components, table: pa.Table) -> TextColumns:
-    """Return the columns for stage 1, given ``length``, ``bits`` and ``sketch``."""
+    """Convert the columns ``length``, ``bits`` and ``sketch`` of a table to the arrays that stage 1 compares."""
     lengths = ints(table, "length")
     n_words = components.settings.fingerprint.bits // 64
     bits = key_lists(table, "bits")[0].reshape(-1, n_words)
@@ -95,14 +96,14 @@ def columns_of(components: Components, table: pa.Table) -> TextColumns:
 
 
 def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, parts: Parts) -> pa.Table:
-    """Return the `MEETINGS` of the texts of a round with each other and with texts kept before.
+    """Pair the texts of a round with each other and with texts kept before; return `MEETINGS`.
 
     Parameters
     ----------
     entries
         `ENTRIES` of some keys, of this and all earlier rounds.
     parts
-        Partitioning of the pairs, by earlier text.
+        Partitions the result: pairs by their earlier text, other rows by their text.
     """
     some = with_common_keys(entries, earlier)
     own_part = longs(entries, "part")[:1].view(np.uint64)
@@ -123,7 +124,7 @@ def with_common_keys(entries: pa.Table, earlier: Earlier) -> pa.Table:
 
 
 def met(components: Components, entries: Entries, part: UInt64s) -> pa.Table:
-    """Return the `MEETINGS` of the entries of one part, uint64[1], not yet partitioned."""
+    """Return the `MEETINGS` of the entries of one part, whose number is in ``part``, uint64[1]; not partitioned yet."""
     most = components.block_index.max_bucket_size
     entries, n_cut = without_oldest(entries, most)
     nothing = np.zeros(1, np.int64)
@@ -161,7 +162,7 @@ def _notes(kind: int, positions: Int64s, keys: Int64s) -> pa.RecordBatch:
 
 
 def members_of(keys: Int64s) -> Task:
-    """Return the task that makes `MEMBERS` from `MEETINGS`: the texts stored under some keys, int64[n] ascending."""
+    """Return a task that selects from `MEETINGS` the texts stored under ``keys``, int64[n] ascending, as `MEMBERS`."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
@@ -173,7 +174,10 @@ def members_of(keys: Int64s) -> Task:
 
 
 def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
-    """Drop kept texts that are not among the newest of their key; also return the number of affected look-ups."""
+    """Drop kept texts that are not among the newest ``most`` of their key; also count the look-ups that this affects.
+
+    If ``most`` is 0, nothing is dropped.
+    """
     if not most or not len(entries.keys):
         return entries, 0
     bounds = entries.key_bounds()
@@ -187,7 +191,7 @@ def without_oldest(entries: Entries, most: int) -> tuple[Entries, int]:
 
 
 def slices(entries: Entries) -> Iterator[Entries]:
-    """Yield the entries in slices, never splitting a key."""
+    """Yield slices of up to `ENTRIES_PER_CALL` entries, without splitting a key; a larger key is a slice of its own."""
     bounds = entries.key_bounds()
     first = 0
     while first < len(entries.keys):
@@ -219,7 +223,7 @@ def may_be_cut(entries: Entries, most: int) -> Bools:
 
 
 def n_near_one(entries: Entries) -> float:
-    """Estimate the mean number of entries of one key that are near an entry."""
+    """Estimate how many other entries an entry is near, on average, if all have the same key."""
     n = len(entries.keys)
     sampled = np.arange(min(N_SAMPLED, n)) * n // min(N_SAMPLED, n)
     return count_near(entries.columns.bits, entries.columns.max_distances, sampled) / len(sampled)
@@ -227,7 +231,7 @@ def n_near_one(entries: Entries) -> float:
 
 @njit(cache=True, nogil=True)
 def count_near(bits: UInt64s, limits: Int32s, sampled: Int64s) -> int:
-    """Count the pairs of a sampled text and another one that are within the larger limit of the two."""
+    """Count the pairs of a text in ``sampled`` and another text whose distance is within the larger of their limits."""
     n_near = 0
     for row in sampled:
         for other in range(len(bits)):
@@ -236,7 +240,10 @@ def count_near(bits: UInt64s, limits: Int32s, sampled: Int64s) -> int:
 
 
 def pairs_in(entries: Entries, most: int) -> pa.Table:
-    """Return the pairs of entries that share a key, as `MEETINGS`."""
+    """Return the pairs of entries that share a key and have near fingerprints, as `MEETINGS`.
+
+    Pairs are sure if fewer than ``most`` kept texts can be between them; with 0, all are.
+    """
     if len(entries.keys) < 2:
         return _none()
     order = np.argsort(entries.positions, kind="stable")
@@ -258,7 +265,7 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
 
 
 class Places(NamedTuple):
-    """Places of entries under their keys, among the stored entries."""
+    """Numbers of stored entries before and after each entry, within its key."""
 
     n_behind: Int64s
     """int64[n]: number of stored entries after each entry."""
@@ -267,7 +274,7 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, entries: Entries) -> Places:
-        """Compute the places of entries, which are ordered by key, then by position."""
+        """Count stored entries around each of ``entries``, which are ordered by key, then by position."""
         bounds = entries.key_bounds()
         firsts, sizes = bounds[:-1], np.diff(bounds)
         upto, repeated = np.cumsum(entries.is_own), entries.is_own & entries.is_repeated
@@ -275,15 +282,15 @@ class Places(NamedTuple):
         return cls(np.repeat(upto[bounds[1:] - 1], sizes) - upto, n_before - np.repeat(n_before[firsts], sizes))
 
     def take(self, order: Int64s) -> Places:
-        """Return the places in another order."""
+        """Return the numbers for the entries at ``order``."""
         return Places(self.n_behind[order], self.n_repeated_before[order])
 
 
 def n_between(entries: Entries, places: Places, near: NearPairs) -> Int64s:
     """Return int64[n_pairs]: the maximum number of kept texts between the texts of each pair, under their shared key.
 
-    A text with later copies may be kept as one of them. If one text of the pair has later copies, these meet the other
-    text, or its matches, at their own places: then all entries after the earlier text count.
+    A text with copies later in the round may be kept at the position of one of them. If either text of a pair has such
+    copies, the copies may meet the other text at their own positions: then all entries after the earlier text count.
     """
     behind_later = places.n_behind + entries.is_own
     is_repeated = entries.is_repeated[near.later] | entries.is_repeated[near.earlier]
@@ -292,7 +299,7 @@ def n_between(entries: Entries, places: Places, near: NearPairs) -> Int64s:
 
 
 def _noted(entries: Entries, chosen: Bools, kind: int) -> pa.Table:
-    """Return the chosen entries, with their texts and keys, as `MEETINGS`."""
+    """Return the texts and keys of the chosen entries as rows of `MEETINGS` of the given kind."""
     nothing = np.full(int(chosen.sum()), -1)
     return _meetings(entries.positions[chosen], nothing, entries.keys[chosen], nothing, kind)
 

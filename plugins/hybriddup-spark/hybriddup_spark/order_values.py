@@ -1,7 +1,7 @@
-"""Comparison of posts by a column, with numbers and times in text columns compared as such.
+"""Compare posts by a column; numbers and times in a text column are compared as numbers and times.
 
-The rule of `hybriddup.run.deciding_order.ranks_by_value`: all columns of a CSV file are text, and as text 10 is before
-9.
+The rule is the same as in `hybriddup.run.deciding_order.ranks_by_value`. It matters for CSV, where all columns are
+text: as text, 10 comes before 9.
 """
 
 from __future__ import annotations

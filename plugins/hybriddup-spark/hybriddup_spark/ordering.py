@@ -34,7 +34,7 @@ def split_bad(posts: DataFrame, fields: Fields) -> tuple[DataFrame, DataFrame]:
 def in_order(
     posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker
 ) -> tuple[DataFrame, dict[str, OrderColumn]]:
-    """Return posts in the decision order, numbered, and the comparison of each column of the order."""
+    """Sort posts into the decision order and number them; also return how each column of the order is compared."""
     ordered, compared = with_order_columns(posts, [*fields.order_by, *highest_fields(rules)])
     ordered = with_ranks(ordered, fields, rules, maker).withColumn(NUMBER, sf.monotonically_increasing_id())
     ids = order_of_ids(posts, fields.id) if fields.id else []
@@ -49,7 +49,7 @@ def in_order(
 def sort_columns(
     fields: Fields, rules: Sequence[KeepRule], compared: Mapping[str, OrderColumn], by_input: Sequence[OrderColumn]
 ) -> list[Column]:
-    """Return what posts are sorted by; nothing if they come in order. ``by_input`` is the order of the input."""
+    """Return the sort keys of the decision order; none if posts are in order. ``by_input`` is the input's order."""
     if not fields.order_by and list(rules) == ["first"]:
         return []
     columns: list[Column] = []
@@ -67,7 +67,7 @@ def sort_columns(
 
 
 def with_ranks(posts: DataFrame, fields: Fields, rules: Sequence[KeepRule], maker: Maker) -> DataFrame:
-    """Add the length of the body of each post, if ``keep`` has ``most_complete``."""
+    """Add a column `RANK` with the length of each post's body, if ``rules`` has ``most_complete``."""
     if "most_complete" not in rules:
         return posts
     from hybriddup.steps.posts.parts import body_lengths

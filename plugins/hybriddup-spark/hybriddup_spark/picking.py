@@ -46,19 +46,19 @@ class Flags:
 
     @classmethod
     def of(cls, first: int, flags: Bools) -> Flags:
-        """Pack bool[n]."""
+        """Pack ``flags``, bool[n], of consecutive posts from position ``first`` on."""
         return cls(first, np.packbits(flags))
 
     @classmethod
     def at_positions(cls, positions: Int64s) -> Flags:
-        """Return the bit set of some positions, ascending."""
+        """Build the bit set with the bits at ``positions`` set; these must be non-empty and in ascending order."""
         first = int(positions[0])
         flags = np.zeros(int(positions[-1]) + 1 - first, np.bool_)
         flags[positions - first] = True
         return cls.of(first, flags)
 
     def at(self, positions: Int64s) -> Bools:
-        """Return bool[n]: the bits at some positions."""
+        """Return bool[n]: the bit at each position."""
         rows = positions - self.first
         return np.asarray((self.bits[rows >> 3] >> (7 - (rows & 7)).astype(np.uint8)) & 1 == 1)
 
@@ -123,7 +123,7 @@ def _entries(
 
 
 def texts_at(parts: Parts, wanted: Flags) -> Task:
-    """Return the task that makes `NEEDED` from the wanted `POSTS`."""
+    """Return a task that selects the texts of the ``wanted`` `POSTS`, as `NEEDED`."""
 
     def pick(batches: Batches) -> Batches:
         for batch in batches:
@@ -163,7 +163,7 @@ def _together(posts: pa.RecordBatch, wanted: pa.Table) -> pa.RecordBatch:
 
 
 def is_among(values: Int64s, wanted: Int64s) -> Bools:
-    """Return bool[n]: which values are among the wanted ones, int64[m] rising."""
+    """Return bool[n]: whether each value is in ``wanted``, int64[m] in ascending order."""
     if not len(wanted):
         return np.zeros(len(values), np.bool_)
     places = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)

@@ -1,4 +1,4 @@
-"""Rows of data frames at some positions in the decision order."""
+"""Select rows of data frames by their positions in the decision order."""
 
 from __future__ import annotations
 

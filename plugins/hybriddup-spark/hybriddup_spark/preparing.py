@@ -76,16 +76,16 @@ def prepare(
 
 
 def hash_equal(keys: Sequence[tuple[bool, str]]) -> UInt64s:
-    """Return uint64[n, 2]: hashes of the keys of exact repeats, with no collision expected among 10**10 texts."""
+    """Hash the keys that exact repeats share to uint64[n, 2]; no collision is expected among 10**10 texts."""
     digests = (xxhash.xxh3_128_digest(text.encode(), seed=says) for says, text in keys)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
 
 
 def sketches_of(components: Components, compared: Sequence[str]) -> UInt64s:
-    """Return the character sketches of texts, with zero words if no verifier uses them."""
+    """Return the character sketches of texts; uint64[n, 0] if no verifier uses them."""
     return sketch_texts(compared, 1) if counts_characters(components) else np.zeros((len(compared), 0), np.uint64)
 
 
 def counts_characters(components: Components) -> bool:
-    """Return whether a verifier has a minimum of characters in common."""
+    """Return whether any verifier requires a minimum number of characters in common."""
     return bool(components.bands.least_in_common().any())

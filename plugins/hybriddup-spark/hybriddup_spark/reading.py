@@ -21,11 +21,11 @@ TWICE = (
     "PYSPARK_SUBMIT_ARGS='--conf spark.sql.caseSensitive=true pyspark-shell' hybriddup spark dedupe ..."
 )
 OTHER_HEADER = "CSV header does not conform to the schema"
-"""Beginning of Spark's message about a file whose columns differ from those of the first."""
+"""Beginning of Spark's message about a CSV file whose columns differ from the first file's."""
 
 
 def read(session: SparkSession, inputs: Sequence[str], format_name: str | None, text_field: str) -> DataFrame:
-    """Return the posts of files.
+    """Read the posts of files, whose format is ``format_name`` or, without it, the suffix of the first name.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def format_of(name: str) -> str:
 
 
 def read_csv(session: SparkSession, inputs: Sequence[str], text_field: str) -> DataFrame:
-    """Return the posts of CSV files with text columns, and the original line for lines with too few or many fields.
+    """Read the posts of CSV files as text columns, with the original line of records with too few or too many fields.
 
     Spark keeps such lines only if the schema has a column for them; otherwise it cuts them.
     """
@@ -73,7 +73,7 @@ def read_csv(session: SparkSession, inputs: Sequence[str], text_field: str) -> D
 
 
 def header(session: SparkSession, inputs: Sequence[str]) -> list[str]:
-    """Return the names in the first line, in which Spark itself would rename duplicates."""
+    """Return the column names in the first line as they are; Spark itself would rename duplicates."""
     first = table_reader(session).csv(list(inputs)).first()
     return [name or "" for name in first] if first else []
 
@@ -84,7 +84,7 @@ def table_reader(session: SparkSession) -> DataFrameReader:
 
 
 def other_header(error: Exception) -> InputError | None:
-    """Return the error for a file whose columns differ from those of the first, if that made a task fail."""
+    """Convert Spark's error about a CSV file with other columns to an InputError; return None for any other error."""
     found = re.search(rf"{OTHER_HEADER}\.\s+(.*?)\n\s*at ", str(error), re.DOTALL)
     if found is None:
         return None

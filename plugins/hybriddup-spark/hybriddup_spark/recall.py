@@ -1,6 +1,6 @@
-"""The estimated recall of a run: a sample of the kept posts is compared with all kept posts before them.
+"""Estimate the recall of a run by comparing a sample of the kept posts with all kept posts before them.
 
-The sample and the estimate are those of `hybriddup.run.audit`; each task compares the sample with some of the posts.
+The sample and the estimate are computed as in `hybriddup.run.audit`; each task compares the sample with some posts.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from hybriddup_spark.positions import at_positions
 from hybriddup_spark.schemas import COMMON, FLAGS, MISSED
 
 COLUMNS = "position", "is_near", "text", "length", "bits", "sketch", "scope"
-"""Columns of `POSTS` that are read."""
+"""Columns of `POSTS` that the estimate reads."""
 
 
 @dataclass(frozen=True)
 class KeptPosts:
-    """The kept posts of a run."""
+    """The kept posts of a run, for an estimate of its recall."""
 
     maker: Maker
     posts: DataFrame
@@ -48,7 +48,7 @@ class KeptPosts:
     kept: Bools
     """bool[n_posts]: whether each post is kept."""
     n_given: int
-    """The first ``n_given`` posts were kept without comparing."""
+    """Number of posts at the beginning that were kept without comparing them; they are not sampled."""
 
     def estimate(self, entries: Divided, n_removed: int, sample: int) -> Estimate | None:
         """Return the estimated recall; None if nothing was removed and nothing was missed.
@@ -92,13 +92,16 @@ class KeptPosts:
         return np.flatnonzero(could_be & self.kept)
 
     def with_common_keys(self, entries: Divided) -> Int64s:
-        """Return the positions of the kept posts with a key that `COMMON_IN` or more texts have, ascending."""
+        """Return the positions, ascending, of the kept posts with a key that at least `COMMON_IN` texts share."""
         kept = Earlier.of(self.kept)
         found = entries.by_part(lambda some: with_common_keys(some, kept), COMMON).toArrow()
         return distinct(longs(found, "position"))
 
     def compared(self, samples: list[Int64s], *, is_verified: bool) -> pa.Table:
-        """Compare sampled posts with all kept posts before them, as `MISSED`; see `comparer`."""
+        """Compare the posts at positions ``samples`` with all kept posts before them; return near pairs as `MISSED`.
+
+        With ``is_verified``, return only the pairs that match.
+        """
         posts = self.posts.select(*COLUMNS)
         sampled = at_positions(posts, distinct(np.concatenate(samples))).toArrow()
         task = comparer(self.maker, sampled, Earlier.of(self.kept), is_verified=is_verified)
@@ -106,7 +109,7 @@ class KeptPosts:
 
 
 def flag_near(batches: Batches) -> Batches:
-    """Return the posts that could be near repeats, as `FLAGS`."""
+    """Mark the posts that could be near repeats: yield a bit set, as `FLAGS`, for each batch."""
     for batch in batches:
         positions = longs(batch, "position")[bools(batch, "is_near")]
         if len(positions):
@@ -129,12 +132,12 @@ def with_common_keys(entries: pa.Table, kept: Earlier) -> pa.Table:
 
 
 def comparer(maker: Maker, sampled: pa.Table, kept: Earlier, *, is_verified: bool) -> Task:
-    """Return the task that compares sampled posts with the kept ones among some posts, as `MISSED`.
+    """Return a task that compares the posts in ``sampled`` with earlier kept posts; it yields near pairs as `MISSED`.
 
     Parameters
     ----------
     is_verified
-        Whether the pairs are verified, so that only matches are returned.
+        Whether to verify the pairs and yield only matches.
     """
 
     def compare(batches: Batches) -> Batches:
@@ -163,7 +166,7 @@ def _compare(components: Components, posts: pa.Table, sampled: pa.Table, *, is_v
 
 
 def verified(components: Components, posts: pa.Table, pairs: CandidatePairs) -> Bools:
-    """Return bool[n_pairs]: which pairs match; equal texts and texts of different scopes do not."""
+    """Return bool[n_pairs]: whether each pair matches; equal texts and texts of different scopes do not."""
     rows, numbers = np.unique(np.concatenate([pairs.earlier, pairs.later]), return_inverse=True)
     earlier, later = np.split(numbers.astype(np.int64), 2)
     some = posts.take(pa.array(rows))

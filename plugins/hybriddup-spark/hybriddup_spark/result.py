@@ -30,7 +30,7 @@ class SparkSummary:
     n_against: int = 0
     """Other posts that the posts were compared with; they are in no other count of posts."""
     n_removed_against: int = 0
-    """Removed posts that repeat one of these."""
+    """Removed posts that repeat one of the other posts."""
     estimated_stage1_recall: float | None = None
     estimated_stage1_recall_margin: float | None = None
     """Estimated share of the posts with an earlier kept match that were found, and half the width of its 95 % interval,
@@ -40,7 +40,7 @@ class SparkSummary:
     n_decided_together: int = 0
     """Posts that depended on the posts kept just before them and were decided in sequence."""
     n_repeated_ids: int = 0
-    """Posts whose id an earlier post has; all are decided, but their ids do not identify them."""
+    """Posts with the id of an earlier post; all are decided, but their ids do not identify them."""
     n_rounds: int = 0
     n_tasks: int | None = 0
     """Spark tasks, repeated ones included; None through Spark Connect, which hides them."""
@@ -53,7 +53,7 @@ class SparkSummary:
     compared_as: dict[str, str] = field(default_factory=dict)
     """Comparison of each text column of the order: ``numbers``, ``times`` or ``text``."""
     n_without_value: dict[str, int] = field(default_factory=dict)
-    """Posts without such a value in each text column of the order; they are last."""
+    """Number of posts without such a value, for each text column of the order; they come last."""
     config: str = ""
     recipe_id: str = ""
 
@@ -79,8 +79,8 @@ class SparkResult:
     posts that belong together), as ``hybriddup dedupe --mark`` adds them; null if there is none."""
     sample: Callable[[int], Result]
     """``sample(n)`` returns the decisions on about ``n`` posts as a run on one machine returns them, with a report and
-    near misses: some kept posts, and all posts that were removed for them. Rows are places in the order; there are
-    at most four times ``n`` posts."""
+    near misses: some kept posts, and all posts that were removed for them. Rows are positions in the decision order;
+    there are at most four times ``n`` posts."""
 
     def write(self, output: str, *, mark: bool = False) -> None:
         """Write ``kept``, ``removed``, ``bad`` as Parquet, and ``summary`` as JSON, to directories below a URL.

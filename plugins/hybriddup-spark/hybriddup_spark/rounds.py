@@ -1,4 +1,4 @@
-"""Deciding posts round by round, in their order: posts of a round are compared with each other and all kept before.
+"""Decide posts round by round, in order: the posts of a round are compared with each other and with all kept before.
 
 The driver holds one round at a time: the status of its posts, and the pairs that match. Tasks do all work that takes
 long or needs texts.
@@ -56,8 +56,8 @@ from hybriddup_spark.slicing import are_divided
 from hybriddup_spark.verifying import find_links, with_earlier_texts
 
 FIRST_ROUND = 2**20
-"""Posts of the first round; each later round has as many as all before it, so that few of them are copies of each
-other."""
+"""Number of posts in the first round. Each later round has as many posts as all rounds before it together, so that few
+of them are copies of each other."""
 POSTS_PER_ROUND = 2**21
 """Maximum number of posts of a round; the driver needs about 500 bytes for each."""
 
@@ -67,7 +67,7 @@ Blocks = tuple[DataFrame, pa.Schema]
 
 @dataclass
 class Decided:
-    """Counts of all rounds."""
+    """Counts over all rounds of a run."""
 
     rounds: int = 0
     exact: int = 0
@@ -82,7 +82,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Prepared posts, and the directory for the decisions."""
+    """Decides prepared posts round by round, and writes the decisions to a directory."""
 
     spark: SparkSession
     maker: Maker
@@ -100,7 +100,10 @@ class Rounds:
     """Called by tasks with the number of bytes of blocks that they move to other tasks."""
 
     def decide_all(self, advance: Callable[[int], None] = lambda _: None) -> Decided:
-        """Decide all posts; write removed posts to the directory ``removed``, as `REMOVED`."""
+        """Decide all posts; write the posts that each round removes to the directory ``removed``, as `REMOVED`.
+
+        ``advance`` is called after each round with the number of posts decided so far.
+        """
         counted = Decided()
         equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
         kept = np.ones(self.n_posts, np.bool_)
@@ -131,7 +134,7 @@ class Rounds:
             size = min(max(first, size), self.posts_per_round)
 
     def some(self, first: int, last: int) -> DataFrame:
-        """Return the posts between two positions."""
+        """Return the posts with positions in ``range(first, last)``."""
         return between(self.posts, first, last)
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
@@ -141,7 +144,7 @@ class Rounds:
         return self.spark.read.schema(frame.schema).parquet(path)
 
     def merge(self, left: Blocks, right: Blocks, merge: Merge, schema: pa.Schema) -> DataFrame:
-        """Apply a function to the rows of both tables in each part."""
+        """Join two tables by part: apply ``merge`` to the rows of both in each part; ``schema`` is its result's."""
         n = len(self.parts.values)
         a, b = (frame.repartition(n, PART).groupBy(PART) for frame, _ in (left, right))
         task = merging(merge, left[1], right[1], self.count_bytes)
@@ -149,18 +152,18 @@ class Rounds:
 
 
 class Notes:
-    """`NOTES` of a round."""
+    """The `NOTES` of a round, which are accessed by kind."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table, self._kinds = table, longs(table, "kind")
 
     def positions(self, kind: int) -> Int64s:
-        """Return the positions of one kind."""
+        """Return the column ``position`` of the rows of one kind."""
         chosen: Int64s = longs(self._table, "position")[self._kinds == kind]
         return chosen
 
     def keys(self, kind: int) -> Int64s:
-        """Return the column ``key`` of one kind."""
+        """Return the column ``key`` of the rows of one kind."""
         chosen: Int64s = longs(self._table, "key")[self._kinds == kind]
         return chosen
 
@@ -217,7 +220,7 @@ class Round:
         return copies
 
     def add_kept_copies(self, copies: pa.Table, removed: pa.Table) -> None:
-        """Add the keys of kept copies: the keeper of their first copy had left the newest of its key before them."""
+        """Add the keys of copies that were kept, because the keeper was no longer among the newest of its key."""
         stays = np.zeros(self.last - self.first, np.bool_)
         stays[longs(copies, "position") - self.first] = True
         stays[longs(removed, "position") - self.first] = False
@@ -241,7 +244,7 @@ class Round:
         return status
 
     def meetings(self, status: Int8s, copies: pa.Table) -> DataFrame:
-        """Return the `MEETINGS` of the posts that are not copies."""
+        """Add the keys of posts that are not copies; return their `MEETINGS` with each other and with kept posts."""
         maker, parts, earlier = self.rounds.maker, self.rounds.parts, self.earlier
         repeated = np.zeros(len(status), np.bool_)
         firsts = longs(copies, "first")
@@ -251,9 +254,10 @@ class Round:
         return self.rounds.write(met, "meetings")
 
     def add_entries(self, chosen: Bools, repeated: Bools) -> None:
-        """Add the keys of the chosen posts of the round; ``repeated`` marks the posts with a later copy in it.
+        """Add the keys of the chosen posts of the round to ``entries``.
 
-        Both are bool[n_posts of the round].
+        ``chosen`` and ``repeated``, bool[n], have a flag for each post of the round; ``repeated`` marks posts that have
+        a later copy in the round.
         """
         probes = self.rounds.maker.components().block_index.probes_others
         flags = (Flags.of(self.first, one) for one in (chosen, repeated))
@@ -286,14 +290,14 @@ class Round:
         return mapped(posts.select(*OF_TEXTS), texts_at(self.rounds.parts, Flags.at_positions(positions)), NEEDED)
 
     def decide_links(self, status: Int8s, links: pa.Table) -> Int64s:
-        """Decide posts by their links; return the link that removes each post."""
+        """Decide posts by their links; update ``status`` in place; return the link that removes each post, or -1."""
         later, is_open = longs(links, "later") - self.first, bools(links, "is_open")
         status[later[is_open]] = OPEN
         rows = np.maximum(longs(links, "earlier") - self.first, OF_INDEX)
         return decide_by_links(status, RoundLinks(later, rows, bools(links, "is_sure")))
 
     def remove_copies(self, copies: pa.Table, status: Int8s, links: pa.Table, deciding: Int64s) -> list[pa.Table]:
-        """Return the removed copies, except copies of open texts."""
+        """Return the copies that are removed, as `REMOVED`; copies of open texts are not decided yet."""
         firsts, keepers, positions = longs(copies, "first"), longs(copies, "keeper"), longs(copies, "position")
         rows = np.where(firsts == NONE, 0, firsts - self.first)
         of_kept = (firsts != NONE) & (status[rows] == KEPT)
@@ -305,7 +309,7 @@ class Round:
         return [equal, self.remove_by_links(positions[of_gone], links.take(deciding[rows[of_gone]]))]
 
     def remove_by_links(self, positions: Int64s, links: pa.Table) -> pa.Table:
-        """Return posts that are removed by links, as `REMOVED`."""
+        """Return the posts at ``positions``, each removed by the link in the same row of ``links``, as `REMOVED`."""
         columns = {name: links.column(name) for name in ("distance", "score", "threshold", "verifier", "band")}
         columns |= {
             "position": pa.array(positions, pa.int64()),
@@ -345,7 +349,7 @@ def check_parts(parts: Int64s) -> None:
 
 
 def members(meetings: DataFrame, posts: OpenPosts) -> Keyed:
-    """Return the open and kept texts with the decisive keys of open posts."""
+    """Return the open and kept texts under the keys whose kept texts influence open posts."""
     table = _collected(mapped(meetings, members_of(posts.decisive_keys), MEMBERS, in_blocks=True))
     found = Keyed(longs(table, "position"), longs(table, "key"))
     return found.take(posts.status_at(found.positions) != GONE)

@@ -131,7 +131,7 @@ def listed(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def work_folder(session: SparkSession, work: str | None) -> str:
-    """Return the directory for intermediate results, which does not exist yet."""
+    """Return a new directory for intermediate results, in ``work`` if given; InputError if Spark cannot reach it."""
     context = context_of(session)
     where = "the server of Spark Connect" if context is None else context.master or ""
     if work is None and not where.startswith("local"):
@@ -181,7 +181,7 @@ class SparkRun:
         recipe: LearnedRecipe,
         advance: Callable[[int], None],
     ) -> SparkResult:
-        """Decide all posts."""
+        """Decide the posts in ``good``, also comparing them with ``against``; ``bad`` records are only counted."""
         components = self.maker.components()  # a recipe that does not fit is refused before any work
         others = None if against is None else self.place(against, ("first",), "against", 0)
         first = 0 if others is None else others.n
@@ -216,7 +216,7 @@ class SparkRun:
         return SparkResult(kept.drop(POSITION, NUMBER), with_evidence, bad, summary, recipe, mark, sampler.sample)
 
     def place(self, posts: DataFrame, rules: Sequence[KeepRule], name: str, first: int) -> Placed:
-        """Write posts in the decision order; their positions begin with ``first``."""
+        """Sort posts into the decision order and write them as ``name``; their positions begin with ``first``."""
         in_turn, compared = in_order(posts, self.fields, rules, self.maker)
         ordered = self.write(in_turn, name)
         firsts, n = first_positions(ordered)
@@ -224,7 +224,7 @@ class SparkRun:
         return Placed(ordered.withColumn(POSITION, position_of(firsts.tolist() or [0])), firsts, n, compared)
 
     def prepared(self, *placed: Placed | None) -> DataFrame:
-        """Return posts as `POSTS`."""
+        """Normalize and fingerprint posts; return them as one table, as `POSTS`."""
 
         def of(some: Placed) -> DataFrame:
             scopes = [scope_of(some.posts, self.fields.per).alias("scope")] if self.fields.per else []
@@ -234,13 +234,13 @@ class SparkRun:
         return united(of(some) for some in placed if some is not None)
 
     def n_parts(self, n: int) -> int:
-        """Return the number of parts for the keys of a corpus, so that the memory of a task does not depend on it."""
+        """Return the number of parts for the keys of ``n`` posts: in proportion to ``n``, to limit a task's memory."""
         context = context_of(self.spark)
         n_cores = UNKNOWN_CORES if context is None else context.defaultParallelism
         return max(2 * n_cores, -(-n // POSTS_PER_PART))
 
     def n_repeated_ids(self, posts: DataFrame) -> int:
-        """Return the number of posts whose id an earlier post has."""
+        """Count the posts with the id of an earlier post."""
         if self.fields.id is None:
             return 0
         counts = posts.groupBy(named(self.fields.id).alias("id")).agg(sf.count("*").alias("n")).filter("n > 1")

@@ -1,4 +1,4 @@
-"""A sample of a run as a `hybriddup.Result`, small enough for one machine: for its report and near misses."""
+"""Sample the decisions of a Spark run as a `hybriddup.Result` on one machine, for a report and near misses."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from hybriddup_spark.order_values import scope_of
 from hybriddup_spark.result import SparkSummary
 
 MOST_TIMES = 4
-"""A sample has at most this many times the posts that it should have, however many posts were removed for one."""
+"""Maximum size of a sample as a multiple of the requested size, because any number of posts may repeat a kept one."""
 SCOPE = "scope"
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """The posts of a run, and their decisions."""
+    """Draws samples from the posts of a run and the decisions on them."""
 
     kept: DataFrame
     """Kept posts with their `POSITION`."""
     placed: DataFrame
     """All posts with their `POSITION`."""
     others: DataFrame | None
-    """Other posts that were compared with, with their `POSITION`."""
+    """Posts given as ``against``, with their `POSITION`; None if there were none."""
     removed: DataFrame
     """`hybriddup_spark.schemas.REMOVED`."""
     fields: Fields

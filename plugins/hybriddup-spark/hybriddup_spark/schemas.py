@@ -26,14 +26,14 @@ POSTS = pa.schema(
         ("scope", long),
     ]
 )
-"""Posts in the decision order. ``equal_a`` and ``equal_b`` are the hash of the key of exact repeats, ``text`` is
+"""Posts in the decision order. ``equal_a`` and ``equal_b`` are a hash that only exact repeats share, ``text`` is
 normalized, ``length`` is the length of the compared text. ``sketch`` is empty if no verifier uses it. ``keys`` and
 ``probes`` are packed uint64s; ``probes`` is empty if texts are looked up under their own keys. Posts are only compared
 within their ``scope``."""
 
 EQUAL = pa.schema([("part", small), ("equal_a", long), ("equal_b", long), ("position", long), ("is_near", flag),
                    ("length", small)])  # fmt: skip
-"""Keys of exact repeats."""
+"""Posts with the hash by which exact repeats are found."""
 
 COPIES = pa.schema([("position", long), ("length", small), ("keeper", long), ("first", long)])
 """Posts equal to a kept post of an earlier round (``keeper``, else -1) or to an earlier post of the round (``first``,
@@ -57,7 +57,8 @@ ENTRIES = pa.schema(
 MEETINGS = pa.schema(
     [("part", small), ("later", long), ("earlier", long), ("key", long), ("distance", small), ("kind", pa.int8())]
 )
-"""Two texts within their limits under one key, or another note of `hybriddup_spark.meeting` about a key."""
+"""A pair of texts that share a key and have near fingerprints, or another fact about a key: `hybriddup_spark.meeting`
+lists each ``kind``."""
 
 NOTES = pa.schema([("kind", pa.int8()), ("position", long), ("key", long)])
 """The part of `MEETINGS` that the driver needs."""
@@ -76,7 +77,7 @@ PAIRS = pa.schema(
 """Distinct pairs with the text of the earlier post."""
 
 NEEDED = pa.schema([("part", small), ("position", long), ("text", pa.string())])
-"""Texts needed for pairs."""
+"""Texts that are needed to verify pairs."""
 
 LINKS = pa.schema(
     [
@@ -109,14 +110,14 @@ REMOVED = pa.schema(
 """Removed posts by position, with keeper and evidence."""
 
 MEMBERS = pa.schema([("position", long), ("key", long)])
-"""Texts and their keys."""
+"""Texts and their keys, one row per text and key."""
 
 WANTED = pa.schema(
     [("position", long), ("bin", small), ("is_open", flag), ("is_met", flag), ("keys", packed), ("places", packed)]
 )
-"""Texts by bin: open texts with the places where they are decided, as packed int64s, and other texts with their place
-and the keys under which open texts may find them (null: all). Texts that are near no open text (not ``is_met``) only
-count towards the newest of a key."""
+"""Texts that each bin needs. Of an open text, ``places`` has the positions at which it is decided, as packed int64s; of
+a kept text, the position at which it was kept. ``keys`` has the keys under which open texts may find it (null: all).
+Texts that are near no open text (not ``is_met``) only count towards the newest of a key."""
 
 TOGETHER = pa.schema(
     [
@@ -131,8 +132,8 @@ TOGETHER = pa.schema(
         ("places", packed),
     ]
 )
-"""Texts that one task decides together: open texts (``is_open``) and the kept texts that they may match, with their
-``places`` in the order, packed int64s. Rows without a text only count towards the newest of a key."""
+"""Texts that one task decides together: open texts (``is_open``) and the kept texts that they may match. ``places`` has
+their positions, as packed int64s. Rows without a text only count towards the newest of a key."""
 
 VERDICTS = pa.schema(
     [
@@ -149,16 +150,17 @@ VERDICTS = pa.schema(
 """Pairs of texts, by position, that were verified before their bin is decided. Without a match, scores are 0."""
 
 COMMON = pa.schema([("position", long)])
-"""Texts with keys that many texts have."""
+"""Positions of texts with a key that many texts share."""
 
 FLAGS = pa.schema([("first", long), ("n", long), ("bits", packed)])
-"""A flag for each of ``n`` consecutive posts."""
+"""Packed bits, one for each of ``n`` consecutive posts from position ``first`` on."""
 
 MISSED = pa.schema([("later", long), ("weight", long)])
-"""Pairs that an estimate of the recall looks at, by their later post; ``weight`` is larger for long texts."""
+"""Pairs that are compared to estimate the recall: the later post, and a weight, which is larger for long texts."""
 
 SETTLED = pa.schema([*REMOVED, ("is_kept", flag), ("n_cut", long)])
-"""Decided posts of the texts that were decided together, removed or kept."""
+"""Posts that were decided together, removed or kept. ``n_cut`` counts how often ``max_candidates`` was exceeded; only
+the first row of a bin has it."""
 
 
 SPARK_NAMES = {long: "bigint", small: "int", pa.int8(): "tinyint", real: "double", flag: "boolean", packed: "binary",
@@ -166,7 +168,7 @@ SPARK_NAMES = {long: "bigint", small: "int", pa.int8(): "tinyint", real: "double
 
 
 def in_spark(schema: pa.Schema) -> str:
-    """Return a schema in Spark's notation.
+    """Convert an Arrow schema to the string that declares it in Spark.
 
     Examples
     --------

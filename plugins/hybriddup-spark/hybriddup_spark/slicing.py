@@ -1,9 +1,9 @@
-"""Deciding the open posts of a round, crowds of them slice by slice.
+"""Divide large bins of open posts into slices, so that several tasks can share the work of deciding a bin.
 
-One task has to decide a bin, because each decision depends on those before it. But most of its time goes into verifying
-pairs, and nearly all of these are pairs with the texts kept in earlier slices. So other tasks verify the pairs of a
-slice first, each of a part of it as if there were no other parts. The one task looks up what they found, and verifies
-only the pairs that they did not expect: about a tenth for edits of templates.
+One task has to decide a bin, because each decision depends on the ones before it. But most of its time goes into
+verifying pairs, nearly all of them with texts kept in earlier slices. So other tasks verify the pairs of a slice first:
+each of them decides one piece of the slice as if the other pieces did not exist. The one task then looks up their
+verdicts, and verifies only the pairs that they did not expect: about a tenth for edits of templates.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hybriddup_spark.gathering import Places
 from hybriddup_spark.schemas import WANTED
 
 FIRST_SLICE = 2**12
-"""Places of the first slice of a bin, whose pairs are not verified before. Each later slice has as many places as all
-slices before it, so that most of its posts repeat posts that were kept before it."""
+"""Number of places in the first slice of a bin, whose pairs are not verified ahead. Each later slice has as many places
+as all slices before it together, up to `LARGEST_SLICE`, so that most of its posts repeat posts kept before it."""
 LARGEST_SLICE = 2**15
 UNDIVIDED = 2 * FIRST_SLICE
 """Largest number of places of a bin that is decided in one slice."""
@@ -30,19 +30,19 @@ VERIFIED_TOGETHER = 2**12
 
 
 def slices(places: Places) -> Iterator[Places]:
-    """Yield the slices of places, which are sorted by bin, then by position: of each bin, one stretch of the order."""
+    """Yield the slices of ``places``, sorted by bin, then position; slice i has the i-th range of each bin."""
     numbers = slice_numbers(places.bins)
     for number in range(int(numbers.max(initial=-1)) + 1):
         yield places.take(numbers == number)
 
 
 def are_divided(places: Places) -> bool:
-    """Return whether places have more than one slice."""
+    """Return whether ``places`` have more than one slice, because a bin is large."""
     return bool(slice_numbers(places.bins).any())
 
 
 def slice_numbers(bins: Int64s) -> Int64s:
-    """Return int64[n]: the slice of each place, given its bin, ascending.
+    """Return int64[n]: the slice number of each place; ``bins``, ascending, has the bin of each place.
 
     Examples
     --------
@@ -60,7 +60,10 @@ def slice_numbers(bins: Int64s) -> Int64s:
 
 
 def pieces(bins: Int64s) -> Int64s:
-    """Divide places among tasks that verify their pairs: int64[n], from 0, given the bin of each place, ascending."""
+    """Divide places among the tasks that verify pairs ahead: return int64[n], the task number of each place, from 0.
+
+    ``bins``, ascending, has the bin of each place; a task has places of one bin only.
+    """
     ranks = np.arange(len(bins)) - np.searchsorted(bins, bins)
     is_first = ranks % VERIFIED_TOGETHER == 0
     found: Int64s = np.cumsum(is_first) - 1
@@ -68,7 +71,7 @@ def pieces(bins: Int64s) -> Int64s:
 
 
 class Kept(NamedTuple):
-    """Open texts that were kept in earlier slices, by text."""
+    """Open texts that were kept in earlier slices, in ascending order of ``texts``."""
 
     texts: Int64s
     positions: Int64s
@@ -77,11 +80,11 @@ class Kept(NamedTuple):
 
     @classmethod
     def none(cls) -> Kept:
-        """Return no texts."""
+        """Return an empty set of texts."""
         return cls(*np.zeros((3, 0), np.int64))
 
     def with_those_of(self, places: Places, settled: pa.Table) -> Kept:
-        """Add the places that are kept according to `SETTLED`."""
+        """Return these texts and, in addition, the ones at ``places`` that are kept according to `SETTLED`."""
         kept = longs(settled, "position")[bools(settled, "is_kept")]
         chosen = places.take(np.isin(places.positions, kept))
         added = chosen.texts, chosen.positions, chosen.bins
@@ -90,7 +93,7 @@ class Kept(NamedTuple):
         return Kept(*(column[order] for column in all_kept))
 
     def keepers(self, places: Places) -> Int64s:
-        """Return int64[n]: where the text of each place was kept, else -1."""
+        """Return int64[n]: the position at which each place's text was kept in an earlier slice, or -1."""
         if not len(self.texts):
             return np.full(len(places.texts), -1)
         at = np.minimum(np.searchsorted(self.texts, places.texts), len(self.texts) - 1)
@@ -102,7 +105,10 @@ class Kept(NamedTuple):
 
 
 def wanted_texts(texts: Int64s, positions: Int64s, bins: Int64s, is_open: Bools) -> pa.Table:
-    """Return texts with all of their keys as `WANTED`, given one row per place; all places of a text are alike."""
+    """Merge rows of texts, one per place, to one per text and bin, as `WANTED`; they may be found under all their keys.
+
+    ``is_open`` must be the same for all places of a text.
+    """
     order = np.lexsort((positions, texts, bins))
     texts, positions, bins = texts[order], positions[order], bins[order]
     is_first = np.ones(len(order), np.bool_)
@@ -120,12 +126,12 @@ def wanted_texts(texts: Int64s, positions: Int64s, bins: Int64s, is_open: Bools)
 
 
 def wanted_in(places: Places, others: pa.Table, groups: Int64s) -> pa.Table:
-    """Return what the tasks that decide some places need, as `WANTED` with a group instead of a bin.
+    """Return the texts needed to decide ``places``, as `WANTED`, whose column ``bin`` has the group of places.
 
     Parameters
     ----------
     others
-        `WANTED` of the bins: kept texts. A group needs those before its last place.
+        Kept texts by bin, as `WANTED`. A group gets the ones in its bin that come before its last place.
     groups
         int64[n]: the group of each place. All places of a group have one bin.
     """

@@ -1,4 +1,4 @@
-"""Deciding the open posts of a bin with the decider of a run, together with the kept texts that they may match.
+"""Decide the open posts of a bin with the decider of a run, together with the kept texts that they may match.
 
 If a key has more kept texts than ``max_bucket_size``, the candidates of a text depend on the texts kept just before.
 One task decides texts with such dependencies in order. Other tasks may have verified some of their pairs before.
@@ -26,7 +26,8 @@ from hybriddup_spark.schemas import SETTLED
 from hybriddup_spark.verdicts import BinVerifier
 
 NEAR_NONE = -1
-"""Maximum distance of a text that is near no other text; the limit of the shorter text of a pair counts."""
+"""Maximum distance of a row without a text. It rules out all pairs of the row: the limit of the shorter text counts,
+and the row has length 0."""
 
 
 def decide_together(components: Components, table: pa.Table, verdicts: pa.Table | None = None) -> pa.Table:
@@ -35,7 +36,7 @@ def decide_together(components: Components, table: pa.Table, verdicts: pa.Table 
 
 
 def verify_ahead(components: Components, table: pa.Table, part: int) -> pa.Table:
-    """Return `VERDICTS` on the pairs that are verified if the open posts of `TOGETHER` are decided."""
+    """Decide the open posts of `TOGETHER` on trial; return the verdicts on all pairs verified for it, as `VERDICTS`."""
     piece = _Bin(components, table)
     piece.settled()
     return piece.verify.found(part)
@@ -57,7 +58,7 @@ class _Bin:
         self.verify = BinVerifier(components, table, (known, self._compared), self._numbers, verdicts)
 
     def settled(self) -> pa.Table:
-        """Decide the open posts, as `SETTLED`."""
+        """Decide the open posts; return the decisions as `SETTLED`."""
         components, numbers = self._components, self._numbers
         held = index_of(components, self._table, self._compared, numbers)
         asked = np.flatnonzero(self._is_open[numbers])
@@ -108,7 +109,7 @@ def known_texts(table: pa.Table) -> list[str]:
 
 
 def settled(positions: Int64s, decisions: RunDecisions, asked: Int64s, bands: Int32s, n_cut: int) -> pa.Table:
-    """Return the decisions on the posts at some places."""
+    """Return the decisions on the posts at the chosen places, as `SETTLED`; the first row gets ``n_cut``."""
     deciding = decisions.deciding
     link = np.full(len(positions), -1)
     link[deciding.later] = np.arange(len(deciding))

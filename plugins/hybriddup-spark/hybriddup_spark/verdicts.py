@@ -1,4 +1,4 @@
-"""Verdicts on pairs that other tasks verified before a bin is decided, and the verifier that looks them up."""
+"""Verdicts on pairs that other tasks verify before a bin is decided, and the verifier that looks them up."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from hybriddup_spark.columns import bools, longs, table_of
 from hybriddup_spark.schemas import VERDICTS
 
 Verdicts = NDArray[Any]
-"""Array of records: the code of a pair of rows, and the columns of `VERDICTS`; ascending by code to be looked up."""
+"""Array of `RECORD`: the code of a pair of rows, and the verdict on the pair. Look-ups need it sorted by code."""
 EVIDENCE = {"score": "scores", "threshold": "thresholds", "verifier": "verifiers", "band": "length_bands"}
-"""Columns of `VERDICTS` about a match, by name, and their names in `VerifiedPairs`."""
+"""Maps the columns of `VERDICTS` with evidence of a match to their names in `VerifiedPairs`."""
 RECORD = np.dtype(
     [("code", "u8"), ("is_match", "?"), ("score", "f8"), ("threshold", "f8"), ("verifier", "i4"), ("band", "i4")]
 )
 NOT_FOUND = np.uint64(2**64 - 1)
-"""Code of no pair."""
+"""Code that no pair has: it marks pairs without a known verdict."""
 LOWER_HALF, HALF_WORD = np.uint64(2**32 - 1), np.uint64(32)
 
 
 class BinVerifier:
-    """Verifies the pairs of open texts, unless there are verdicts on them. Texts are rows of a table of texts."""
+    """Verifies pairs whose later text is open, unless there is a verdict already. A text is a row of a table."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class BinVerifier:
         numbers: Int64s,
         known: pa.Table | None = None,
     ) -> None:
-        """Store the texts.
+        """Prepare the texts for verifying, and sort the known verdicts.
 
         Parameters
         ----------
@@ -47,9 +47,9 @@ class BinVerifier:
         texts
             The normalized texts, and their compared parts.
         numbers
-            int64[n]: the text at each place.
+            int64[n]: row in ``table`` of the text at each place, where places are numbered in the decision order.
         known
-            `VERDICTS` on pairs of these texts.
+            `VERDICTS` on some pairs of these texts, if other tasks have verified them.
         """
         self._bands, self._numbers = components.bands, numbers
         self._positions, self._is_open = longs(table, "position"), bools(table, "is_open")
@@ -59,7 +59,10 @@ class BinVerifier:
         self._found = [self._known[:0]]
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], which pairs of places are accepted, and the accepted pairs; others are not verified."""
+        """Verify pairs of places; return bool[n_pairs], whether each is accepted, and the accepted pairs.
+
+        A pair whose later text is not open is not verified, and counts as not accepted.
+        """
         asked = self._is_open[self._numbers[pairs.later]]
         pairs = pairs.take(asked)
         earlier, later = self._numbers[pairs.earlier], self._numbers[pairs.later]
@@ -73,7 +76,7 @@ class BinVerifier:
         return asked, VerifiedPairs(matches.earlier, matches.later, matches.hamming_distances, *evidence)
 
     def _look_up(self, codes: UInt64s) -> Verdicts:
-        """Return the known verdicts on pairs; the code of the others is `NOT_FOUND`."""
+        """Look up the verdicts on pairs by their codes; a pair without a known verdict gets the code `NOT_FOUND`."""
         found, known = np.zeros(len(codes), RECORD), self._known
         found["code"] = NOT_FOUND
         if len(known):
@@ -103,7 +106,7 @@ class BinVerifier:
         return np.sort(verdicts, order="code")
 
     def found(self, part: int) -> pa.Table:
-        """Return all verdicts of this verifier as `VERDICTS` of one part."""
+        """Return the verdicts that this verifier made itself, as `VERDICTS` whose column ``part`` is ``part``."""
         verdicts = np.concatenate(self._found)
         rows = verdicts["code"] >> HALF_WORD, verdicts["code"] & LOWER_HALF
         later, earlier = (self._positions[row.astype(np.int64)] for row in rows)

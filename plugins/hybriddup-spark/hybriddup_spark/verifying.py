@@ -1,4 +1,4 @@
-"""Joining pairs with their texts, first the earlier, then the later one, and verifying them."""
+"""Join pairs with their texts, first the earlier and then the later one, and verify them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hybriddup_spark.picking import Parts
 from hybriddup_spark.schemas import LINKS, PAIRS
 
 FIRST_IN_TURN = 4
-"""Pairs of a text in the first turn of verifying; each later turn has four times as many."""
+"""Number of pairs of each text that are verified in the first turn; each later turn verifies four times as many."""
 
 
 def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa.Table:
-    """Return the distinct pairs of `MEETINGS` with the text of the earlier post, from ``needed``.
+    """Join the distinct pairs in `MEETINGS` with the text of the earlier post, from ``needed``; return `PAIRS`.
 
     A pair that is sure under one key keeps only that key; other pairs keep all shared keys.
     """
@@ -48,7 +48,7 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
 
 
 def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, first_new: int) -> pa.Table:
-    """Verify all `PAIRS` of some later texts, which ``needed`` has; return their `LINKS`: all pairs for open texts.
+    """Verify the `PAIRS` of the later texts in ``needed``; return the matches, and all pairs of open texts, as `LINKS`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Judged:
 
     @classmethod
     def of(cls, components: Components, later_texts: list[str], pairs: pa.Table, of_pair: Int64s) -> Judged:
-        """Build from pairs; ``of_pair`` is the row of the later text of each."""
+        """Build from `PAIRS`; ``of_pair``, int64[n_pairs], is the row of each pair's later text in ``later_texts``."""
         earlier = longs(pairs, "earlier")
         _, firsts, of_earlier = np.unique(earlier, return_index=True, return_inverse=True)
         earlier_texts = texts(pairs.select(["text"]).take(pa.array(firsts)))
@@ -108,9 +108,9 @@ class Judged:
         return accepted
 
     def verify_in_turn(self, chosen: Int64s, is_of_index: Bools) -> Bools:
-        """Verify the chosen pairs of each later text in turn, the earliest first; return bool[n_pairs].
+        """Verify the chosen pairs of each later text in turns, the earliest first; return bool[n_pairs]: the matches.
 
-        Stops at the first sure match with a kept text, because a text has one keeper.
+        A text has one keeper, so it takes no further turn after a sure match with a text kept before the round.
         """
         matches, later = np.zeros(len(self._pairs), np.bool_), self._candidates.later
         ends_turn = is_of_index & (longs(self._pairs, "kind") == SURE)

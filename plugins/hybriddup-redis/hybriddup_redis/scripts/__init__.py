@@ -1,4 +1,4 @@
-"""Lua scripts: what Redis does in one step. Each works on any number of keys, independently of each other.
+"""Lua scripts, which Redis runs atomically. Each works on any number of keys, independently of each other.
 
 On a cluster, every key that a script touches is declared, and each key has its own arguments, so that a call can be
 split into calls of one key each: a cluster refuses calls of several keys while their slot is moved to another server.

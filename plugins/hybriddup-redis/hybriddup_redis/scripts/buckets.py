@@ -1,15 +1,15 @@
 """Scripts over buckets.
 
-Buckets are stored in hashes, many in one, so that Redis needs no key for each. Such a *shard* is named by the first two
-bytes of the block key; the other six name the field. So a window has 2**16 shards: with some hundred thousand posts,
-each has so few buckets that Redis stores it as one block of memory. Redis does so only while no value has more than 64
-bytes. A bucket that would be larger continues in a string of its own, its *overflow*, and its field ends with a plus
-sign. An overflow with more than the newest settled entries, and all that are not settled, is cut.
+Buckets are fields of hashes, so that they need no Redis keys of their own. Such a hash, a *shard*, is named by the
+first two bytes of the mixed block key; the other six name the field. So a window has 2**16 shards: with some hundred
+thousand posts, a shard is small enough for Redis to store it as one block of memory. Redis does so only while no value
+has more than 64 bytes. A bucket that would be larger continues in a string of its own, its *overflow*, and its field
+ends with a plus sign. An overflow that has become too long is cut to its newest settled entries and all unsettled ones.
 
-A post that left a bucket for good has an entry there with the greatest length, a *mark*, which hides others of the post
-that are added late. Neither counts when an overflow is cut.
+A post that left a bucket for good has an entry there with the greatest length, a *mark*, which hides other entries of
+the post that arrive late. When an overflow is cut, neither the mark nor these entries count as settled.
 
-On one server, the keys are not declared: scripts make them from the names of buckets, because sending them takes a
+On one server, the keys are not declared: scripts derive them from the names of buckets, because sending them takes a
 fifth of the client's time. These scripts also read and write overflows.
 """
 
@@ -110,15 +110,16 @@ end
 return noted()
 """
 )
-"""Adds entries to buckets; returns what they held before, and of an overflow what it holds then.
+"""Adds entries to buckets; returns the entries that shards had before, and the entries that overflows have afterwards.
 
-With declared keys, it adds only to shards in which there is room: `OVERFLOW` adds the others.
+With declared keys, it adds only to shards that have room: `OVERFLOW` adds the other entries.
 
-Arguments: bytes of an entry, the beginning of the keys of shards, milliseconds until a shard or an overflow expires,
-the oldest position of use, the number of settled entries of an overflow that stay (0 = all), the position before which
-posts are settled; of the keys, joined: names, numbers of entries in two bytes, entries. Columns: a byte for each
-bucket, the number of its entries in the shard, and 128 if it overflows; these entries; without declared keys, the
-numbers of entries of the overflows in four bytes, and the entries.
+Arguments: bytes of an entry, prefix of the keys of shards, milliseconds until a shard or an overflow expires, the
+oldest position that is still needed, the number of settled entries of an overflow that stay (0 = all), the position
+before which posts are settled; of the keys, joined: names, numbers of entries in two bytes, entries.
+
+Columns: a byte for each bucket, the number of its entries in the shard plus 128 if it overflows; these entries; without
+declared keys, the numbers of entries of the overflows in four bytes, and the entries.
 """
 READ = (
     BUCKETS
@@ -132,8 +133,8 @@ end
 return noted()
 """
 )
-"""Reads buckets: as `ENTER`, without entries. Arguments: bytes of an entry, the beginning of the keys of shards; of the
-keys, joined: names."""
+"""Reads buckets; returns the same columns as `ENTER`. Arguments: bytes of an entry, prefix of the keys of shards; of
+the keys, joined: names."""
 OVERFLOW = (
     BUCKETS
     + APPENDING
@@ -143,7 +144,7 @@ for i, key in ipairs(KEYS) do found[i] = append(key, ARGV[i + 6]) end
 return {found}
 """
 )
-"""Adds entries to overflows, and cuts those that are too long; returns what they hold then.
+"""Adds entries to overflows, and cuts overflows that are too long; returns their contents afterwards.
 
 Arguments: the first six of `ENTER`; of each key: entries.
 """
@@ -188,10 +189,10 @@ return {table.concat(flags)}
 """
 )
 """Removes posts from buckets. With declared keys, it does not touch overflows, and returns a plus sign for each bucket
-whose overflow may have some of the posts.
+whose overflow may have some of the posts, a minus sign for the others.
 
-Arguments: bytes of an entry, the beginning of the keys of shards; of the keys, joined: names, numbers of positions in
-two bytes, positions.
+Arguments: bytes of an entry, prefix of the keys of shards; of the keys, joined: names, numbers of positions in two
+bytes, positions.
 """
 LEAVE_OVERFLOW = (
     BUCKETS
@@ -201,5 +202,4 @@ for i, key in ipairs(KEYS) do leave(key, ARGV[i + 2]) end
 return {}
 """
 )
-"""Removes posts from overflows. Arguments: bytes of an entry, the beginning of the keys of shards; of each key:
-positions."""
+"""Removes posts from overflows. Arguments: bytes of an entry, prefix of the keys of shards; of each key: positions."""

@@ -1,6 +1,6 @@
 """Scripts over names, which are ids and texts: fields of hashes, with the position of the holder as the value.
 
-Holders before the oldest position of use are expired. About every 64th new field of a hash removes them.
+Holders before the oldest position that is still needed have expired. About every 64th new field of a hash removes them.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ return {found}
 )
 """Claims names; returns the positions of their holders.
 
-Arguments: the beginning of the keys of hashes, the oldest position of use, milliseconds until a hash expires; of the
-names, joined: the kind of name, 16 bytes of a digest, the position in eight bytes, and that of the holder that may be
-replaced, -1 = none.
+Arguments: prefix of the keys of hashes, the oldest position that is still needed, milliseconds until a hash expires; of
+the names, joined: the kind of name, 16 bytes of a digest, the claiming position in eight bytes, and the position of the
+holder that it may replace, -1 = none.
 """
 HELD = (
     HOLDERS
@@ -63,5 +63,5 @@ end
 return {found}
 """
 )
-"""Returns the positions of the holders of names, nothing without one. Arguments: the beginning of the keys of hashes,
-the oldest position of use; of the names, joined: the kind of name, 16 bytes of a digest."""
+"""Returns the position of the holder of each name; nil if it has none. Arguments: prefix of the keys of hashes, the
+oldest position that is still needed; of the names, joined: the kind of name, 16 bytes of a digest."""

@@ -25,11 +25,11 @@ for i = 1, #ARGV - 2 do
 end
 return {table.concat(states)}
 """
-"""Changes states that are as expected. Returns a digit for each state afterwards, 0 without a record. A post without a
-record that is given up gets one that is only the digit of the state, so that `WRITE` writes no other one.
+"""Changes each state that is as expected. Returns a digit for each state afterwards, 0 without a record. If a post is
+given up before it has a record, its record becomes the digit of its state only, so that `WRITE` does not write another.
 
-Arguments: the beginning of the keys of records, milliseconds until new ones expire; of each key: the position in
-decimal digits, a space, the digit of the new state, those of the expected ones, a comma, and evidence.
+Arguments: prefix of the keys of records, milliseconds until new ones expire; of each key: the position in decimal
+digits, a space, the digit of the new state, the digits of the expected states, a comma, and evidence.
 """
 WRITE = """
 local states = {}
@@ -41,10 +41,10 @@ for i = 1, #ARGV - 2 do
 end
 return {table.concat(states)}
 """
-"""Writes records that are not there yet: a call that is repeated must not bring back a state from before. Returns a
-digit for each state afterwards.
+"""Writes records that do not exist yet: a repeated call must not restore an earlier state. Returns a digit for each
+state afterwards.
 
-Arguments: the beginning of the keys of records, milliseconds until they expire; of each key: a record without evidence.
+Arguments: prefix of the keys of records, milliseconds until they expire; of each key: a record without evidence.
 """
 
 SAME_STORE = """
@@ -69,12 +69,12 @@ call('HSET', key, 'c', string.format('%.0f', now), 'o', unfinished, 's', table.c
 return {first, call('HGET', key, 'w') or '', oldest, unfinished}
 """
 )
-"""Takes positions, as a block that is not finished. Arguments: the token of the store, how many, the horizon in
+"""Reserves positions as an unfinished block. Arguments: the token of the store, the number of positions, the horizon in
 milliseconds.
 
-Returns the first, the watermark, the oldest position of use, and the unfinished blocks. The clock is that of the
-server, and never goes back. Marks note which position was next at a moment, eight to a horizon; posts are of use for a
-horizon and a quarter.
+Returns the first position, the watermark, the oldest position that is still needed, and the unfinished blocks. The
+clock is the server's, and never goes back. Marks record the next position at a time, eight per horizon; posts are
+needed for a horizon and a quarter.
 """
 FINISH = (
     SAME_STORE
