@@ -193,7 +193,7 @@ class Decision:
 
 def decision_of(post: StoredPost) -> Decision:
     """Return the decision on a stored post, not marked as ``repeated``."""
-    position, post_id, _, _, evidence, *_ = post
+    position, post_id, _, _, evidence = post[:5]
     return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
 
 

@@ -103,6 +103,8 @@ def renewed_posts(
     ``keepers`` are the posts of the store that are repeated; ``posts`` is the batch; the others are as in
     `renewing_copies`, but ``repeated`` is empty if copies are not counted.
     """
+    if not renewing:
+        return []
     first = posts[0].position
     by_position = {post.position: post for post in (*keepers, *posts)}
     copies_of: dict[int, list[StoredPost]] = {}

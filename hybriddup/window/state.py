@@ -238,14 +238,12 @@ class WindowState(MaintainedState):
         ``keepers`` are the stored posts that the batch repeats.
         """
         positions = prepared.positions.tolist()
-        ids = [
-            made_id(position) if post.id is None else post.id for post, position in zip(posts, positions, strict=True)
-        ]
-        names = {post.position: (post.id, post.position) for post in keepers}
-        names |= {position: (name, position) for position, name in zip(positions, ids, strict=True)}
+        texts, given, _, authors = zip(*posts, strict=True)
+        ids = [made_id(position) if name is None else name for name, position in zip(given, positions, strict=True)]
+        names = dict(zip(positions, zip(ids, positions, strict=True), strict=True))
+        names |= {post.position: (post.id, post.position) for post in keepers}
         evidence = verdicts.evidence(names, self.steps.components.bands, prepared.lengths)
-        texts, reasons = (post.text for post in posts), map(evidence.get, range(len(posts)))
-        authors = (post.author for post in posts)
+        reasons = map(evidence.get, range(len(posts)))
         return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons, authors))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
