@@ -11,8 +11,8 @@ import pytest
 
 from hybriddup.errors import UnsupportedError
 from hybriddup.window import Decision, StoredPost, Window
+from hybriddup.window.stores import sqlite_queries
 from tests.shared_windows.plain_store import Opener
-from tests.window.plugins import state_of
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
@@ -42,6 +42,10 @@ class Days:
             self._window = self.open()
         return self._window
 
+    def close(self) -> None:
+        """Close the window."""
+        self._window.close()
+
     def add(self, day: float, name: str, text: str = FIRST) -> Decision:
         """Add a post on a day."""
         self.day = day
@@ -66,7 +70,7 @@ def days(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
     yield open_days
     for one in opened:
-        one._window.close()
+        one.close()
 
 
 def test_a_text_that_is_repeated_daily_is_kept_once(days: Any) -> None:
@@ -254,7 +258,7 @@ def test_what_cannot_be_written_changes_nothing(
     name, text = ("b", FIRST) if config is RENEW else ("a", OTHER)
     window.day, held = 21, window.window
     with monkeypatch.context() as patched:
-        patched.setattr(state_of(held).store, "_check_place", lambda: 1 / 0)
+        patched.setattr(sqlite_queries, "write_state", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             held.add({"id": name, "text": text})
     assert (held.get("a").text, held.get("a").n_copies, held.get("a").position) == (FIRST, 0, 0)

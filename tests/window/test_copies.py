@@ -16,7 +16,6 @@ from hybriddup.errors import InputError, UnsupportedError
 from hybriddup.window import StoredPost, Window
 from hybriddup.window.stores import sqlite_queries
 from tests.shared_windows.plain_store import Opener
-from tests.window.plugins import state_of
 from tests.window.stores import FILE
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
@@ -182,7 +181,7 @@ def test_a_batch_that_cannot_be_written_counts_nothing(path: Path | None, monkey
     with Window.open(path, counts=True) as window:
         window.add(post("a", FIRST))
         with monkeypatch.context() as patched:
-            patched.setattr(state_of(window).store, "_check_place", lambda: 1 / 0)
+            patched.setattr(sqlite_queries, "write_state", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 window.add(post("b", FIRST))
         window.add(post("b", FIRST))
