@@ -108,7 +108,7 @@ def scope_fields(per: str | None) -> list[str]:
 
 
 def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    """Combine columns into one of tuples, None if all values are missing; a single column is returned unchanged."""
+    """Combine columns into one column of tuples, with None where all values are missing; a single one is unchanged."""
     if len(columns) == 1:
         return columns[0]
     return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]

@@ -45,7 +45,7 @@ class JsonArrayWriter:
     """Copies the kept objects, byte for byte, into one array."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Accept any sources, since any objects can follow each other."""
+        """Accept any sources: objects need no common columns, so that any of them can be in one array."""
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the objects whose row is kept, in input order, each starting on a new line."""

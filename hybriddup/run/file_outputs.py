@@ -99,7 +99,10 @@ def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Reg
 
 
 def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run: bool) -> str:
-    """Return the output for posts; OutputError if there are several inputs and no ``output``."""
+    """Return where to write the posts: ``output``, or else a name made from that of the only input.
+
+    Raise OutputError if there are several inputs and no ``output``, unless it is a ``dry_run``.
+    """
     target = default_output(inputs[0], "marked" if mark else "kept") if output is None else output
     if len(inputs) > 1 and not (output is not None or target == STANDARD_OUTPUT or dry_run):
         raise OutputError(f"{len(inputs):,} inputs, and no -o: name one file for all kept posts, with -o KEPT.")

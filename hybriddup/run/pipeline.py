@@ -133,7 +133,7 @@ class DistinctTexts:
 
 @dataclass(frozen=True)
 class PairVerifier:
-    """Verifies candidate pairs of distinct texts or of posts; pairs of different scopes are refused."""
+    """Verifies candidate pairs of distinct texts or of posts; a pair from two different scopes is rejected."""
 
     bands: Bands
     context: VerifierContext

@@ -117,13 +117,13 @@ class Result:
         Parameters
         ----------
         posts
-            The posts that ``dedupe`` received, or others of the same number and order: a list, a tuple, an array, a
-            data frame or series of pandas or polars, or a data set of Hugging Face.
+            The posts that ``dedupe`` received, or others of the same number in the same order: a list, tuple or
+            array, a pandas or polars DataFrame or Series, or a Hugging Face Dataset.
 
         Raises
         ------
         InputError
-            The number of posts differs, or ``posts`` has no length, such as a generator.
+            The number of posts differs, or ``posts`` has no length (for example, a generator).
 
         Examples
         --------

@@ -184,7 +184,7 @@ def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Gener
 
 
 def change_of(position: int, evidence: Evidence | None) -> Change:
-    """Return the state change for a verdict; a challenged post may become a duplicate, but not be kept."""
+    """Return the state change for a verdict; a challenged post can only become a duplicate, and is not kept."""
     if evidence is None:
         return Change(position, PENDING, State.KEPT)
     return Change(position, UNDECIDED, State.DUPLICATE, evidence)

@@ -40,7 +40,7 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Find the shortest part of a text that has each key; return the parts without repetition, in no particular order.
+    """For each key, find the shortest part of the text that has it; return the distinct parts, in no particular order.
 
     The index computes the keys of every short part. If it does not compute keys from texts, the result is empty.
     """

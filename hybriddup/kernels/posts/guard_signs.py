@@ -41,7 +41,7 @@ LONGEST_PART = 40
 
 @njit(cache=True, nogil=True)
 def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s, signs: Signs) -> UInt8s:
-    """Return uint8[n_pairs]: for each pair of texts, flags of the guards that must read it, `NUMBER` to `NAME`."""
+    """Return uint8[n_pairs]: for each pair of texts, flags of the guards that need to check it, `NUMBER` to `NAME`."""
     found, room, words = np.zeros(len(earlier), np.uint8), make_room(), make_words()
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
@@ -52,7 +52,7 @@ def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s,
 
 @njit(cache=True, nogil=True, inner=True)
 def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Words) -> np.uint8:
-    """Return the flags of the guards that must read two texts."""
+    """Return the flags of the guards that need to check a pair of texts."""
     shorter = min(len(a), len(b))
     n_before = 0
     while n_before < shorter and a[n_before] == b[n_before]:
@@ -123,7 +123,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return the flags of the guards that must read two texts with too many signs to check which one replaces which."""
+    """Return the flags of the guards that need to check a pair with too many signs to match them up one by one."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):

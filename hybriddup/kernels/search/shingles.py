@@ -1,13 +1,13 @@
 """Bottom-k sketches of texts: each text keeps the shingles (character n-grams) with the smallest hashes.
 
-Two texts that share a part of their shingles share about the same part of the shingles with the smallest hashes
+If two texts share some fraction of their shingles, they share about the same fraction of those with the smallest hashes
 (A. Z. Broder, On the resemblance and containment of documents, 1997, section 4). Common shingles come after all others,
 whatever their hashes, because they do not distinguish texts.
 
 A shingle is common if it occurs in several *surroundings*, the characters before and after it. The number of texts does
-not count, because one text may be posted a hundred times, each time with another end. If its shingles counted as
-common, its copies would take all keys from their ends, which differ. A text of mostly common shingles takes a fixed
-part of its keys from these, see `MOSTLY_COMMON`.
+not count, because one text may be posted a hundred times, each time with a different ending. If its shingles counted as
+common, its copies would take all keys from their endings. A text of mostly common shingles takes a fixed
+share of its keys from these, see `MOSTLY_COMMON`.
 
 The hash is the rolling hash of R. M. Karp and M. O. Rabin (1987), a polynomial of the characters modulo 2**64, finished
 by the mixer of MurmurHash3 (A. Appleby, public domain): its cost does not depend on the length of the shingle.
