@@ -154,7 +154,7 @@ class SharedBatch(Contestants):
         return Evidence(kept.post.id, kept.post.position, "exact", 0, EQUAL, 1.0, 1.0, self._own_bands[row])
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Record and count the decision on the post at index ``place``: a duplicate if ``evidence`` is given, else kept."""
+        """Record and count what was decided for the post at index ``place``: a duplicate if there is ``evidence``."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))

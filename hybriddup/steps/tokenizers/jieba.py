@@ -158,7 +158,7 @@ def _bad_dictionary(option: str, path: Path, rule: str, fault: object) -> Config
 
 @cache
 def _import_jieba() -> Any:
-    """Import jieba, ignoring warnings about its old code (escapes, `pkg_resources`), which a filter may turn into errors."""
+    """Import jieba, ignoring warnings about its old code (escapes, `pkg_resources`)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
