@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -95,6 +95,10 @@ OWN = {
 
 class Commands(TyperGroup):
     """The subcommands of hybriddup and its plugins; each is built only when used, because building is slow."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = cast("Any", dict.fromkeys(OWN))  # only the names, of which one is suggested for a typing error
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the subcommands: first the built-in ones, then those that plugins add."""

@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from textwrap import dedent
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
@@ -48,10 +47,13 @@ def _docstrings_of(model: type[BaseModel]) -> dict[str, str]:
     found = {}
     for owner in reversed(model.__mro__):
         try:
-            (tree,) = ast.parse(dedent(inspect.getsource(owner))).body if issubclass(owner, Described) else [None]
-        except OSError:
+            source = inspect.getsource(owner) if issubclass(owner, Described) else ""
+        except (OSError, TypeError):
             continue
-        for field, below in pairwise(getattr(tree, "body", [])):
+        # the source of a class inside a class or a function is indented
+        tree = ast.parse(f"if True:\n{source}" if source[:1].isspace() else source)
+        definition = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)), tree)
+        for field, below in pairwise(definition.body):
             match field, below:
                 case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
                     found[name] = inspect.cleandoc(docstring)

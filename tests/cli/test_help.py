@@ -47,3 +47,8 @@ def test_the_shell_completes_values(words: str, completed: str) -> None:
     }  # fmt: skip
     result = CliRunner().invoke(app, [], env=environment, prog_name="hybriddup")
     assert result.stdout.split() == [completed]
+
+
+def test_a_typing_error_in_a_command_is_answered_by_a_suggestion() -> None:
+    result = CliRunner().invoke(app, ["dedup", "posts.jsonl"], prog_name="hybriddup")
+    assert (result.exit_code, "Did you mean 'dedupe'?" in result.output) == (2, True)

@@ -11,6 +11,7 @@ from hybriddup.config.read import shipped_directory, shipped_names
 from hybriddup.config.schema import config_schema
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
+from hybriddup.steps.options import Options
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -112,6 +113,18 @@ def test_options_of_every_component_are_described_in_the_schema(schema: dict[str
     described = model.model_json_schema()["properties"]
     for name in model.model_fields:
         assert branches["jieba"][name]["description"] == " ".join(described[name]["description"].split())
+
+
+def test_options_of_a_class_with_text_at_the_margin_are_described() -> None:
+    class Loud(Options):
+        """Options of a component, whose text has a line
+
+        at the margin."""
+
+        volume: int = 3
+        """Repetitions of each token."""
+
+    assert Loud.model_json_schema()["properties"]["volume"]["description"] == "Repetitions of each token."
 
 
 def test_components_of_plugins_are_in_the_schema(manager: PluginManager) -> None:

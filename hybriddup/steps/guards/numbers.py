@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from functools import lru_cache
 
 from pydantic import Field
 
@@ -82,13 +83,19 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
         return True
     if _is_cut(text_a, a, text_b, b) or _is_cut(text_b, b, text_a, a):
         return False
-    places = [run for run in difference.runs if _is_place(difference, run)]
+    places = _places(difference)
     if not places:  # the usual case of long texts, whose spans take longest
         return False
     (first_a, last_a), (first_b, last_b) = _words_of(a, difference.spans_a), _words_of(b, difference.spans_b)
     return any(
         run.a[0] <= last_a and first_a < run.a[1] and run.b[0] <= last_b and first_b < run.b[1] for run in places
     )
+
+
+@lru_cache(maxsize=1)
+def _places(difference: Difference) -> list[Run]:
+    """Return the runs of a difference that are places; cached, because a post may have many values."""
+    return [run for run in difference.runs if _is_place(difference, run)]
 
 
 def _is_place(difference: Difference, run: Run) -> bool:

@@ -47,17 +47,17 @@ LITTLE = 8.0
 """If the words of a post weigh less than this, another link, mention, flag or source makes a different post."""
 CUT_OFF = 3.0
 """A post that is cut off matches every post that begins with it if it weighs at least this."""
-RULES: dict[int, str] = {
-    int(ONLY_SPELLING): "only marks and spelling differ",
-    int(CUT_SHORT): "one post is cut off, and the other one begins with it",
-    int(COMMENTED): "one post adds a comment to the text of the other",
-    int(OTHER_NUMBERS): "each post has a number that the other lacks",
-    int(OTHER_NAMES): "the posts have little text, and their links, names or sources differ",
-    int(NO_WORDS): "there are no words, and the hashtags or emoji differ",
+RULES: dict[int, tuple[float, str]] = {
+    int(ONLY_SPELLING): (1.0, "only marks and spelling differ"),
+    int(CUT_SHORT): (1.0, "one post is cut off, and the other one begins with it"),
+    int(COMMENTED): (0.0, "one post adds a comment to the text of the other"),
+    int(OTHER_NUMBERS): (0.0, "each post has a number that the other lacks"),
+    int(OTHER_NAMES): (0.0, "the posts have little text, and their links, names or sources differ"),
+    int(NO_WORDS): (0.0, "there are no words, and the hashtags or emoji differ"),
 }
-"""The rules, in order of priority. In a labelled sample, 264 of 279 pairs with different numbers are different posts;
-serial numbers do not count."""
-RULE_SCORES = np.array([np.nan, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+"""The score and the reason of each rule, in order of priority. In a labelled sample, 264 of 279 pairs with different
+numbers are different posts; serial numbers do not count."""
+RULE_SCORES = np.array([np.nan, *(RULES[rule][0] for rule in sorted(RULES))])
 """float64[n_rules + 1]: the score that each rule gives to a pair, by its number."""
 
 
@@ -159,8 +159,8 @@ class Post:
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Describe the first rule that overrides the model for a pair, in a list of one line; empty if none does."""
-        found = int(rules_of(features)[0])
-        return [f"the score is {RULE_SCORES[found]:g}: {RULES[found]}"] if found else []
+        score, reason = RULES.get(int(rules_of(features)[0]), (0.0, ""))
+        return [f"the score is {score:g}: {reason}"] if reason else []
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post of any length may contain another one."""
