@@ -71,6 +71,11 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy pads an empty string to one character
 
 
+def characters_between(start: int, end: int) -> str:
+    """Return the characters of the code points from ``start`` to ``end``, exclusive, surrogates included."""
+    return np.arange(start, end, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
 def offsets_of(texts: Sequence[Sized]) -> Int64s:
     """Return int64[n_texts + 1]: the start of each text in their concatenation, and the total length."""
     offsets = np.zeros(len(texts) + 1, np.int64)

@@ -17,6 +17,7 @@ from typing import IO, Any, ParamSpec, TypeVar
 import numba
 from numba import config
 
+from hybriddup.kernels.blas import delayed_blas
 from hybriddup.kernels.cache_folder import copy_of, open_folder
 
 P = ParamSpec("P")
@@ -131,7 +132,7 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
         kernel.__code__ = code.replace(co_filename=str(copy))
         with _next_to_sources():
             dispatcher: Any = numba.njit(cache=True, **options)(kernel)
-        dispatcher.compile = LOCKS.setdefault(copy, CacheLock(copy)).around(dispatcher.compile)
+        dispatcher.compile = LOCKS.setdefault(copy, CacheLock(copy)).around(delayed_blas()(dispatcher.compile))
         return dispatcher  # type: ignore[no-any-return]
 
     return compiled

@@ -30,8 +30,7 @@ from tests.processes import python
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
 SLOW |= {"starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
 """Not pydantic, which typer itself may load."""
-SCIPY = {f"scipy.{part}" for part in ("sparse", "optimize", "stats", "special", "cluster", "spatial")}
-"""Parts of scipy that numba does not load by itself, as it does scipy.linalg."""
+SCIPY = {f"scipy.{part}" for part in ("linalg", "sparse", "optimize", "stats", "special", "cluster", "spatial")}
 
 
 @pytest.mark.parametrize("command", ["", "dedupe", "plan", "watch", "serve", "config show", "--version"])

@@ -12,13 +12,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from rapidfuzz.distance import Indel
 
+from hybriddup.data.records import UInt64s, encode_texts
 from hybriddup.kernels.posts.guard_kinds import NAME
 from hybriddup.kernels.posts.guard_kinds import PARTICLES as PARTICLE_POINTS
+from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
+from hybriddup.steps.posts.characters import hash_of
 
 ALIKE = 0.6
 """Smallest similarity of two spellings or forms of one name."""
@@ -27,8 +31,6 @@ LONGEST = 4
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 SHORT, FEWEST_LETTERS = 12, 4
 """A name is recognized in a post of at most `SHORT` words if it has at least `FEWEST_LETTERS` letters."""
-NAME_LINE = re.compile(r"^(\S{2,}+) \d++ n[rstz]", re.MULTILINE)
-"""Pattern of a line of jieba's dictionary with a proper name, such as a person, place or organization."""
 
 
 class Tables(NamedTuple):
@@ -56,12 +58,31 @@ def tables() -> Tables:
 
 
 @cache
-def han_names() -> frozenset[str]:
-    """Return the names of at least two characters in jieba's dictionary."""
+def han_names() -> UInt64s:
+    """Return the hashes of the names of at least two characters in jieba's dictionary, uint64[n], ascending.
+
+    A line of the dictionary has a word, its frequency and its tag; the tags of proper names are nr, ns, nt and nz.
+    """
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
-        return frozenset()
-    return frozenset(NAME_LINE.findall(Path(spec.origin).with_name("dict.txt").read_text("utf-8")))
+        return np.zeros(0, np.uint64)
+    lines = Path(spec.origin).with_name("dict.txt").read_bytes().decode("utf-8")
+    dictionary, _ = encode_texts([f"{lines}\n"])
+    newlines, spaces = np.flatnonzero(dictionary == ord("\n")), np.flatnonzero(dictionary == ord(" "))
+    tags = spaces[dictionary[spaces + 1] == ord("n")]
+    tags = tags[np.isin(dictionary[tags + 2], list(map(ord, "rstz")))]
+    ends = spaces[np.searchsorted(spaces, tags) - 1]
+    starts = np.append(0, newlines + 1)[np.searchsorted(newlines, ends)]
+    long = ends - starts >= 2
+    bounds = np.column_stack([starts[long], ends[long]]).ravel()
+    return np.sort(hash_texts(dictionary, bounds)[::2])  # every second text lies between two names
+
+
+def is_han_name(word: str) -> bool:
+    """Return whether jieba's dictionary has a word of at least two characters as a name."""
+    key, known = np.uint64(hash_of(word)), han_names()
+    place = np.searchsorted(known, key)
+    return bool(place < len(known) and known[place] == key)
 
 
 class Names(PairGuard):
@@ -185,7 +206,7 @@ def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
         for left in range(extra + 1):
             start, end = max(0, first - left), last + extra - left
             word = "".join(words[start:end])
-            if len(word) > 1 and word in han_names():
+            if is_han_name(word):
                 return word
     name, after = "".join(words[first:last]), "".join(words[last : last + 4])
     if len(name) <= 3 and name[0] in tables().surnames and tables().after_han.match(after):

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from hybriddup.data.records import Int64s, UInt8s, UInt64s, encode_texts
+from hybriddup.data.records import Int64s, UInt8s, characters_between, encode_texts
 from hybriddup.kernels.posts.guard_kinds import ALONE, DIGIT, LETTER, NEGATION, NUMBER, NUMERAL, OPPOSITE, Signs
 from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.kernels.posts.guard_signs import find_signs
@@ -38,7 +38,7 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 def load_signs() -> Signs:
     """Return the tables of the characters and words that guards look for, without names."""
     kinds = np.zeros(N_CODE_POINTS, np.uint8)
-    characters = "".join(map(chr, range(LAST_LETTER)))
+    characters = characters_between(0, LAST_LETTER)
     for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):
         for run in re.finditer(f"(?:{pattern})++", characters):
             kinds[run.start() : run.end()] = kind
@@ -60,8 +60,8 @@ def load_signs() -> Signs:
 @cache
 def load_signs_and_names() -> Signs:
     """Return the tables of characters, words and names; all names are Chinese and take longer to load."""
-    keys: UInt64s = hash_texts(*encode_texts([*names.han_names(), *names.tables().surnames]))
-    return load_signs()._replace(names=np.sort(keys))
+    surnames = hash_texts(*encode_texts(list(names.tables().surnames)))
+    return load_signs()._replace(names=np.sort(np.append(names.han_names(), surnames)))
 
 
 def _mark(kinds: UInt8s, kind: np.uint8, characters: Iterable[str]) -> None:

@@ -11,13 +11,13 @@ import sys
 import unicodedata
 from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
-from hybriddup.data.records import Bools, UInt8s, UInt32s, encode_texts
+from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, encode_texts
 from hybriddup.kernels.text.folding import (
     COLLAPSES,
     DOT,
@@ -57,7 +57,8 @@ _LOOSE_TAGS = re.compile(f"[{TAGS}](?<![\U0001f3f4{TAGS}].)[{TAGS}]*+", re.DOTAL
 @cache
 def invisible() -> re.Pattern[str]:
     """Return a pattern for invisible characters (Default_Ignorable_Code_Point)."""
-    points = "".join(map(chr, (*range(0x10000), *range(0x1BC00, 0x1BD00), *range(0x1D100, 0x1D200))))
+    blocks = ((0, 0x10000), (0x1BC00, 0x1BD00), (0x1D100, 0x1D200))
+    points = "".join(characters_between(*block) for block in blocks)
     ignorable = regex.findall(rf"(?V1)[\p{{Default_Ignorable_Code_Point}}--[{KEPT_INVISIBLE}]]", points)
     others = "\U000e0000-\U000e001f\U000e0080-\U000e0fff"
     return re.compile(f"[{''.join(ignorable)}{OTHER_INVISIBLE}{others}]")
@@ -66,7 +67,8 @@ def invisible() -> re.Pattern[str]:
 @cache
 def _drawn_to_the_one_before() -> frozenset[str]:
     """Return the characters that may compose with the character before them (the second parts of compositions)."""
-    parts = (unicodedata.decomposition(chr(point)).split() for point in range(0x20000))
+    decompositions = map(unicodedata.decomposition, characters_between(0, 0x20000))
+    parts = (decomposition.split() for decomposition in decompositions if " " in decomposition)
     seconds = {chr(int(two[1], 16)) for two in parts if len(two) == 2 and not two[0].startswith("<")}
     return frozenset(seconds | set(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)))))
 
@@ -105,31 +107,28 @@ class Folding(NamedTuple):
     def _compose(self, text: str) -> str:
         return unicodedata.normalize("NFKC", _LONG_RUN_OF_MARKS.sub(r"\1", text)) if self.nfkc else text
 
-    def fold_character(self, character: str) -> str | None:
-        """Fold a character independently of its text; return None if that is impossible or the result too long.
+    def fold_characters(self, characters: str) -> list[str | None]:
+        """Fold each character independently of its text; None where that is impossible or the result too long.
 
         The result depends on the text for combining marks, for characters that compose with the one before them, and
-        for characters in spelling sequences.
+        for characters in spelling sequences. `BOUNDARY` must not be among the characters.
         """
-        if self._is_plain(character):
-            return character
+        folded = self.fold_text(BOUNDARY.join(characters)).split(BOUNDARY)
+        spaces = filter(str.isspace, characters)
+        changes = _joining(characters).union(spaces, spellings().together, simplified_characters())
+        return [
+            character if result == character and character not in changes else self._folded_alone(character, result)
+            for character, result in zip(characters, folded, strict=True)
+        ]
+
+    def _folded_alone(self, character: str, folded: str) -> str | None:
         if self.spelling and character in spellings().together:
             return None
-        folded = self.fold_text(character)
         if not folded:  # removed before composition, so that it never composes with a neighbor
             return folded
-        if len(folded) > MAX_SEVERAL or any(map(_may_join, character + folded)):
+        if len(folded) > MAX_SEVERAL or _joining(character + folded):
             return None
         return "".join(map(self._fold_alone, folded))
-
-    def _is_plain(self, character: str) -> bool:
-        """Return whether the character is certain to stay unchanged: a quick test that is true for most."""
-        return (
-            unicodedata.category(character)[0] in "LNPSM"  # no white space
-            and unicodedata.is_normalized("NFKC", character)
-            and character.casefold() == character
-            and character not in _never_plain()
-        )
 
     def _fold_alone(self, character: str) -> str:
         if self.plain_space and character.isspace():
@@ -137,20 +136,9 @@ class Folding(NamedTuple):
         return simplified_characters().get(character, character) if self.simplify else character
 
 
-def _may_join(character: str) -> bool:
-    """Return whether a character is reordered among its neighbors or composes with the one before it."""
-    return unicodedata.combining(character) != 0 or character in _drawn_to_the_one_before()
-
-
-@cache
-def _never_plain() -> frozenset[str]:
-    """Return the characters that folding can change although Unicode normalization does not."""
-    basic_plane = "".join(map(chr, range(0x10000)))
-    return frozenset(
-        {*simplified_characters(), *spellings().becomes, *spellings().together, *invisible().findall(basic_plane)}
-        | _drawn_to_the_one_before()
-        | set(filter(unicodedata.combining, basic_plane))
-    )
+def _joining(characters: str) -> set[str]:
+    """Return the characters that are reordered among their neighbors or compose with the one before them."""
+    return {*filter(unicodedata.combining, characters), *_drawn_to_the_one_before().intersection(characters)}
 
 
 class FoldedCharacters(NamedTuple):
@@ -172,8 +160,9 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
     several = {}
     for start, end in _UNCHANGED:
         special[start:end] = False
-    for point in chain.from_iterable(range(*checked) for checked in _CHECKED):
-        folded = folding.fold_character(chr(point))
+    checked = "".join(characters_between(*bounds) for bounds in _CHECKED)
+    for character, folded in zip(checked, folding.fold_characters(checked), strict=True):
+        point = ord(character)
         special[point] = folded is None
         if folded is not None and len(folded) == 1:
             points[point] = ord(folded)
@@ -185,11 +174,27 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
     return FoldedCharacters(points, special, several)
 
 
-_UNCHANGED = ((0x3400, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900), (0x20000, 0x2F800), (0x30000, 0x32000))
+_NO_CHARACTERS = (0xFDD0, 0xFDF0)
+"""Code points for internal use, `BOUNDARY` among them."""
+
+_UNCHANGED = (
+    (0x3400, 0xA000),
+    (0xAC00, 0xD7A4),
+    (0xD800, 0xF900),
+    _NO_CHARACTERS,
+    (0x20000, 0x2F800),
+    (0x30000, 0x32000),
+)
 """Han, Hangul syllables, surrogates, private use: without compatibility forms or case, and too many to check one by
 one."""
 
-_CHECKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x10000), (0x1F000, 0x20000))
+_CHECKED = (
+    (0, 0x3400),
+    (0xA000, 0xAC00),
+    (0xF900, _NO_CHARACTERS[0]),
+    (_NO_CHARACTERS[1], 0x10000),
+    (0x1F000, 0x20000),
+)
 """The rest of the basic plane, and emoji. All other characters are rare and treated as special."""
 
 

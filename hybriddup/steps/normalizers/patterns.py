@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from hybriddup.data.records import characters_between
+
 BOUNDARY = "\ufdd0"
 """Separator of texts that are rewritten together: a code point that Unicode guarantees to be no character, so that it
 never matches as a letter, a mark or white space."""
@@ -135,7 +137,7 @@ MARKS = (
 @cache
 def marks() -> str:
     """Return the punctuation and symbols whose runs collapse to one; all are in the Basic Multilingual Plane."""
-    return "".join(re.findall(f"{MARKS}++", "".join(map(chr, range(0x10000)))))
+    return "".join(re.findall(f"{MARKS}++", characters_between(0, 0x10000)))
 
 
 Replacement = str | Callable[[re.Match[str]], str]

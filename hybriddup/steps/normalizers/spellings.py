@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import xxhash
 
+from hybriddup.data.records import characters_between
+
 OPTIONAL = {
     # Vowel points, Quranic marks and tatweel (a stretched line); the press and most posts omit them.
     "Arabic": "\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
@@ -157,5 +159,4 @@ def _members(ranges: str) -> list[str]:
 
 def _digits() -> dict[str, str]:
     """Return the ASCII digit of every decimal digit of other scripts."""
-    points = (chr(point) for point in range(0x80, 0x10000))
-    return {digit: str(unicodedata.decimal(digit)) for digit in points if unicodedata.category(digit) == "Nd"}
+    return {digit: str(unicodedata.decimal(digit)) for digit in re.findall(r"\d", characters_between(0x80, 0x10000))}

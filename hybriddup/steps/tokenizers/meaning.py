@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from hybriddup.data.records import Bools
+from hybriddup.data.records import Bools, characters_between
 
 
 def is_word(token: str) -> bool:
@@ -26,7 +26,7 @@ def meaningful_characters() -> Bools:
     """Return bool[0x110000]: `is_meaningful` by code point."""
     meaningful = np.zeros(0x110000, np.bool_)
     for start, end in _CHECKED:
-        meaningful[start:end] = np.fromiter(map(is_meaningful, map(chr, range(start, end))), np.bool_, end - start)
+        meaningful[start:end] = np.fromiter(map(is_meaningful, characters_between(start, end)), np.bool_, end - start)
     for start, end in _MEANINGFUL:
         meaningful[start:end] = True
     return meaningful

@@ -9,7 +9,15 @@ from itertools import pairwise
 import numpy as np
 import regex
 
-from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, UInt8s, encode_texts
+from hybriddup.data.records import (
+    Bools,
+    EncodedTexts,
+    Int64s,
+    Tokens,
+    UInt8s,
+    characters_between,
+    encode_texts,
+)
 from hybriddup.kernels.text import words as kernel
 from hybriddup.kernels.text.words import mark_words, take_words
 from hybriddup.steps.tokenizers.meaning import meaningful_characters
@@ -37,7 +45,7 @@ def word_classes() -> UInt8s:
     """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.text.words`."""
     classes = np.full(0x110000, kernel.OTHER, np.uint8)
     for start, end in _CHECKED:
-        characters = "".join(map(chr, range(start, end)))
+        characters = characters_between(start, end)
         for properties, number in _CLASSES.items():
             for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
                 classes[start + run.start() : start + run.end()] = number
