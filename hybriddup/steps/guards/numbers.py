@@ -11,7 +11,7 @@ from pydantic import Field
 from hybriddup.kernels.posts.guard_kinds import NUMBER
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of
-from hybriddup.steps.guards.values import LONG_FOR_BARE, Value, undecorated, values_of
+from hybriddup.steps.guards.values import DAYS, LONG_FOR_BARE, Value, tables, undecorated, values_of
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
@@ -59,6 +59,8 @@ def _reason(difference: Difference) -> str | None:
     for kind in dict.fromkeys(value.kind for value in a):
         of_a, of_b = ([value for value in values if value.kind == kind] for values in (a, b))
         only_a, only_b = _only(of_a, of_b), _only(of_b, of_a)
+        if kind in DAYS and _name_other_days(of_a, of_b, text_a, text_b):
+            return _spell(only_a, only_b)
         conflicts = [
             (one, other) for one in only_a for other in only_b if _exclude(difference, one, other, text_a, text_b)
         ]
@@ -66,6 +68,28 @@ def _reason(difference: Difference) -> str | None:
             shown_a, shown_b = ([pair[side] for pair in conflicts] for side in (0, 1))
             return _spell(shown_a, shown_b)
     return None
+
+
+def _name_other_days(a: list[Value], b: list[Value], text_a: str, text_b: str) -> bool:
+    """Return whether each text names weekdays, or months, and none of them is in both texts.
+
+    The place in the text does not matter: ``have a nice Friday``, ``nice day, and an even better Sunday``. Days in a
+    script without spaces, or within a longer word of a hashtag, are left to `_exclude`.
+    """
+    days_a, days_b = (
+        {value.key for value in values if _is_day(value, text)} for values, text in ((a, text_a), (b, text_b))
+    )
+    return bool(
+        days_a
+        and days_b
+        and days_a.isdisjoint(value.key for value in b)
+        and days_b.isdisjoint(value.key for value in a)
+    )
+
+
+def _is_day(value: Value, text: str) -> bool:
+    around = text[max(0, value.start - 1) : value.start] + text[value.end : value.end + 1]
+    return value.shown in tables().days and not any(map(str.isalpha, around))
 
 
 def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: str) -> bool:

@@ -48,7 +48,8 @@ def load_signs() -> Signs:
     _mark(kinds, NUMBER, numbers.characters)
     _mark(kinds, NEGATION, denials.characters)
     words: dict[int, int] = {}
-    for kind, named in ((NUMBER, numbers.latin), (NEGATION, denials.words), (OPPOSITE, opposed)):
+    of_tables = (NUMBER, numbers.latin), (NUMBER | DIGIT, numbers.days), (NEGATION, denials.words), (OPPOSITE, opposed)
+    for kind, named in of_tables:
         _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
         for word in named:
             words[hash_of(word)] = words.get(hash_of(word), 0) | int(kind)

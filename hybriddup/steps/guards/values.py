@@ -66,6 +66,8 @@ class Tables(NamedTuple):
     counted: frozenset[str]
     latin: frozenset[str]
     """Words and labels in scripts with spaces."""
+    days: frozenset[str]
+    """Names of weekdays and months in scripts with spaces."""
     signs: re.Pattern[str]
     """Pattern of the characters of words in scripts without spaces."""
     characters: str
@@ -85,6 +87,7 @@ KINDS = {
     "days": "day",
     "halves": "half",
 }
+DAYS = {"weekday", "month"}
 
 
 @cache
@@ -103,7 +106,8 @@ def tables() -> Tables:
     characters = "".join(sorted({character for word in alone for character in word}))
     signs = re.compile(f"[{characters}]")
     latin = labels.union(words).difference(alone)
-    return Tables(words, labels, counted, latin, signs, characters, _any_of(long_names), _any_of(alone))
+    days = frozenset(word for word in latin.difference(labels) if words[word][0] in DAYS)
+    return Tables(words, labels, counted, latin, days, signs, characters, _any_of(long_names), _any_of(alone))
 
 
 def _any_of(words: list[str]) -> re.Pattern[str]:
@@ -134,7 +138,9 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
-    """Yield the numbers, dates and days of a text; ``only_digits`` skips words and Han numerals, except in hashtags.
+    """Yield the numbers, dates and days of a text.
+
+    ``only_digits`` skips Han numerals, and words other than names of weekdays and months.
 
     Links and mentions must have been removed from the text.
     """
@@ -147,6 +153,7 @@ def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
         plain = blanked(LIST_NUMBER, plain)
     yield from _digits(plain)
     if only_digits:
+        yield from (value for value in _words(plain) if value.shown in tables().days)
         return
     if HAN_NUMERAL.search(plain):
         for start, value, numeral, is_loose in han_values(plain):

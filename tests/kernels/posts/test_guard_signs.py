@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from hybriddup.kernels.posts.guard_kinds import NAME, NEGATION, NUMBER, OPPOSITE
 from hybriddup.steps.guards.names import Names
 from hybriddup.steps.guards.negation import Negation
+from hybriddup.steps.guards.numbers import Numbers
 from hybriddup.steps.guards.reading import Difference
 from hybriddup.steps.guards.signs import signs_of_pairs
+
+numbers = Numbers(Numbers.Options())
 
 
 def signs(a: str, b: str) -> int:
@@ -96,15 +99,32 @@ BEGINNINGS = (
     ("of_a", "of_b", "sign"),
     [
         ("three of them are not here", "eight of them are here", 0),
-        ("on monday we buy tickets", "on friday we sell tickets", 0),
+        ("we buy tickets on monday", "on friday we sell tickets", NUMBER),
+        ("we buy tickets on monday", "on monday and friday we sell tickets", 0),
         ("room 3 is free now", "room 8 is free now", NUMBER),
         ("有3万人来", "有3千人来", NUMBER),
     ],
 )
-def test_a_large_difference_is_read_for_numbers_in_digits_alone(of_a: str, of_b: str, sign: int) -> None:
+def test_a_large_difference_is_read_only_for_numbers_in_digits_and_for_days(of_a: str, of_b: str, sign: int) -> None:
     """Guards find nothing else in it."""
     a, b = (f"{beginning}{end}" for beginning, end in zip(BEGINNINGS, (of_a, of_b), strict=True))
     assert signs(a, b) == sign
+
+
+dated = st.lists(
+    st.sampled_from(
+        ["monday", "friday", "june", "#sonntag", "#schönensonntag", "sonntag2", "sonntag_x", "周一", "周二", "7", "tea"]
+    ),
+    max_size=6,
+)
+
+
+@given(dated, dated, st.booleans())
+def test_what_the_guard_numbers_refuses_is_read(one: list[str], other: list[str], is_large: bool) -> None:
+    """However much else differs."""
+    begins = BEGINNINGS if is_large else ("see you ", "see us ")
+    a, b = (begin + " ".join(words) for begin, words in zip(begins, (one, other), strict=True))
+    assert signs(a, b) & NUMBER or numbers.reason(a, b) is None
 
 
 words = st.lists(
