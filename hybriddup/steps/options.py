@@ -159,7 +159,7 @@ def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
 
 
 def _rule_broken(spelled: str, message: str, given: object) -> str:
-    """Turn the message of a validator, which may begin with ``must``, into a sentence about the value."""
+    """Turn a validator's message, which may begin with ``must``, into a sentence that also shows the given value."""
     if message.startswith("must "):
         return f"{spelled} {message.rstrip('.')}; got {quote(given)}."
     return f"{spelled}: {message.rstrip('.')}."
@@ -245,7 +245,7 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _describe_choices(choices: Sequence[str]) -> str:
-    """Join descriptions with "or"; items of a list that are also allowed alone are described once."""
+    """Join descriptions with "or"; if list items are also allowed without a list, describe them only once."""
     alone = " or ".join(dict.fromkeys(one for one in choices if not one.startswith("a list")))
     described = " or ".join(dict.fromkeys(choices))
     return described.replace(f", each item {alone}", " of these") if alone else described

@@ -44,11 +44,11 @@ KEPT_INVISIBLE = "\u200c\u200d"
 OTHER_INVISIBLE = "\u2800\ufff9-\ufffb"
 """Invisible characters that Unicode classifies as visible: the empty Braille pattern and annotation marks."""
 TAGS = "\U000e0020-\U000e007f"
-"""Invisible letters; after a black flag they encode the flags of England and Scotland."""
+"""Range of the invisible tag letters, which after a black flag encode the flags of England and Scotland."""
 
 _LONG_RUN_OF_MARKS = regex.compile(r"(\P{ccc=0}{30})\P{ccc=0}+")
-"""A run of more than 30 combining marks. `unicodedata` sorts a run in quadratic time, and no language uses more than 30
-in a row (Stream-Safe Text Format, UAX 15), so the rest is removed."""
+"""Pattern of a run of more than 30 combining marks. `unicodedata` sorts a run in quadratic time, and no language uses
+more than 30 in a row (Stream-Safe Text Format, UAX 15), so the marks after the first 30 are removed."""
 
 
 _LOOSE_TAGS = re.compile(f"[{TAGS}](?<![\U0001f3f4{TAGS}].)[{TAGS}]*+", re.DOTALL)
@@ -65,7 +65,7 @@ def invisible() -> re.Pattern[str]:
 
 @cache
 def _drawn_to_the_one_before() -> frozenset[str]:
-    """Return the characters that may compose with the character before them (the second parts of compositions)."""
+    """Return the characters that can compose with the preceding character into a single one."""
     parts = (unicodedata.decomposition(chr(point)).split() for point in range(0x20000))
     seconds = {chr(int(two[1], 16)) for two in parts if len(two) == 2 and not two[0].startswith("<")}
     return frozenset(seconds | set(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)))))
@@ -106,9 +106,9 @@ class Folding(NamedTuple):
         return unicodedata.normalize("NFKC", _LONG_RUN_OF_MARKS.sub(r"\1", text)) if self.nfkc else text
 
     def fold_character(self, character: str) -> str | None:
-        """Fold a character independently of its text; return None if that is impossible or the result too long.
+        """Fold a character on its own; return None if its folding depends on neighbors, or the result is too long.
 
-        The result depends on the text for combining marks, for characters that compose with the one before them, and
+        Folding depends on neighbors for combining marks, for characters that compose with the preceding character, and
         for characters in spelling sequences.
         """
         if self._is_plain(character):
@@ -123,7 +123,7 @@ class Folding(NamedTuple):
         return "".join(map(self._fold_alone, folded))
 
     def _is_plain(self, character: str) -> bool:
-        """Return whether the character is certain to stay unchanged: a quick test that is true for most."""
+        """Return whether folding is certain not to change the character: a quick test, true for most characters."""
         return (
             unicodedata.category(character)[0] in "LNPSM"  # no white space
             and unicodedata.is_normalized("NFKC", character)
@@ -138,7 +138,7 @@ class Folding(NamedTuple):
 
 
 def _may_join(character: str) -> bool:
-    """Return whether a character is reordered among its neighbors or composes with the one before it."""
+    """Return whether normalization may reorder a character, or compose it with the preceding character."""
     return unicodedata.combining(character) != 0 or character in _drawn_to_the_one_before()
 
 
@@ -186,18 +186,19 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
 
 
 _UNCHANGED = ((0x3400, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900), (0x20000, 0x2F800), (0x30000, 0x32000))
-"""Han, Hangul syllables, surrogates, private use: without compatibility forms or case, and too many to check one by
-one."""
+"""Code points that folding leaves unchanged: Han, Hangul syllables, surrogates and private use. They have neither
+compatibility forms nor case, and are too many to check one by one."""
 
 _CHECKED = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x10000), (0x1F000, 0x20000))
-"""The rest of the basic plane, and emoji. All other characters are rare and treated as special."""
+"""Code points whose folding is computed one by one: the rest of the basic plane, and emoji. All other characters are
+rare, and treated as if their folding depended on their neighbors."""
 
 
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
 class Folded(NamedTuple):
-    """Folded texts, and the literals and signs of the `Folder` that they contain."""
+    """Folded texts, and which of the `Folder`'s literals and signs they contain."""
 
     texts: list[str]
     has_literal: Bools
@@ -216,7 +217,7 @@ class Folder:
     folding
         Settings of folding.
     once
-        Folded characters whose runs collapse to one; with a space among them, the ends of texts are stripped.
+        Characters whose runs collapse to one after folding; if a space is among them, texts are also stripped.
     literals, signs
         Strings that `fold` searches for: up to 128 in all, none empty.
     drops_questions
@@ -263,7 +264,7 @@ class Folder:
         return Folded(folded, states & TEXT_HAS_LITERAL != 0, states & TEXT_HAS_SIGN != 0, literals)
 
     def _fold_special(self, texts: Sequence[str]) -> list[str]:
-        """Apply the part of folding in which a character depends on its neighbors; the texts are folded as one text."""
+        """Apply the part of folding in which a character depends on its neighbors, to all texts in one pass."""
         folded = self._folding.fold_text(BOUNDARY.join(texts)).split(BOUNDARY)
         if len(folded) == len(texts):
             return folded

@@ -24,7 +24,7 @@ OPTIONAL = {
     # Zero-width non-joiner: optional in Persian.
     "Persian": "\u200c",
 }
-"""Optional signs, which folding removes, as character ranges."""
+"""Optional signs by script, as character ranges; folding removes them."""
 
 LETTERS = {
     # As in Lucene: alef with hamza or madda, final ya and ta marbuta are often typed as the plain letter.
@@ -156,6 +156,6 @@ def _members(ranges: str) -> list[str]:
 
 
 def _digits() -> dict[str, str]:
-    """Return the ASCII digit of every decimal digit of other scripts."""
+    """Map each decimal digit of other scripts to its ASCII digit."""
     points = (chr(point) for point in range(0x80, 0x10000))
     return {digit: str(unicodedata.decimal(digit)) for digit in points if unicodedata.category(digit) == "Nd"}

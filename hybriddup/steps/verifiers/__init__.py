@@ -29,7 +29,7 @@ class VerifierContext:
 
     @property
     def posts(self) -> Sequence[str]:
-        """The normalized posts with all their parts."""
+        """The whole normalized posts, even if ``texts`` are only their bodies."""
         return self.texts if self.normalized is None else self.normalized
 
     @cached_property
@@ -46,8 +46,9 @@ class VerifierContext:
 class LeastInCommon(NamedTuple):
     """Minimum number of characters that a pair must have in common, in any order, to reach a threshold.
 
-    It is the sum of a share of the shorter length and a share of the longer one. If a verifier has a method
-    ``least_in_common(threshold)`` that returns it, pairs with fewer common characters are excluded early.
+    The minimum is a share of the shorter text's length plus a share of the longer text's length. If a verifier has a
+    method ``least_in_common(threshold)`` that returns this object, pairs with fewer common characters are excluded
+    early.
     """
 
     of_shorter: float = 0.0
@@ -62,8 +63,8 @@ class Verifier(Protocol):
 
     A verifier that can explain a score has a method ``explain_pair(earlier, later)``, which returns lines of text.
 
-    Scores are compared with ``score >= threshold``, so a pair exactly on the threshold must not come out a rounding
-    error below it: divide two whole numbers once, or round to 12 decimals.
+    Scores are compared with ``score >= threshold``, so a rounding error must not put a score that equals the threshold
+    below it: divide two whole numbers once, or round to 12 decimals.
     """
 
     def prepare(self, context: VerifierContext) -> None:
@@ -84,7 +85,7 @@ class Verifier(Protocol):
         ...
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each text length, the largest length of a partner with which it can reach ``threshold``.
+        """Return int32[n]: for each text length, the largest length of another text that can reach ``threshold``.
 
         Lengths are in code points; 2**31 - 1 means no bound.
         """
