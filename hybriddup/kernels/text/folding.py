@@ -95,7 +95,7 @@ def state_at_end(
 ) -> np.uint8:
     """Find the literals at the end of ``folded[start:end]``; return their state flags, combined.
 
-    ``entry`` is the table entry of the last character. ``found`` bool[n_literals] is set at each literal found.
+    ``entry`` is the table entry of the last character. ``found``, bool[n_literals], is set for each literal found.
     """
     literals, bounds, state = table.literals, table.literal_bounds, np.uint8(0)
     literal = np.int64(entry >> NUMBER_SHIFT)
@@ -111,23 +111,26 @@ def state_at_end(
 def fold_texts(
     points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, found: Bools, folded: UInt32s
 ) -> tuple[Int64s, UInt8s]:
-    """Write the folded texts to ``folded``; return their bounds int64[n_texts + 1] and states uint8[n_texts].
+    """Fold texts by a table; write them to ``folded``, and return where each text starts and its state flags.
 
     Parameters
     ----------
     points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     fold_special
-        Whether special characters are copied like others. If not, a text with one has the state `TEXT_IS_SPECIAL`
-        and nothing is written for it.
+        Whether special characters are copied like others. If not, a text with a special character has the state
+        `TEXT_IS_SPECIAL`, and nothing is written for it.
     found
         bool[n_literals]: set for each literal in a folded text; changed in place.
     folded
         uint32[at least MAX_SEVERAL * n_points]: changed in place.
 
-    Notes
-    -----
-    The other state flags of a text come from the literals in the folded text.
+    Returns
+    -------
+    bounds
+        int64[n_texts + 1]: text ``i`` is ``folded[bounds[i]:bounds[i + 1]]``.
+    states
+        uint8[n_texts]: `TEXT_IS_SPECIAL`, or the state flags of all literals in the folded text.
     """
     entries, several, drops_questions, joins_dots = (
         table.entries,
