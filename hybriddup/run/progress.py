@@ -31,11 +31,11 @@ class Progress:
 
 
 class StoppedError(Exception):
-    """The work was stopped. No caller waits for its result, so no caller sees this error."""
+    """The work was stopped. Nobody waits for its result, so no caller sees this error."""
 
 
 class Clock:
-    """Adds up the wall time of each step, in the order in which steps first started, and reports the progress."""
+    """Measures the total wall time of each step, in order of the first start, and reports the progress."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()
@@ -66,7 +66,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Add the time of the ``with`` block to the step ``name``, not the current step, and report no progress."""
+        """Add the time of the ``with`` block to the step ``name`` instead of the current step; report no progress."""
         began = perf_counter()
         try:
             yield
@@ -76,7 +76,7 @@ class Clock:
             self._interrupted += seconds
 
     def timings(self) -> list[StepTiming]:
-        """Return the steps timed so far."""
+        """Return the time of each step so far."""
         return list(self._timings.values())
 
     def include(self, other: Clock) -> None:

@@ -16,7 +16,7 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.normalizers.markup import has_tags
 
 FEWEST_TEXTS = 100
-"""Smallest number of texts for which notes on their length or kind are given."""
+"""Minimum number of texts for notes on their length or kind."""
 SHORT = 10
 """Smallest length of a text that can be compared by similarity."""
 LONG = 1000
@@ -91,15 +91,15 @@ class Summary:
 
 
 OF_POSTS, MOST_LOOKED_AT = ("posts", "twitter"), 1024
-"""Models for posts; maximum number of texts that are read to find out whether they are titles or text messages."""
+"""Names of the models for posts; maximum number of texts that are read to recognize titles or text messages."""
 SIGNS = {
     "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),
     "post": re.compile(r"@\w|https?://|\bRT\b|#\w|\[\w+\]|[\U0001f000-\U0001ffff]"),
     "message": re.compile(r"退订|验证码|取件码|verification code|\bOTP\b|reply STOP|STOP to", re.IGNORECASE),
 }
 FROM_TEMPLATES, NOT_A_TITLE, TITLE = 0.1, 0.15, (12, 90)
-"""Smallest share of messages from templates; largest share of texts that are not titles; range of the median length of
-titles."""
+"""Thresholds for recognizing text messages and titles: minimum share of messages from templates, maximum share of texts
+that are not titles, and range of the median length of titles."""
 
 
 def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:

@@ -105,7 +105,7 @@ class Edit(CommonSubsequence):
         return unchanged
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each length, the largest length of a containing text that still reaches ``threshold``."""
+        """Return int32[n]: for each length, the largest length of a longer text that can still reach ``threshold``."""
         if self.options.distance == "levenshtein":
             return longest_partners(lengths, threshold)
         if threshold <= 0.0:
@@ -148,7 +148,7 @@ class Lcs(CommonSubsequence):
         return scores
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each length, the largest length of a containing text that still reaches ``threshold``."""
+        """Return int32[n]: for each length, the largest length of a longer text that can still reach ``threshold``."""
         return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
