@@ -98,7 +98,7 @@ def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Want
 
 
 def place_of(row: int, corpus: Corpus, file: str) -> int:
-    """Return the index in ``corpus`` of the post whose input row is ``row``; InputError if there is none."""
+    """Return the index in ``corpus`` of the post whose input row is ``row``; raise InputError if there is none."""
     place = int(np.searchsorted(corpus.rows, row))
     if place == len(corpus.rows) or corpus.rows[place] != row:
         raise InputError(f"--row {row} is not a post of {file}, which has rows 0 to {corpus.n_rows - 1:,}.")

@@ -41,7 +41,7 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 
 
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError if it is invalid.
+    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; raise ConfigError if it is invalid.
 
     ``units`` maps units in lower case to their size. Error messages use ``option``, the name of the option, and
     ``example``, a description of the allowed values.

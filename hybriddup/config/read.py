@@ -107,7 +107,7 @@ def read_file(path: FilePath, name: str) -> Written:
 
 
 def parse_yaml(text: str, name: str) -> Written:
-    """Parse a configuration; ConfigError unless it is plain YAML with a mapping at the top.
+    """Parse a configuration; raise ConfigError unless it is plain YAML with a mapping at the top.
 
     ``name`` is the file's name for messages.
     """

@@ -85,7 +85,7 @@ def open_table(name: str) -> TableSource:
 
 @contextmanager
 def failures_named(name: str) -> Iterator[None]:
-    """Turn SQLite's errors into an InputError that names the table."""
+    """Convert SQLite's errors in the ``with`` block to an InputError that names the table."""
     try:
         yield
     except sqlite3.Error as error:

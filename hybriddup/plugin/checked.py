@@ -95,7 +95,7 @@ class Checked(PluginPart):
         return partial(self.call, name) if name in role.methods or name in OPTIONAL_METHODS else value
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Call a method and return its result; PluginError if it fails or the result is not allowed."""
+        """Call a method and return its result; raise PluginError if it fails or the result is not allowed."""
         with blamed_on(self.found.label, f"failed in {method}"):
             value = getattr(self.part, method)(*arguments)
         if method in OF_BATCHES:
@@ -107,7 +107,7 @@ class CheckedReader(Checked):
     """Wraps a reader, because ``read`` may fail at any step of the iteration and not only when it is called."""
 
     def read(self, *arguments: Any) -> Iterator[Any]:
-        """Yield the batches; PluginError if the reader fails."""
+        """Yield the batches; raise PluginError if the reader fails."""
         batches: Iterator[Any] | None = None
         while True:
             with blamed_on(self.found.label, "failed in read"):  # without the yield, where the caller may raise

@@ -159,7 +159,7 @@ class Registry:
         return [self._components[role][name] for role in self._components for name in self.names(role)]
 
     def find(self, role: RoleName, name: str) -> Registered:
-        """Return a registered component; PluginError if none of this role has the name."""
+        """Return a registered component; raise PluginError if none of this role has the name."""
         if name not in self._components[role]:
             raise PluginError(self.explain_missing(role, name))
         return self._components[role][name]

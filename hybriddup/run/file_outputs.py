@@ -115,7 +115,7 @@ def check_marks(inputs: Inputs, names: Sequence[str], option: str) -> None:
 
 
 def marking_writer(inputs: Inputs, option: str = "--mark") -> MarkingWriter:
-    """Return the writer of the inputs' format; InputError if it cannot add marks to posts."""
+    """Return the writer of the inputs' format; raise InputError if it cannot add marks to posts."""
     if not hasattr(inputs.writer, "write_marked"):
         raise InputError(
             f"{option} writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "

@@ -131,7 +131,7 @@ class LearnedRecipe:
 
 
 def load_recipe(path: str | Path) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.save` wrote; ConfigError if the file is unreadable or not a recipe."""
+    """Return a recipe that `LearnedRecipe.save` wrote; raise ConfigError if the file is unreadable or not a recipe."""
     try:
         with Path(path).open("rb") as stream:
             return read_recipe(stream, str(path))
@@ -162,7 +162,7 @@ def verifier_part(key: str) -> str:
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Serialize named arrays to bytes; PluginError if they are not arrays of numbers or strings.
+    """Serialize named arrays to bytes; raise PluginError if they are not arrays of numbers or strings.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Times(NamedTuple):
 
 
 def times_of(corpus: Corpus, field: str, within: str) -> Times:
-    """Return the times of all posts; InputError if a post has none."""
+    """Return the times of all posts; raise InputError if a post has none."""
     values = corpus.order_values.get(field, [None] * len(corpus.texts))
     seconds = seconds_of(values)
     missing = np.flatnonzero(np.isnan(seconds))

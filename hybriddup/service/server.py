@@ -121,7 +121,7 @@ def leave_at_once(code: int) -> NoReturn:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; ConfigError if the address is in use or not one of this machine."""
+    """Return a listening socket; raise ConfigError if the address is in use or not one of this machine."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # listen at once, so that a client that reads the printed address can connect

@@ -105,7 +105,7 @@ class Service:
         self.is_closed = True
 
     def ready_window(self) -> Window:
-        """Return the window; RequestError if it is not open."""
+        """Return the window; raise RequestError if it is not open."""
         if self.window is None or self.status != "ready":
             raise not_ready(self.status)
         return self.window
@@ -133,7 +133,7 @@ class Service:
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
         """Decide the posts of a request; return the decisions, and whether the body is an array of posts.
 
-        RequestError before the body is read if the window is not open or the queue is full; then the errors of
+        Raises RequestError before the body is read if the window is not open or the queue is full; then the errors of
         `Reader.read` and `DecidingQueue.submit`.
         """
         self.ready_window()
@@ -196,14 +196,14 @@ class Service:
         return decisions
 
     async def get(self, post_id: PostId) -> StoredPost:
-        """Return the post with this id; RequestError if there is none."""
+        """Return the post with this id; raise RequestError if there is none."""
         post = await self.look(lambda window: window.get(post_id))
         if post is None:
             raise no_post(post_id)
         return post
 
     async def delete(self, post_id: PostId) -> None:
-        """Delete a post from the window; RequestError if none has this id."""
+        """Delete a post from the window; raise RequestError if none has this id."""
 
         def delete(window: Window) -> bool:
             was_there, self.last_stats = window.delete(post_id), window.stats()

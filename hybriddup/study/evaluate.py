@@ -44,7 +44,7 @@ class LabeledPairs(NamedTuple):
 def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
     """Return labeled pairs from tuples (two texts and a label) or mappings with the fields a, b and label.
 
-    InputError if there are no pairs, or an item is not a labeled pair.
+    Raises InputError if there are no pairs, or an item is not a labeled pair.
     """
     columns = list(zip(*(fields_of(pair, place) for place, pair in enumerate(pairs)), strict=True))
     if not columns:
@@ -53,7 +53,7 @@ def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
 
 
 def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
-    """Return the two texts and the label of a pair; InputError if it is invalid.
+    """Return the two texts and the label of a pair; raise InputError if it is invalid.
 
     ``place`` is the index of the pair, for the message.
     """

@@ -47,7 +47,7 @@ def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownR
 
 
 def check_row(result: Result, origin: Origin, name: str, row: object) -> tuple[int, int]:
-    """Return a row and its index in the corpus; InputError if it has no post.
+    """Return a row and its index in the corpus; raise InputError if it has no post.
 
     ``name`` is the name of the argument, for the message.
     """

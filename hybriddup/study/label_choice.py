@@ -49,7 +49,7 @@ class ScoredCandidates(NamedTuple):
 def score_candidates(texts: Sequence[str], settings: Settings, registry: Registry, workers: int) -> ScoredCandidates:
     """Find pairs of posts that are similar but not equal, and score them.
 
-    InputError if there are no such pairs, or no length band of the configuration has a single verifier.
+    Raises InputError if there are no such pairs, or no length band of the configuration has a single verifier.
     """
     if not single_bands(settings.lengths):
         raise InputError("no length band of the configuration has a verifier by itself, so pairs have no score.")

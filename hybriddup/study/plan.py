@@ -107,7 +107,7 @@ class Plan:
 
 
 def make_plan(question: Question) -> Plan:
-    """Compare possible block indexes and choose one; ConfigError if a value in ``question`` is invalid."""
+    """Compare possible block indexes and choose one; raise ConfigError if a value in ``question`` is invalid."""
     for fault in find_faults(question):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
