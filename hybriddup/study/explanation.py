@@ -25,7 +25,7 @@ class KnownRun:
     score: float | None = None
     """Score of the pair, if the run recorded it."""
     apart: str = ""
-    """Reason why the run never compares the two, as a clause; empty if it may compare them."""
+    """Reason, as a clause, why the run never compares the two posts; empty if the run may compare the posts."""
     note: str = ""
     """Sentence to append to the verdict."""
 
