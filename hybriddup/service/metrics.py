@@ -133,7 +133,7 @@ def audited_posts(audit: AuditCounts) -> CounterMetricFamily:
 
 
 def labeled(name: str, text: str, labels: list[str], counts: Mapping[Any, int]) -> CounterMetricFamily:
-    """Return a counter with a value for each tuple of labels."""
+    """Return a counter metric with a value for each tuple of label values."""
     counter = CounterMetricFamily(name, text, labels=labels)
     for values, n in counts.items():
         counter.add_metric(values, n)

@@ -25,7 +25,7 @@ KEY = "hybriddup.body_bytes"
 """Key in a request's scope for the number of bytes of its body that are in memory."""
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
-"""Pause after parsing a large body, as a multiple of the parse time: the parsers hold the interpreter lock."""
+"""Pause after parsing a large body, as a multiple of the parse time, because parsing holds the interpreter lock."""
 
 
 class BodyRoom:
@@ -51,7 +51,7 @@ class BodyRoom:
 
 
 class Reader:
-    """Reads bodies within a shared memory budget; large ones are parsed one at a time."""
+    """Reads request bodies within a shared memory budget; large bodies are parsed one at a time."""
 
     def __init__(self, limits: Limits, room: BodyRoom) -> None:
         self.limits = limits
@@ -61,8 +61,8 @@ class Reader:
     async def read(self, request: Request, make: Callable[[Any], T]) -> T:
         """Read a body, parse it as JSON, and return the result of ``make``, which is called with the parsed body.
 
-        RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if the memory
-        budget is exceeded, or if ``make`` raises it.
+        Raises RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if the
+        memory budget is exceeded, or if ``make`` raises a RequestError.
         """
         # against cross-site requests: browsers send other types for any site, but JSON only for the service's own pages
         given = request.headers.get("content-type", "none").partition(";")[0].strip().lower()
@@ -176,7 +176,7 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf, authors: st
 
 
 def check_length(text: str, limits: Limits, what: str = "the text") -> None:
-    """Raise RequestError if a text is too long; the message calls it ``what``."""
+    """Raise RequestError if a text is too long; ``what`` names the text in the message."""
     if len(text) > limits.max_text_length:
         allowed = f"at most {limits.max_text_length:,} characters"
         raise RequestError(422, "text_too_long", f"{what} has {len(text):,} characters.", allowed)
