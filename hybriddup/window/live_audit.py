@@ -9,7 +9,7 @@ A comparison is done in parts: each decided batch continues one comparison, in t
 number of posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
 so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is abandoned.
 
-Posts with many candidates take long, and may be the very ones that were missed. So the interval of the estimate
+Posts with many candidates take long, and may be the very posts that were missed. So the interval of the estimate
 includes both extremes: posts still being verified, or abandoned, could all be missed duplicates, or none.
 """
 
@@ -49,17 +49,17 @@ class Comparison:
     texts: PreparedTexts
     """The sampled posts that were kept and could be near repeats; at least one."""
     edges: Float64s
-    """float64[n]: for each post, the time after which earlier posts were within the horizon when it was decided."""
+    """float64[n]: for each post, the start of the horizon when it was decided; only later posts could match it."""
     position: int
     """Texts of the window before this position were already compared."""
     end: int
     """The first position of the batch: its posts were compared with one another when they were decided."""
     n_found_in_batch: int = 0
-    """Near duplicates among the sampled posts of the batch; they are counted or skipped together with it."""
+    """Number of near duplicates among the sampled posts of the batch, counted or skipped with this comparison."""
     missed: Bools = field(init=False)
     """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
-    """Pairs to be verified, ordered by the later post, from the oldest on."""
+    """Pairs still to be verified, sorted by the later post, the oldest first."""
 
     def __post_init__(self) -> None:
         self.missed = np.zeros(len(self), np.bool_)
@@ -109,7 +109,7 @@ class Audited(Protocol):
     store: WindowStore
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts, in this order."""
+        """Return the normalized texts of the kept posts at these positions, in this order."""
 
 
 @dataclass
@@ -119,11 +119,12 @@ class LiveAudit:
     one_in: int = 1000
     """One of every ``one_in`` posts is sampled; 1 = every post."""
     texts_per_post: int = 512
-    """Texts compared for each post decided: this takes a microsecond or two, a few percent of the time of deciding."""
+    """Number of texts compared for each decided post, which takes a microsecond or two, a few percent of the time of
+    deciding."""
     posts_per_part: int = 256
     """Minimum number of posts decided between two parts; smaller parts would mostly be overhead."""
     pairs_per_part: int = 8
-    """Pairs verified in a part. Reading their texts, from all over the store, takes longer than scoring."""
+    """Number of pairs verified in a part; reading their texts, from all over the store, takes longer than scoring."""
     most_comparisons: int = 8
     """Maximum number of comparisons under way, in turn, so that sampling goes on while one of them takes long."""
 
@@ -197,7 +198,7 @@ class LiveAudit:
             self.comparisons.remove(comparison)
 
     def _give_up(self, comparison: Comparison) -> None:
-        """Remove a comparison under way, and count its posts as skipped."""
+        """Abandon an unfinished comparison, and count its posts as skipped."""
         self._n_given_up += len(comparison)
         self._n_skipped += comparison.n_found_in_batch
         self.comparisons.remove(comparison)

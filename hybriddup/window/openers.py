@@ -1,7 +1,8 @@
 """The built-in windows: in memory, over a directory, and read-only over a directory.
 
-A read-only window fills its memory from the store. Before each query it adds the posts that came since, up to one
-snapshot of the store, which the whole query uses. So the writer never waits for it, and nothing is written.
+A read-only window fills its memory from the store. For each query, it takes a snapshot of the store, first adds the
+posts that came since the last query, and then answers from the snapshot. So the writer never waits for it, and nothing
+is written.
 """
 
 from __future__ import annotations
