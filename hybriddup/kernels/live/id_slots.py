@@ -60,7 +60,7 @@ def find_latest(slots: UInt32s, hashes: UInt64s, wanted: UInt64s, first_position
     first_position
         ``hashes[i]`` has the position ``first_position + i``.
     found
-        int64[n]: on entry, earlier positions of the hashes, or -1. Changed in place.
+        int64[n]: on entry, earlier positions of the hashes, or -1. Changed in place for the hashes in the map.
     """
     mask, last = np.uint64(len(slots) - 1), len(wanted) - 1
     for i in range(len(wanted)):

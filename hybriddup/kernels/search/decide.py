@@ -54,7 +54,7 @@ class Contest(NamedTuple):
     before it have the same or a smaller distance."""
     own: UInt32s
     probed: UInt32s
-    """``own``, uint32[n, n_keys], has each text's groups; ``probed``, uint32[n, m], the groups to look the text up in."""
+    """``own``, uint32[n, n_keys]: each text's groups. ``probed``, uint32[n, m]: the groups to look the text up in."""
     before: Int32s
     places: Int32s
     """``before`` is int32[n, m], the number of earlier texts of the batch in each ``probed`` group; ``places`` is
