@@ -132,7 +132,7 @@ class Registry:
 
     @contextmanager
     def owned_by(self, owner: Owner) -> Iterator[None]:
-        """Attribute components that are added inside the ``with`` block to this owner."""
+        """Record ``owner`` as the owner of all components that are added inside the ``with`` block."""
         before, self._owner = self._owner, owner
         try:
             yield
@@ -159,13 +159,13 @@ class Registry:
         return [self._components[role][name] for role in self._components for name in self.names(role)]
 
     def find(self, role: RoleName, name: str) -> Registered:
-        """Return a registered component; raise PluginError if none of this role has the name."""
+        """Return a registered component; raise PluginError if this role has no component with this name."""
         if name not in self._components[role]:
             raise PluginError(self.explain_missing(role, name))
         return self._components[role][name]
 
     def explain_missing(self, role: RoleName, name: object) -> str:
-        """Return the error message for an unknown component, with the available names and a way to install it."""
+        """Return the error message for an unknown component, with the available names and how to install it."""
         choices = self.names(role)
         label, available = ROLES[role].label, f"(available: {', '.join(choices) or 'none'})"
         if package := KNOWN_PACKAGES.get((role, str(name))):
@@ -181,7 +181,7 @@ class Registry:
     def fill_options(
         self, role: RoleName, name: str, options: Mapping[str, Any], path: Path = ()
     ) -> dict[str, Any] | list[Fault]:
-        """Fill in defaults for a component's options; return them as plain data, or the faults if there are any.
+        """Return a component's options as plain data, with defaults filled in, or the faults if there are any.
 
         ``path`` is the path of the component in the configuration, for the faults.
         """
