@@ -19,7 +19,7 @@ RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
 """Keys with a meaning of their own in the configuration of a component; its options cannot have these names."""
 
 WRITTEN_FORM = "x-written-form"
-"""JSON Schema key for an example of a mapping as written in a file, if that differs from the fields of its model."""
+"""JSON Schema key for an example of a mapping in a file, if the keys in the file differ from the model's fields."""
 
 Path = tuple[str | int, ...]
 """Location of a value in a configuration: keys and zero-based list positions."""

@@ -87,7 +87,7 @@ def _do_all_of(work: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: None) -> R:
-    """Call a function in a way that no exception of a signal handler interrupts it, and return its result.
+    """Call a function so that no exception from a signal handler interrupts it, and return its result.
 
     Signal handlers run in the main thread, and an exception such as KeyboardInterrupt is raised wherever that thread
     is: inside compiled code, which it breaks, or between a change and its rollback. Therefore another thread does the
@@ -152,7 +152,7 @@ class SharedWork(Generic[T, R]):
         self._function, self._lock = function, threading.Lock()
         self._left = deque(things)
         self._results: deque[Future[R]] = deque()
-        """Results not yet yielded of the items taken so far, in order."""
+        """Results of the items taken so far, in order, without results that were already yielded."""
 
     def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
         """Yield the results in order; the calling thread is one of the workers.

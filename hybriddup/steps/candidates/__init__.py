@@ -44,7 +44,7 @@ class Batch:
     times: Float64s | None = None
     """float64[n]: time of each text; None = there is no time limit."""
     oldest: Float64s | None = None
-    """float64[n]: cutoff of each text; an earlier text matches only if its time is after the cutoff. None = none."""
+    """float64[n]: cutoff time of each text, None = no cutoff; an earlier text matches only if its time is later."""
     may_be_crowded: Bools | None = None
     """bool[n]: whether any key by which a text is looked up may get more than ``max_bucket_size`` texts; None = assume
     so for all texts."""

@@ -75,7 +75,10 @@ class Groups:
         return found
 
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the groups to look texts up in, given their numbers, contents and fingerprints."""
+        """Return uint32[n, m]: the groups in which to search for candidates of each text.
+
+        ``numbers``, ``texts`` and ``bits`` are the numbers, contents and fingerprints of the texts.
+        """
         if self.table is None:
             return self.of(numbers)
         scopes = None if self.scopes is None else self.scopes[numbers]

@@ -40,7 +40,7 @@ WEIGHTS = ((3, "\u3400-\u9fff\uf900-\ufaff"), (2, "\u3040-\u30ff\uac00-\ud7a3"))
 LITTLE_LENGTH = 72
 """Maximum length of a post with little wording, in characters, marks and mentions included."""
 MAX_TRAILER_LENGTH = 200
-"""A mention counts as at the end of a post if at most about this many characters of decoration follow it."""
+"""A mention is at the end of a post if only decoration of at most about this many characters follows it."""
 
 _NOT_COUNTED = re.compile(rf"{MASK}|{MENTION.source}|[\W_]")
 _HEAVY = [(weight - 1, re.compile(f"[{characters}]")) for weight, characters in WEIGHTS]

@@ -1,8 +1,7 @@
 """Generates ``traditional.txt``: run ``pip install opencc==1.4.2``, then ``python -m`` with this module.
 
 The table contains the results of OpenCC's ``t2s`` for single characters, except characters that simplified text also
-uses. It is part of the package, because with a table that depends on the installed version of OpenCC, so would the
-decisions about posts.
+uses. It is part of the package, so that decisions about posts do not depend on an installed version of OpenCC.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ class Sequence(NamedTuple):
     """A spelling variant of several characters."""
 
     pattern: str
-    """Regular expression."""
+    """Regular expression that matches the variant."""
     becomes: str
-    """Replacement template."""
+    """Template of the replacement, as for `re.sub`."""
     needs: str
     """Literal that every match contains; its last character is always folded together with its neighbors."""
 

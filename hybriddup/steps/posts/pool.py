@@ -46,7 +46,6 @@ class ParsedPool:
         return ParsedPosts(*columns), self._places[positions].astype(np.int64)
 
     def _add(self, more: ParsedPosts) -> None:
-        """Append parsed posts to the cache."""
         sizes = list(self._sizes)
         for which, added in enumerate(columns_of(more)):
             if which in COUNTED:  # offsets: the first entry of each post or token, and the end of all

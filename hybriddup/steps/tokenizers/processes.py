@@ -76,7 +76,7 @@ def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Gene
 
 
 def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
-    """Estimate how many seconds this process needs to tokenize all texts, after loading dictionaries; 0.0 if few."""
+    """Estimate how many seconds this process needs for all texts, without loading dictionaries; 0.0 for few texts."""
     n_texts = sum(map(len, batches)) + n_later
     if not batches or not batches[0] or n_texts <= PILOT_TEXTS:
         return 0.0

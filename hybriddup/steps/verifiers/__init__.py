@@ -71,9 +71,9 @@ class Verifier(Protocol):
         """Prepare for the texts of the run, and learn from them; called once, before any pair is scored.
 
         In a live window, texts change from batch to batch, and `prepare` is called for each batch. A verifier that
-        learns from a corpus also has a method ``renew``, which is called instead: it changes the texts without learning
-        anew. If it has all methods of `LearningVerifier`, it learns once. Otherwise it learns whenever the window is
-        opened, so that scores may change slightly.
+        learns from a corpus also has a method ``renew``, which is called instead: it replaces the texts and keeps the
+        learned state. A verifier with all methods of `LearningVerifier` learns only once. Any other verifier learns
+        whenever the window is opened, so that its scores may change slightly.
         """
         ...
 
@@ -85,7 +85,7 @@ class Verifier(Protocol):
         ...
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each text length, the largest length of another text that can reach ``threshold``.
+        """Return int32[n]: for each text length, the length of the longest other text that can reach ``threshold``.
 
         Lengths are in code points; 2**31 - 1 means no bound.
         """

@@ -43,7 +43,7 @@ class Judge(Protocol):
         ...
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return int32[n]: for each text length, the largest length of another text with which it can be accepted."""
+        """Return int32[n]: for each text length, the length of the longest other text in an accepted pair."""
         ...
 
     def least_in_common(self) -> LeastInCommon:

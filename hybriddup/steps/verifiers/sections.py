@@ -22,8 +22,8 @@ from hybriddup.data.records import Int64s, UInt32s, UInt64s
 LONGEST_EXACT = 8192
 """A pair is cut if its shorter text has more code points than this. Two texts of this length take about 2 ms."""
 SECTION = 1024
-"""Smallest length of a section, in code points. The shorter of two sections has up to twice this length; the other one
-has any length."""
+"""Minimum length of a section, in code points. Of two sections that are compared, the shorter has up to twice this
+length; the length of the longer is not limited."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
 """Number of characters that identify a position to cut at. If random edits of 100,000 Han characters or English letters
