@@ -123,7 +123,7 @@ def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
     """Divide the kept posts by whether they have a common key; return each non-empty part with its sample size.
 
-    They are not divided if an evenly spread sample of all posts would contain enough posts with a common key.
+    The posts are not divided if an evenly spread sample of all posts would contain enough posts with a common key.
     """
     is_common = np.zeros(len(kept), np.bool_) if has_common_key is None else has_common_key[kept]
     common, others = kept[is_common], kept[~is_common]
@@ -174,7 +174,7 @@ def length_classes(lengths: Int32s) -> Int64s:
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Return the Hamming limits of the audit, given the limits of a run; negative limits, which allow no pair, stay."""
+    """Return the Hamming limits of the audit, given the limits of a run; a negative limit allows no pair in either."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 

@@ -169,7 +169,7 @@ class Bands:
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
     def limits_by_length(self, lengths: Int32s) -> tuple[PairLimits, Int64s]:
-        """Return the limits of each distinct length, and int64[n_texts]: the index of each text's length in them."""
+        """Return the limits of each distinct length, and int64[n_texts]: for each text, the index of its limits."""
         occurs = np.bincount(lengths) > 0
         return self.limits_of(np.flatnonzero(occurs).astype(np.int32)), (np.cumsum(occurs) - 1)[lengths]
 

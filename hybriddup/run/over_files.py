@@ -64,7 +64,7 @@ class FileRun:
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """Names of the fields to read from posts that have them."""
+        """Names of optional fields, which are read from the posts that have these fields."""
         times = (self.time_field,) if self.report or self.marks else ()
         return (*times, *(() if self.authors is None else (self.authors,)))
 

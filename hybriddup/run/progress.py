@@ -35,7 +35,7 @@ class StoppedError(Exception):
 
 
 class Clock:
-    """Measures the total wall time of each step, in order of the first start, and reports the progress."""
+    """Measures the total wall time of each step, and reports the progress; steps are in the order of their start."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()
@@ -123,7 +123,7 @@ class FirstCompilation(Listener):
         self._note: Callable[[str], object] | None = note
 
     def on_start(self, event: Event) -> None:
-        """Tell ``note`` that kernels are being compiled, if this is the first one of this package or its plugins."""
+        """Tell ``note`` that kernels are being compiled, if this is the first kernel of this package or its plugins."""
         if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             note, self._note = self._note, None
             note(MESSAGE)

@@ -140,7 +140,10 @@ def load_recipe(path: str | Path) -> LearnedRecipe:
 
 
 def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.write` wrote; ConfigError, which mentions ``name``, if it is not a recipe."""
+    """Return a recipe that `LearnedRecipe.write` wrote.
+
+    Raises ConfigError, which mentions ``name``, if the stream has no recipe.
+    """
     try:
         with np.load(stream, allow_pickle=False) as file:
             if (found := int(file["format"])) != LEARNED_FORMAT:

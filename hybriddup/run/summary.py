@@ -44,19 +44,19 @@ class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
     n_read: int = 0
-    """Posts read, without bad lines and without posts of other corpora."""
+    """Number of posts read, without bad lines and without posts of other corpora."""
     n_bad_lines: int = 0
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
     n_originals: int = 0
-    """Posts removed because others repeat them, by ``keep: none``; neither kept nor repeats."""
+    """Number of posts removed because others repeat them (``keep: none``); counted neither as kept nor as repeats."""
     n_without_text: int = 0
-    """Posts without text after normalizing; with ``without_text: drop``, they are neither kept nor removed."""
+    """Number of posts without text after normalizing; with ``without_text: drop``, these are not kept or removed."""
     n_against: int = 0
-    """Posts of other corpora, which are always kept; they are in no other count of posts."""
+    """Number of posts of other corpora, which are always kept; no other count includes these posts."""
     n_removed_against: int = 0
-    """Removed posts with a keeper of another corpus."""
+    """Number of removed posts that repeat a post of another corpus."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

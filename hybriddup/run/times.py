@@ -17,7 +17,7 @@ from hybriddup.steps.exact import EqualTexts, part_by_scope
 
 
 class Times(NamedTuple):
-    """The times of posts or distinct texts, and the limit between two that repeat each other."""
+    """The times of posts or distinct texts, and how far apart in time two repeats may be."""
 
     seconds: Float64s
     """float64[n]: seconds since 1970."""
