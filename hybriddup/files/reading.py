@@ -241,7 +241,6 @@ def _posts(n: int, one_does: str, many_do: str) -> str:
 
 
 def _hashes(ids: Sequence[Any]) -> Int64s:
-    """Return int64[n]: the hash of each id."""
     try:
         return np.fromiter(map(hash, ids), np.int64, len(ids))
     except TypeError:
