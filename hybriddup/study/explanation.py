@@ -54,7 +54,7 @@ class Explanation:
     b: ExplainedText
     matches: bool
     reason: str
-    """``exact``, ``near``, or ``different``."""
+    """Kind of match: ``exact`` or ``near`` repeat, or ``different``."""
     outcome: Outcome | None
     """What the run did: ``removed`` B as a repeat of A, ``kept`` both, or ``other``: it removed one of them as a repeat
     of another post. None if the two are not posts of a known run."""

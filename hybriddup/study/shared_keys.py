@@ -40,7 +40,7 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Return, for each key, the shortest part of the text with this key; the distinct parts, in no particular order.
+    """Return the shortest part of the text for each key; the parts are distinct and in no particular order.
 
     The index computes the keys of every short part. If its keys do not depend on the text, the result is empty.
     """

@@ -286,7 +286,7 @@ def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, preci
 
 
 def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
-    """Group the bands that share a threshold; a band with enough pairs is its own group, all others go by verifier."""
+    """Group the bands that share a threshold: bands with enough pairs stay alone, others are grouped by verifier."""
     groups: dict[Any, list[int]] = {}
     for band in single_bands(settings.lengths):
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
