@@ -133,8 +133,8 @@ class Service:
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
         """Decide the posts of a request; return the decisions, and whether the body is an array of posts.
 
-        Raises RequestError if the window is not open, or the queue is full even before the body is read; also raises
-        the errors of `Reader.read` and `DecidingQueue.submit`.
+        Raises RequestError, without reading the body, if the window is not open or the queue is full. Also raises the
+        errors of `Reader.read` and `DecidingQueue.submit`.
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
