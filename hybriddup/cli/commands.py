@@ -149,7 +149,6 @@ class Commands(TyperGroup):
 
 
 def _own_command(name: str) -> Any:
-    """Build a built-in subcommand by name."""
     module = import_module(f"hybriddup.cli.{name.replace('-', '_')}")
     if hasattr(module, "app"):
         return typer.main.get_group(module.app)

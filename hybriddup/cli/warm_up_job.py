@@ -159,7 +159,7 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
 
 
 def look_up_rings() -> None:
-    """Compile the kernel that ranks the posts of crowded block keys, over ``max_bucket_size`` posts, in a run."""
+    """Compile the kernel that ranks the posts of block keys with over ``max_bucket_size`` posts, in a run."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
 
