@@ -220,7 +220,6 @@ def _check_not_hidden(module: ModuleType, place: Path) -> None:
 
 
 def _import_file(path: Path) -> ModuleType:
-    """Import the module in a file."""
     if not path.is_file():
         raise PluginError(f"plugin {path} is not a file; name a Python file, or a module without '.py'.")
     if not path.stem.isidentifier():

@@ -193,8 +193,8 @@ class Registry:
     def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
         """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults.
 
-        It is a static or class method ``check(settings) -> list[str]``. Each message is a sentence that names the key:
-        ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
+        ``check(settings) -> list[str]`` is a static or class method. Each fault is a sentence that names the key, such
+        as ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
         """
         return check_settings(self.find(role, name), settings)
 
@@ -223,7 +223,7 @@ class Registry:
         PluginError
             There is no such component, or it cannot be imported, constructed or adapted.
         ConfigError
-            Its options are invalid; the message names each one, the given value and what is allowed.
+            An option is invalid; the message names each invalid option, its value, and the allowed values.
         """
         return self.create_by_name(role, choice.use, **choice.options)
 
