@@ -93,7 +93,7 @@ def _check_learned(subject: Subject, index: Any, prepared: tuple[int, int], prin
 
 
 def _check_complete(subject: Subject, index: Any, bits: int, distance: int, rng: np.random.Generator) -> None:
-    """Check that all pairs within the Hamming limit ``distance`` share a key, if the index's ``is_complete`` is True."""
+    """Check that all pairs within the Hamming limit ``distance`` share a key, if the index is complete."""
     if not index.is_complete:
         return
     earlier = rng.integers(1, 2**64, (N_PAIRS, bits // 64), np.uint64)
