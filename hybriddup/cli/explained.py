@@ -108,7 +108,7 @@ def place_of(row: int, corpus: Corpus, file: str) -> int:
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     """Print the explanation of a removed post and its keeper, given the file of removed posts and the post's row.
 
-    The configuration is that of the run, unless the user named another. Without inputs or recipe of the run, all tokens
+    The run's configuration is used, unless the user named another. Without inputs or recipe of the run, all tokens
     count as rare.
     """
     record = find_removed(file, row)

@@ -23,7 +23,7 @@ def labeled_pairs(
 
 
 def shares(measures: Measures | CurvePoint) -> list[str]:
-    """Return precision, recall and F1 as texts; a dash stands for an undefined value."""
+    """Return precision, recall and F1 as texts; an undefined value is a dash."""
     values = (measures.precision, measures.recall, measures.f1)
     return ["-" if value is None else f"{value:.3f}" for value in values]
 

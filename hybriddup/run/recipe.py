@@ -82,7 +82,7 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield each difference between two recipes as text, in which ``where`` says where the ``other`` one comes from.
+    """Yield each difference between two recipes as text, in which ``where`` names the place of the ``other`` recipe.
 
     Examples
     --------

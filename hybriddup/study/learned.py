@@ -15,7 +15,7 @@ UNLEARNED = (
     " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
     "{} can differ. To know, give the posts of the run (--input; in Python corpus or run) or its recipe (--recipe)."
 )
-"""Caution for a verdict that depends on the other posts of a run; the placeholder stands for the uncertain parts."""
+"""Caution for a verdict that depends on the other posts of a run; the placeholder is for the uncertain parts."""
 
 
 class Cautions(NamedTuple):

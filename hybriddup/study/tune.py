@@ -95,7 +95,7 @@ class Tuned:
 
     settings: Settings
     way: str
-    """What was changed: ``as it is`` (nothing), ``threshold``, ``threshold of the model NAME``, or ``new model``."""
+    """The changed part: ``as it is`` (nothing), ``threshold``, ``threshold of the model NAME``, or ``new model``."""
     before: Reached
     after: Reached
     """Cross-validated measures: each pair is judged by a configuration fitted to other pairs."""

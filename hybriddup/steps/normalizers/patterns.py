@@ -65,7 +65,7 @@ LINKS = (
     Pattern(r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++", "t.cn/"),
 )
 ICON_LINK = Pattern(r"o网页链接", "o网页链接")
-"""Weibo's text for a link, including the letter O that stands for its icon."""
+"""Weibo's text for a link, including the letter O in place of its icon."""
 WORD_LINK = Pattern(
     rf"网页链接(?<![这那此该个击开载看]网页链接)(?:网页链接)*+(?=[ #@{CUT}{BOUNDARY}]|\Z|http)", "网页链接"
 )
