@@ -1,4 +1,4 @@
-"""Comparing texts with the entries of buckets that were read from a shared store."""
+"""Compares texts with the entries of buckets that were read from a shared store."""
 
 import numpy as np
 

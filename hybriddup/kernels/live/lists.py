@@ -68,7 +68,7 @@ class Age(NamedTuple):
     next_number: np.uint64
     """The number that the next text will get, larger than all numbers in the lists."""
     span: np.uint64
-    """The live numbers are the ``span`` numbers before ``next_number``."""
+    """The texts that are not forgotten have the ``span`` numbers before ``next_number``."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -141,7 +141,7 @@ def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np.uint64:
-    """Return how many numbers of a list are dead, by binary search."""
+    """Return how many entries of a list belong to forgotten texts, by binary search."""
     _, n, oldest = read_header(words, start, ring_size)
     low, high = np.uint64(0), n
     while low < high:

@@ -1,7 +1,7 @@
 """Looks up texts in posting lists, and compares them with the earlier texts in the lists.
 
 A look-up waits for memory three times: for the slot of a key, for its list, and for the fingerprints of the texts in
-the list. So the texts go through a pipeline: the memory for one text is prefetched while the ones before are compared.
+the list. So the texts go through a pipeline: the memory for one text is prefetched while earlier texts are compared.
 """
 
 import numpy as np
@@ -131,7 +131,8 @@ def read_list(
     value
         Value of the key's slot.
     read
-        uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, depth in the lower.
+        uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, its rank in the list (1 = the
+        newest) in the lower.
     n_read, depth
         Number of texts in ``read``, and number of texts of this list that were read before.
     lengths

@@ -81,7 +81,7 @@ def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
 PLACE_BITS = np.uint64(20)
 LARGEST_SEGMENT = 1 << 20
 PLACE_MASK = np.uint64(LARGEST_SEGMENT - 1)
-"""The low bits of an entry hold the index of its text in the segment, the high bits its tag."""
+"""Mask of the low bits of an entry, which hold the index of its text in the segment; the high bits hold its tag."""
 TAG_BITS = np.uint64(12)
 TAG_MASK = np.uint64((1 << 12) - 1)
 
@@ -265,10 +265,10 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Write those live texts in the buckets of text ``row`` to ``read`` whose tags are within the Hamming limit.
+    """Find the live texts in the buckets of text ``row`` whose tags are within the Hamming limit.
 
-    Return how many there are. ``first`` is the number of the oldest live text. ``read`` must have room for all texts of
-    the buckets.
+    Write them to ``read``, and return how many there are. ``first`` is the number of the oldest live text. ``read``
+    must have room for all texts of the buckets.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):

@@ -1,8 +1,8 @@
 """A hash map from key to posting list, in shards, so that rehashing never pauses a whole batch.
 
 The leading bits of the mixed key select the shard. A shard is a hash map with linear probing. Its slots are in pages
-from a shared pool. A shard is rebuilt when it is full, and now and then to remove dead numbers. Adding a key rebuilds
-at most one shard.
+from a shared pool. A shard is rebuilt when it is full, and now and then to remove forgotten texts. Adding a key
+rebuilds at most one shard.
 
 A slot holds the lower half of its key, mixed by a bijection, and a value: 0 = the slot is empty; the number of the
 key's only text; or, with the bit `IS_LIST`, the block of its list. So keys below 2**32 are distinguished exactly. The

@@ -30,7 +30,7 @@ BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Number of texts per block; the positions in a block are stored relative to the first."""
 LOW_BITS = 20
-"""Other modules may shorten numbers to this many low bits, or more; these bits are never all 0."""
+"""Other modules may store only this many low bits of a number, or more; these bits are never all 0."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
@@ -53,7 +53,7 @@ class RingColumns(NamedTuple):
 
 
 class Ring(NamedTuple):
-    """The live texts, and the limits that pairs with them must meet."""
+    """The live texts, and the limits that pairs with these texts must meet."""
 
     columns: RingColumns
     lengths: Int32s
@@ -67,7 +67,7 @@ class Ring(NamedTuple):
     entry is for all greater lengths."""
     next_number: np.uint64
     span: np.uint64
-    """The live numbers are the ``span`` numbers before ``next_number``."""
+    """The live texts have the ``span`` numbers before ``next_number``."""
     first_slot: np.uint64
     """The slot of the oldest live text; the slots of newer texts follow."""
 
@@ -130,7 +130,7 @@ def write_texts(
     Parameters
     ----------
     columns
-        Changed in place; it has a slot for every number.
+        Changed in place; they must have a slot for every number.
     numbers, anchors
         As returned by `number_texts` for ``next_number``.
     turn

@@ -18,7 +18,7 @@ FETCH_KEYS = 16
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Number the keys that occur several times, from 0 on; return the numbers, and how many keys got one.
+    """Number the keys that occur several times, from 0 on; return each key's number, and how many numbers there are.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
     """Renumber groups in place, dropping those that occur only once; return how many are left.
 
-    ``numbers``, uint32[n, m], are below ``n_numbers`` or `NO_GROUP`. A number that occurs once becomes `NO_GROUP`.
+    Each of ``numbers``, uint32[n, m], is below ``n_numbers`` or is `NO_GROUP`. Numbers that occur once become
+    `NO_GROUP`.
     """
     counts, n_shared = count_keys(numbers, n_numbers), np.uint32(0)
     for number in range(n_numbers):

@@ -42,7 +42,7 @@ class Contest(NamedTuple):
     """int64[n_pairs]: if the earlier text is in the index, its rank in the list of a shared key, 1 = the newest, or the
     smallest such rank."""
     depth_rows: Int64s
-    """int64[n_pairs]: the pair's row in the ``depths`` of `decide_in_order`, `NONE` if it is not looked up there."""
+    """int64[n_pairs]: the pair's row in the ``depths`` of `decide_in_order`, `NONE` if the pair has no row there."""
     previous_copy: Int64s
     """int64[n]: for each text, the row of the last equal text before it, `NONE` if there is none."""
     times: Float64s
@@ -100,9 +100,8 @@ def decide_in_order(
     n_per_round
         Largest number of pairs of a text to verify in one round.
     n_ahead
-        How many texts are considered, beginning with the first that is not settled, that is, decided like all texts
-        before it. 0 = all texts, but if a text has more pairs than its limit ``most_pairs``, its `UNSURE` candidates
-        are not verified yet.
+        How many texts are considered, from the first text on that is not settled yet (see `settle_text`). 0 = all
+        texts, but if a text has more pairs than its limit ``most_pairs``, its `UNSURE` candidates are not verified yet.
     is_last
         Whether ``contest`` has all pairs of the batch. If not, texts without a certain match stay undecided.
     wanted
@@ -295,8 +294,8 @@ def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bo
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
     """Return bool[n_pairs]: False for pairs that ``most_pairs`` excludes, however the texts of the batch are decided.
 
-    However, the excluded pairs of a text stay True up to and including the first that is certainly a candidate, so that
-    the run can count the text as one that skipped a candidate.
+    As an exception, the excluded pairs of a text stay True up to and including the first certain candidate, so that the
+    run can count the text as one that skipped a candidate.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
 NO_KEY = np.uint64(2**64 - 1)
 """Padding in arrays of keys, for texts with fewer keys than others."""
 NO_GROUP = np.uint32(2**32 - 1)
-"""Stands for the group of a key that no other text has, and for padding."""
+"""Group number of a key that no other text has; also used as padding."""
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
 """An odd factor for hashing within a part; parts are selected by `SPREAD`."""
 PLACE_SHIFT = np.uint64(20)

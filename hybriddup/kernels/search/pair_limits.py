@@ -138,7 +138,7 @@ def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return the Hamming distance of the texts in rows ``a`` and ``b``, or -1 if above the limit of the shorter one."""
+    """Return the Hamming distance of texts ``a`` and ``b``, -1 if it exceeds the limit of the shorter text."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]

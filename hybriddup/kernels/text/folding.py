@@ -13,9 +13,10 @@ COLLAPSES = np.uint32(1 << 21)
 """Flag: repeats of the character collapse into one. On the space, it also strips the ends of a text."""
 COLLAPSES_SHIFT = np.uint32(21)
 SPECIAL = np.uint32(1 << 22)
-"""Flag: folding the character depends on the text around it; the entry's point is the character itself."""
+"""Flag: folding the character depends on the text around it; the entry's code point is the character itself."""
 SEVERAL = np.uint32(1 << 23)
-"""Flag: the character becomes no characters or several; the entry's point is an index into `FoldingTable.several`."""
+"""Flag: the character becomes no or several characters; instead of a code point, the entry has an index into
+`FoldingTable.several`."""
 ENDS_LITERAL = np.uint32(1 << 24)
 """Flag: the character is the last one of a literal; never set together with `SEVERAL`."""
 NUMBER_SHIFT = np.uint32(25)
@@ -54,7 +55,7 @@ class FoldingTable(NamedTuple):
 
 @njit(cache=True, nogil=True, inner=True)
 def is_dot(point: np.uint32) -> bool:
-    """Return whether a character is a dot or an ellipsis."""
+    """Return whether a character is a dot, an ideographic full stop, or an ellipsis."""
     return point in (DOT, ELLIPSIS, IDEOGRAPHIC_STOP)
 
 
