@@ -115,8 +115,8 @@ def decide_batch(
 ) -> Verdicts:
     """Decide for each post whether it is kept, or which earlier kept post it repeats.
 
-    That is a post with an equal text or, if there is none, the earliest kept post that matches. ``equal``, int64[n],
-    has the position of a kept post of the window with an equal text within the horizon, -1 = none.
+    A post repeats a kept post with an equal text or, if there is none, the earliest kept post that matches. ``equal``,
+    int64[n], has the position of a kept post of the window with an equal text within the horizon, -1 = none.
     """
     index = WindowIndex(held, prepared, times, prepared.batch.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)

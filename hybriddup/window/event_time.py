@@ -155,7 +155,7 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Add a pair of ``watermark`` and ``next_position``, unless the last pair is recent; return whether it did."""
+        """Add a pair of ``watermark`` and ``next_position``, unless the last pair is recent; return True if added."""
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))

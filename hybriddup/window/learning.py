@@ -136,7 +136,7 @@ def pack_learned(components: Components, learned: Learned) -> bytes:
 
 
 def use_weights(components: Components, learned: Learned) -> bool:
-    """Pass the learned weights, if there are any, to a weighter that learns; return whether there are.
+    """Pass the learned weights, if there are any, to a weighter that learns; return whether there are any.
 
     Without learned weights, every token gets the maximum weight.
     """

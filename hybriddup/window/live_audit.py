@@ -126,11 +126,11 @@ class LiveAudit:
     pairs_per_part: int = 8
     """Number of pairs verified in a part; reading their texts, from all over the store, takes longer than scoring."""
     most_comparisons: int = 8
-    """Maximum number of comparisons under way, in turn, so that sampling goes on while one of them takes long."""
+    """Maximum number of unfinished comparisons, which take turns, so that sampling goes on while one takes long."""
 
     def __post_init__(self) -> None:
         self.comparisons: deque[Comparison] = deque()
-        """The comparisons under way; the first one gets the next part."""
+        """The unfinished comparisons; the first is continued next."""
         self._n_since = 0
         """Posts decided since the last part."""
         self._n_unique = self._n_found = self._n_missed = self._n_skipped = self._n_given_up = 0

@@ -25,8 +25,8 @@ FEWEST_SCORED, MOST_SCORED = 4, 256
 """How many posts are scored, those with the fewest differing bits first: `MOST_SCORED` for short texts, or the limit of
 the query if that is larger; fewer for longer texts, but at least `FEWEST_SCORED`."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
-"""Maximum number of posts that one search reads, and that it reads at a time. Each read takes one or two milliseconds,
-during which no post is decided."""
+"""Maximum number of posts that one search reads, in all and at a time. Each read takes one or two milliseconds, during
+which no post is decided."""
 
 
 def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:

@@ -88,7 +88,7 @@ class ReadOnlyWindow(Window):
 
 
 def follow(state: WindowState) -> None:
-    """Bring the memory up to date with the store: add new posts, and remove those deleted or forgotten there."""
+    """Bring the memory up to date with the store: add new posts, remove posts that were deleted or forgotten there."""
     first, state.n_remembered = state.n_remembered, STALE  # until everything is there
     end = state.store.next_position
     if first < end:

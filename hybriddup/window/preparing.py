@@ -33,7 +33,8 @@ from hybriddup.steps.verifiers.bounds import positions_of, texts_at
 FEWEST_IN_PARALLEL = 128
 """Smallest batch whose sketches are computed in another thread."""
 MOST_CHARACTERS = 2**22
-"""Number of characters in the cache of earlier texts, about 30,000 short posts and 8 MB; a fuller cache is emptied."""
+"""Maximum number of characters in the cache of earlier texts: about 8 MB, or 30,000 short posts. A fuller cache is
+emptied."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the normalized texts at some positions of the window."""

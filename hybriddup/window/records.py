@@ -53,7 +53,7 @@ class Evidence:
 
 EVIDENCE_FIELDS = tuple(field.name for field in fields(Evidence))
 evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FIELDS)
-"""Returns the values of the fields of `Evidence`, in their order; stores keep them."""
+"""Returns the values of the fields of `Evidence`, in their order, for storing them."""
 
 
 class Copies(NamedTuple):
@@ -166,7 +166,7 @@ def mark_of(post: StoredPost) -> StoredPost:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer about one post."""
+    """The answer of a window about one post: whether it is kept, or which kept post it repeats."""
 
     id: PostId
     position: int

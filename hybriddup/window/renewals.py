@@ -67,7 +67,7 @@ class Renewals:
 def renewing_copies(
     repeated: Mapping[int, int], kept_at: Mapping[int, float], times: Float64s, edges: Float64s, horizon: float
 ) -> tuple[dict[int, int], int]:
-    """Find the copies of a batch that renew posts, and how many posts come before the first that depends on this.
+    """Find the copies of a batch that renew posts, and how many leading posts do not depend on the renewals.
 
     Parameters
     ----------

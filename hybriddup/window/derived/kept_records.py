@@ -67,7 +67,7 @@ class RecordForm:
         return cls(dtype, made_with(steps, dtype), steps.components.bands, index)
 
     def derived(self, columns: KeptColumns, first: int, end: int, normalized: Sequence[str | None] = ()) -> Derived:
-        """Return the derived data of the posts at ``first`` to ``end - 1``; ``columns`` has the kept posts of these."""
+        """Return the derived data of the posts at ``first`` to ``end - 1``, given the columns of the kept posts."""
         ends = [*range(first + POSTS_PER_PART, end, POSTS_PER_PART), end]
         edges = [0, *np.searchsorted(columns.positions, ends).tolist()]
         records = self.records(columns)
@@ -127,7 +127,7 @@ def column(records: Records, name: str) -> Any:
 
 
 def made_with(steps: Steps, dtype: np.dtype[np.void]) -> str:
-    """Return an id of the data from which records are computed: recipe, bands, learned data of the block index, etc."""
+    """Return an id of the settings and data from which records are computed, such as recipe, bands and learned data."""
     components = steps.components
     learned = {
         name: xxhash.xxh3_128_hexdigest(array.tobytes()) for name, array in components.block_index.learned().items()

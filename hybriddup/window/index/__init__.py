@@ -82,7 +82,7 @@ class LiveIndex(ABC):
 
     @abstractmethod
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of the later texts with earlier ones, and the counts of the look-ups."""
+        """Return the pairs of a later text and a text in the index, and the counts of the look-ups."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.

@@ -86,7 +86,7 @@ class LiveLists(LiveIndex):
                 self._lists.remove(keys, number, self._ring.first)
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Add the texts for which ``is_kept``, bool[n], is True; count the keys of ``texts`` with too many texts."""
+        """Add the texts for which ``is_kept``, bool[n], is True, and count the crowded keys; see `LiveIndex.add`."""
         numbers = np.zeros(0, np.int64)
         if is_kept.any():
             numbers = self._ring.append(texts.take(np.flatnonzero(is_kept)))

@@ -46,7 +46,6 @@ class Checkpoints:
         self._is_last_round = False
         """Whether the thread is moving a large log for the second time, so that little is left in it."""
         self._has_failed = False
-        """Whether the last checkpoint failed."""
         self._n_bytes = 0
         """Bytes committed since the thread began its latest checkpoint."""
         self.is_to_empty = False
