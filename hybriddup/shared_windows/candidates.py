@@ -171,7 +171,7 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
-    """Return the distinct pairs, sorted by text and position, and int64[n_met]: the index of the pair of each row.
+    """Return the distinct pairs, sorted by text and position, and int64[n_met]: for each row, the index of its pair.
 
     In the pairs, ``earlier`` has positions.
     """

@@ -94,7 +94,7 @@ def announce(posts: Contestants) -> Steps:
 
 
 def decide_announced(posts: Contestants) -> Steps:
-    """Decide the open posts, or mark all of them as gone if another process has marked one; then all stay open.
+    """Decide the open posts. If another process marks one of them as gone, mark all as gone; they stay open.
 
     Posts that take over a text from a post of an earlier batch are decided together with the other leading posts.
     """
@@ -202,8 +202,8 @@ def nothing_of(texts: Keyed) -> Keyed:
 def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
     """Decide the followers: posts whose text another post, the holder of the text, has claimed first.
 
-    A follower repeats a decided holder, or takes over the text if it does not repeat it. If all holders are undecided,
-    wait for them.
+    Once its holder is decided, a follower is a duplicate, or takes over the text. While all holders are undecided, wait
+    for them.
 
     Return the states of posts that another process changed first.
     """
