@@ -69,12 +69,12 @@ def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
 
 
 def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
-    """Return the ids at the indices ``places``; from `PackedIds`, all at once."""
+    """Return the ids at the indices ``places``."""
     return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
 
 
 class Against(NamedTuple):
-    """Another corpus, with which a run compares its posts, but from which it removes none."""
+    """Another corpus, whose posts a run compares with its own posts, but never removes."""
 
     name: str
     end: int
@@ -91,7 +91,7 @@ class Corpus:
     rows: Int64s
     """int64[n]: zero-based input row of each post, ascending; the rows of bad records are missing."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The posts' values of the fields that ``keep: {highest: FIELD}``, ``per`` and other options name, by field name."""
+    """Values of the posts by field name, for the fields of ``keep: {highest: FIELD}``, ``per`` and other options."""
     n_rows: int = 0
     """Number of input rows, including bad records."""
     bad_records: list[BadRecord] = field(default_factory=list)
