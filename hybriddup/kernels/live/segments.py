@@ -90,7 +90,7 @@ class Segments(NamedTuple):
     """All segments of a live index: their entries, the starts of their buckets, and the range of segment sizes."""
 
     entries: UInt32s
-    """uint32[n_tables * capacity]: the entries of a segment that starts at number ``n`` begin at index
+    """uint32[n_tables * capacity]: the entries of a segment whose first text has number ``n`` begin at index
     ``n % capacity * n_tables``. The capacity is a multiple of `largest`."""
     starts: UInt32s
     """uint32[n_rows, n_buckets + 1]: start of each bucket of a segment, relative to the segment's first entry."""

@@ -112,7 +112,7 @@ def text_columns(
     bits, sketches
         uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        The limits by length; and int64[n], the index into ``limits`` of each text, or None if it equals the text's row.
+        The different limits; and int64[n], the index into ``limits`` for each text. None = the index is the text's row.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds

@@ -69,7 +69,7 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
     sizes
         uint32[n]: number of texts that will be added to each ring.
     n_texts
-        All rows of texts are below this.
+        Number of texts; all row numbers are below it.
     most
         Largest capacity, below 2**31; 0 = no limit.
     most_narrow
