@@ -1,9 +1,9 @@
-"""The audit of a live window: estimate the recall of the live index from a sample of posts.
+"""The audit of a live window: estimates the recall of the live index from a sample of posts.
 
-One of every thousand posts, chosen by a hash, is compared with every kept post that was within the horizon when it was
-decided. A sampled post that was kept and has a match among them was missed; a near duplicate was found. The limits are
-those the window uses, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the
-hash of their text and left out.
+One of every thousand posts, chosen by a hash, is compared with every kept post within its horizon. A sampled post that
+was kept although it matches one of them counts as missed; a near duplicate counts as found. The window's own limits
+apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of their
+text and left out.
 
 A comparison is done in parts: each decided batch continues one comparison, in turn, by a part in proportion to its
 number of posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,

@@ -22,7 +22,7 @@ class Post(NamedTuple):
 
     text: str
     id: PostId | None = None
-    """None = the window makes an id from the post's position, such as ``#17``."""
+    """Id of the post; None = the window makes an id from the post's position, such as ``#17``."""
     created_at: float | None = None
     """Seconds since 1970 (UTC); used with event time only."""
     author: PostId | None = None
@@ -77,11 +77,11 @@ class StoredPost(NamedTuple):
     text: str
     """The text as it was sent."""
     evidence: Evidence | None
-    """None = the post was kept."""
+    """Why the post is a duplicate; None = the post was kept."""
     author: PostId | None = None
-    """None = unknown."""
+    """Who posted it; None = unknown."""
     copies: Copies | None = None
-    """None = the post is a duplicate, or the window does not count copies."""
+    """The counted copies; None = the post is a duplicate, or the window does not count copies."""
 
     @property
     def n_copies(self) -> int | None:
@@ -223,7 +223,7 @@ class PostList:
 
     posts: list[StoredPost]
     after: int | None
-    """The position after which the list continues with older posts; None = it ends here."""
+    """The position after which the list continues with older posts; None = there are no older posts."""
 
 
 @dataclass(frozen=True, slots=True)

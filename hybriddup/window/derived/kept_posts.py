@@ -20,7 +20,7 @@ ROUNDING = 1e-3
 
 
 class KeptPosts:
-    """Columns of the kept posts in order of position; the oldest are forgotten from the front."""
+    """Columns of the kept posts, in order of position; the oldest posts are forgotten first."""
 
     def __init__(self) -> None:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)

@@ -75,7 +75,7 @@ class PostingLists:
         self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
         self._next = self._first_live = 0
         self._swept = self._to_sweep = 0.0
-        """The next shard from which to remove forgotten texts, and how many shards are due."""
+        """The next shard from which to remove forgotten texts, and how many shards must still be cleaned up."""
 
     @property
     def n_bytes(self) -> int:
