@@ -1,1 +1,1 @@
-"""The command line, with a module for each subcommand. Functions import what they need, so that ``--help`` is fast."""
+"""The command line, one module per subcommand. Most imports are inside functions, so that ``--help`` is fast."""

@@ -1,6 +1,6 @@
-"""The group of subcommands, to which plugins may add; it turns errors into one message and an exit code.
+"""The group of subcommands, to which plugins may add more; it reports an error as a message and an exit code.
 
-Long-running subcommands are `LongCommand`s: signals stop them without raising an exception in their code.
+Long-running subcommands are `LongCommand`s, which signals stop without raising an exception in the command's code.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ GROUPS = {
     "Reading": "format_name encoding delimiter max_line strict",
     "Messages": "as_json verbose quiet debug help",
 }
-"""Headings of ``--help`` for commands with many options, and the names of the parameters under each."""
+"""Headings of ``--help`` for commands with many options, each with the names of the parameters below it."""
 MANY_OPTIONS = 12
 
 
 class GroupedCommand(TyperCommand):
-    """A subcommand whose ``--help`` groups options under headings if there are many, and omits types of arguments."""
+    """A subcommand whose ``--help`` groups options under headings if there are many, and omits argument types."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, and then the options of each group."""
@@ -69,7 +69,7 @@ class LongCommand(GroupedCommand):
 
 
 class Own(NamedTuple):
-    """Class and short help of a built-in subcommand, whose function and epilog are in the module of the same name."""
+    """Class and short help of a built-in subcommand; its function and epilog are in the module with its name."""
 
     cls: type[TyperCommand]
     short_help: str
@@ -149,7 +149,6 @@ class Commands(TyperGroup):
 
 
 def _own_command(name: str) -> Any:
-    """Build a built-in subcommand by name."""
     module = import_module(f"hybriddup.cli.{name.replace('-', '_')}")
     if hasattr(module, "app"):
         return typer.main.get_group(module.app)

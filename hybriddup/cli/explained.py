@@ -40,7 +40,7 @@ class Wanted:
     threshold: float | None
     plugins: Sequence[str]
     inputs: Sequence[str]
-    """Input files of the run, to learn from as the run did."""
+    """Input files of the run, from which to learn as the run did."""
     recipe: str | None
     """Recipe file of the run."""
     text_field: str
@@ -87,7 +87,7 @@ def explain_two(a: str, b: str, wanted: Wanted) -> None:
 
 
 def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Wanted) -> None:
-    """Print the explanation of two posts that a run kept, given the file of kept posts and two rows of it."""
+    """Print the explanation of two posts that a run kept, given the file of kept posts and two rows in this file."""
     settings, registry = wanted.session()
     kept = wanted.read([file], registry, per=per)
     a, b = (place_of(row, kept, file) for row in rows)
@@ -98,7 +98,7 @@ def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Want
 
 
 def place_of(row: int, corpus: Corpus, file: str) -> int:
-    """Return the index in ``corpus`` of the post whose input row is ``row``; InputError if there is none."""
+    """Return the index in ``corpus`` of the post with the input row ``row``; raise InputError if there is none."""
     place = int(np.searchsorted(corpus.rows, row))
     if place == len(corpus.rows) or corpus.rows[place] != row:
         raise InputError(f"--row {row} is not a post of {file}, which has rows 0 to {corpus.n_rows - 1:,}.")
@@ -108,8 +108,8 @@ def place_of(row: int, corpus: Corpus, file: str) -> int:
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     """Print the explanation of a removed post and its keeper, given the file of removed posts and the post's row.
 
-    The configuration is the run's, unless another one is given. Without inputs or recipe of the run, all tokens count
-    as rare.
+    The run's configuration is used, unless the user named another. Without inputs or recipe of the run, all tokens
+    count as rare.
     """
     record = find_removed(file, row)
     settings, registry = wanted.session(record["config"])
@@ -167,7 +167,7 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
-    """Find the record of a removed post by row, in a file from `dedupe --removed`; InputError if it is missing."""
+    """Return the record of a removed post by row, from a `dedupe --removed` file; raise InputError if it is missing."""
     n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():

@@ -109,9 +109,9 @@ def ask_all(chooser: Chooser, answers: AnswerFile) -> int:
 
 
 def ask(number: int, texts: tuple[str, str]) -> str:
-    """Show two posts and read the answer: a key of `LABELS`, b (back) or q (quit); the end of the input counts as q.
+    """Show two posts and return the answer: a key of `LABELS`, b (back) or q (quit); end of input counts as q.
 
-    ``number`` is the number of the question.
+    ``number`` is the number of the question, for display.
     """
     from hybriddup.run.report.differences import marked_texts
 

@@ -1,4 +1,4 @@
-"""Labeled pairs for `hybriddup evaluate` and `hybriddup tune`: read them, and write wrongly judged ones."""
+"""Reads labeled pairs for `hybriddup evaluate` and `hybriddup tune`, and writes wrongly judged pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def labeled_pairs(
 
 
 def shares(measures: Measures | CurvePoint) -> list[str]:
-    """Return precision, recall and F1 as text, with a dash for undefined ones."""
+    """Return precision, recall and F1 as texts; an undefined value is a dash."""
     values = (measures.precision, measures.recall, measures.f1)
     return ["-" if value is None else f"{value:.3f}" for value in values]
 
@@ -31,7 +31,7 @@ def shares(measures: Measures | CurvePoint) -> list[str]:
 def write_wrong_pairs(
     target: Output, pairs: LabeledPairs, scored: ScoredPairs, thresholds: Float64s, places: Int64s
 ) -> None:
-    """Write the pairs at the indices ``places`` as JSON Lines: texts, label, score, and threshold of the length band.
+    """Write the pairs at the indices ``places`` as JSON Lines, each with texts, label, score and threshold of its band.
 
     The score is null if the pair is not a candidate, or the length band does not have a single verifier.
     """

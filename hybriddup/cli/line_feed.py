@@ -12,16 +12,16 @@ from hybriddup.files.sources import MAX_LINE_BYTES
 from hybriddup.files.text import whole_lines
 
 READ_BYTES = 1 << 16
-"""Largest number of bytes per read: the usual capacity of a pipe."""
+"""Maximum number of bytes per read: the usual capacity of a pipe."""
 READ_AHEAD = 2
-"""Number of parts read ahead of the consumer."""
+"""Number of parts that are read before the consumer requests them."""
 
 
 class LineFeed:
-    """Yields lists of the lines that a file descriptor provides, as they arrive, until its end or `stop`.
+    """Yields lists of lines from a file descriptor as the lines arrive, until the end of the input or `stop`.
 
-    A thread reads, so that a signal takes effect at once even if no input arrives. Lines that were read before the
-    signal are still yielded, except an incomplete one.
+    Another thread reads, so that a signal takes effect at once even if no input arrives. Complete lines that were read
+    before the signal are still yielded.
     """
 
     def __init__(self, descriptor: int, max_line_bytes: int = MAX_LINE_BYTES) -> None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from hybriddup.files.inputs import ReadOptions
 
 DEFAULT_CONFIG = "posts"
-"""Default of ``--config``, repeated from `hybriddup.config.load`, because importing that would slow down ``--help``."""
+"""Default of ``--config``, as in `hybriddup.config.load`, which is not imported because that would slow ``--help``."""
 DEBUG = "hybriddup.debug"
-"""Key in the ``meta`` of click's context for the value of ``--debug``."""
+"""Key for the value of ``--debug`` in the ``meta`` dictionary of click's context."""
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
@@ -41,7 +41,7 @@ A_SIZE = "a number of bytes of at least 1, such as 1500000000, 1.5GB or 512MiB"
 
 
 def parse_number(text: str, option: str, units: dict[str, int], example: str) -> int:
-    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; ConfigError if it is invalid.
+    """Parse a number with a unit, such as ``50M``, ``50_000_000`` or ``1.5GB``; raise ConfigError if it is invalid.
 
     ``units`` maps units in lower case to their size. Error messages use ``option``, the name of the option, and
     ``example``, a description of the allowed values.
@@ -89,7 +89,7 @@ def remember_debug(context: typer.Context, value: bool) -> bool:
 
 
 def shipped_configurations() -> list[str]:
-    """Return the names of the shipped configurations, which a shell completes for ``--config``."""
+    """Return the names of the shipped configurations, for shell completion of ``--config``."""
     from hybriddup.config.read import shipped_names
 
     return shipped_names()
@@ -106,7 +106,7 @@ def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
 
 FORMATS = ["jsonl", "json", "csv", "tsv", "lines", "parquet"]
 ENCODINGS = ["auto", "utf-8", "gb18030", "big5", "shift_jis", "cp949", "cp1251", "cp1252", "latin-1"]
-"""Encodings that a shell completes; others are allowed, too."""
+"""Encodings for shell completion; other encodings are allowed too."""
 
 Config = Annotated[
     str,

@@ -1,4 +1,4 @@
-"""Print JSON, and tables: with rich on a terminal, elsewhere as aligned plain text."""
+"""Prints JSON, and tables: with rich on a terminal, elsewhere as aligned plain text."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
 SHORTEST_TOKEN = 16
 TRIED_BYTES = 2**20
-"""Size of the file, in bytes, that must fit on a disk for it not to count as full."""
+"""Size in bytes of the test file that must fit on a disk; otherwise, the disk counts as full."""
 PACKAGES = ("starlette", "uvicorn", "httptools", "prometheus_client")
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -173,7 +173,7 @@ def say_ready(stats: WindowStats) -> None:
 
 
 def try_disk(store: str) -> None:
-    """Write a temporary file to the disk of a store; OSError if that fails. Do nothing if the store is not on disk."""
+    """Write a temporary file to the disk of a store, and raise OSError on failure; do nothing for a store elsewhere."""
     from tempfile import TemporaryFile
 
     from hybriddup.window.urls import path_of, url_of
@@ -196,7 +196,7 @@ def check_installed() -> None:
 
 
 def find_token(file: str | None) -> str | None:
-    """Return the token from ``file`` or the environment; None if neither is given, ConfigError if it is unusable."""
+    """Return the token from ``file`` or the environment, None without any; raise ConfigError if it is unusable."""
     if file is not None:
         try:
             token, where = Path(file).read_text("utf-8").strip(), file

@@ -1,8 +1,8 @@
 """Signal handling for long-running commands: a signal raises no exception in their code.
 
-An exception from a signal handler may arrive in the middle of compiled code, which then crashes or swallows it. So a
-long command runs in a worker thread, while the main thread waits for it and for signals. At a signal, the main thread
-runs the cleanup actions and ends the process.
+An exception from a signal handler may arrive in the middle of compiled code, which then crashes or ignores the
+exception. So a long command runs in a worker thread, while the main thread waits for the command and for signals. At a
+signal, the main thread runs the cleanup actions and ends the process.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ HANGUP = getattr(signal, "SIGHUP", None)
 if HANGUP is not None:
     MESSAGES[HANGUP] = b""
 NOTICED_WITHIN = 0.1
-"""Polling interval in seconds. Only the main thread handles signals, but a signal delivered to another thread does not
-wake it."""
+"""Polling interval in seconds. Only the main thread handles signals, but it is not woken by a signal that is delivered
+to another thread."""
 SHOW_CURSOR = b"\x1b[?25h\n"
 """Escape sequence that restores the cursor, which a progress bar hides, and begins a new line."""
 
@@ -71,7 +71,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def hang_up() -> None:
-    """Redirect standard error to the null device if it was a terminal: writing to a closed one would fail."""
+    """Redirect standard error to the null device if it was a terminal, because writing to a closed terminal fails."""
     if _Now.has_terminal:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
@@ -98,7 +98,8 @@ def on_stop(action: Callable[[int], bool]) -> None:
 def work_beside(work: Callable[[], T]) -> T:
     """Run a function in a worker thread while the main thread handles signals; return its result or raise its error.
 
-    A second Ctrl-C ends the process at once. Signals are ignored after the work has ended: its outputs are in place.
+    A second Ctrl-C ends the process at once. After the work has ended, signals are ignored, because its outputs are in
+    place.
     """
     from concurrent.futures import Future  # imported late, so that handlers are installed early
 

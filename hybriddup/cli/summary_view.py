@@ -1,4 +1,4 @@
-"""Print the summary of a run on standard error."""
+"""Prints the summary of a run on standard error."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def report_run(
 
 
 def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:
-    """Return a sentence with the numbers of removed exact and near repeats."""
+    """Return a sentence with the number of removed posts, by exact and near repeats."""
     n = summary.n_exact + summary.n_near
     verb = "Would remove" if target is None else "Marked" if mark else "Removed"
     if n == 0:
@@ -80,7 +80,7 @@ def _percent(share: float) -> str:
 
 
 def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
-    """Return sentences with the numbers of posts kept and left out."""
+    """Return sentences with the numbers of posts that were kept, and of posts that were left out."""
     where = f" in {target}" if target not in {None, "-"} else ""
     if mark and target is not None:
         return f"Wrote all {summary.n_read:,}{where}."

@@ -1,7 +1,7 @@
-"""Compile the kernels in advance, into numba's cache.
+"""Compiles the kernels in advance, into numba's cache.
 
-Machine code from numba is for one processor and one version of the source, so a package cannot contain it. Kernels are
-compiled at first use, with a message to the user, or in advance by `hybriddup warm-up`.
+Machine code from numba is for one processor and one version of the source, so the package cannot include it. Kernels
+are compiled at first use, with a message to the user, or in advance by `hybriddup warm-up`.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ ALPHABETS = (
     "가나다라마바사아자차카",
 )
 LENGTHS = (3, 9, 18, 35, 70, 150, 600)
-"""Lengths of the posts in characters: in every length band of the shipped configurations, and above 64."""
+"""Lengths of the artificial posts in characters: in every length band of the shipped configurations, and above 64."""
 BATCHES = (1, 2, 247)
 """Sizes of the batches sent to the window, in turn."""
 HORIZON = 3.0
-"""Horizon of the window in seconds of an artificial clock, which advances by 1 at each reading."""
+"""Horizon of the window, in seconds of an artificial clock that advances by 1 whenever it is read."""
 
 
 BESIDE = "headlines"
-"""Name of the configuration whose kernels for keys and verification are compiled in parallel by another process."""
+"""Name of the configuration whose kernels for block keys and verification another process compiles in parallel."""
 COMPILE_BESIDE = f"from {__name__} import compile_second_look; compile_second_look({BESIDE!r})"
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:
-    """Compile all kernels that the named configurations need; yield each name when it is done.
+    """Compile all kernels that the named configurations need; yield each name when its kernels are compiled.
 
     Artificial posts are deduplicated in a run and in a live window, because numba compiles a kernel for the argument
     types of its calls. Compiling uses one core, so if `BESIDE` is among the configurations, but not the first one,
@@ -146,7 +146,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the kernels that rank the posts of crowded block keys in a live window, or look up in a shared one."""
+    """Compile the kernels that rank the posts of crowded block keys in a live window, and that search a shared one."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
@@ -159,7 +159,7 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
 
 
 def look_up_rings() -> None:
-    """Compile the kernel that ranks the posts of crowded block keys, over ``max_bucket_size`` posts, in a run."""
+    """Compile the kernel that ranks the posts of block keys with over ``max_bucket_size`` posts, in a run."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
 
@@ -174,7 +174,7 @@ def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
 
 
 def made_up_posts() -> list[str]:
-    """Return artificial posts in several scripts and lengths, some with emoji; every third edits an earlier one."""
+    """Return artificial posts in several scripts and lengths, some with emoji; every third is an edited copy."""
     random = Random(SEED)  # noqa: S311  texts, not secrets
     posts: list[str] = []
     for i in range(N_POSTS):

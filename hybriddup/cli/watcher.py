@@ -40,12 +40,12 @@ class BadLine:
 
 @dataclass
 class Watcher:
-    """Decides whether to keep each post in lines of JSON, writes an answer for each, and counts the answers."""
+    """Reads posts from lines of JSON, decides which to keep, and writes and counts an answer to each line."""
 
     window: AnyWindow
     output: BinaryIO
     fields: Mapping[str, str]
-    """Map from post field to input field: ``text``, ``id``, with event time ``created_at``, and perhaps ``author``."""
+    """Maps ``text``, ``id``, ``created_at`` (only with event time) and ``author`` (optional) to input fields."""
     encoding: str
     max_line: int
     strict: bool
@@ -55,12 +55,12 @@ class Watcher:
     counts: Counter[str] = field(default_factory=Counter)
 
     def answer_all(self, lines: Iterable[bytes]) -> None:
-        """Decide lines in batches and write an answer to each."""
+        """Decide the posts in lines, batch by batch, and write an answer to each line."""
         for batch in batched(lines, LARGEST_BATCH):
             self.answer(batch)
 
     def answer(self, lines: Sequence[bytes]) -> None:
-        """Decide lines, write an answer to each, and flush."""
+        """Decide the posts in a batch of lines, write an answer to each line, and flush the output."""
         read = [self.read(line, number) for number, line in enumerate(lines, self.n_lines + 1) if line.strip()]
         self.n_lines += len(lines)
         bad = next((one for one in read if isinstance(one, BadLine)), None)
@@ -96,7 +96,7 @@ class Watcher:
         return post
 
     def write(self, read: Sequence[Post | BadLine]) -> None:
-        """Decide whether to keep each post in the parsed lines, and write the answers in the order of the lines."""
+        """Decide the posts among the parsed lines, and write the answers in the order of the lines."""
         decisions = iter(self.window.add_many([one for one in read if isinstance(one, Post)]))
         for one in read:
             answer = one if isinstance(one, BadLine) else next(decisions)
@@ -125,7 +125,7 @@ class Watcher:
 
 
 def encoding_of_stream(name: str) -> str:
-    """Return Python's name of an encoding; InputError if it is unknown, or ``auto``, which a stream does not allow."""
+    """Return Python's name of an encoding; raise InputError if it is unknown, or ``auto``, which needs a file."""
     if name == AUTO:
         raise InputError("--encoding auto: the encoding of a stream cannot be detected in advance; name it.")
     return checked_encoding(name)

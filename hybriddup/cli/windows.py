@@ -1,4 +1,4 @@
-"""Open the window of `hybriddup watch` or `hybriddup serve`, and prepare the process for a long run."""
+"""Opens the window of `hybriddup watch` or `hybriddup serve`, and prepares the process for a long run."""
 
 from __future__ import annotations
 

@@ -18,9 +18,10 @@ BLINDED_BY = {
     "mentions": ("mentions", {"mask"}),
     "emoji": ("emoji", {"mask", "drop"}),
 }
-"""Map from guard to a normalizer option, and the option's values that remove everything that the guard compares."""
+"""Maps a guard to a normalizer option, and to the values of this option that remove everything the guard compares."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Map from guard to a normalizer option; if its value is drop, only links or mentions within sentences are compared."""
+"""Maps a guard to a normalizer option. If the option's value is ``drop``, the guard compares only links or mentions
+within sentences."""
 
 
 class SpelledOut(NamedTuple):
@@ -58,7 +59,7 @@ def _spell_out_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) ->
 
 
 def _guards_of(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    """Return ``{must_agree: guards}`` with the guards of ``holder``, the top level or a band; empty if it has none."""
+    """Return ``{must_agree: guards}`` with the guards of ``holder``, the top level or a band; empty without guards."""
     if holder.get(OLD_KEY) is not None:
         return _translate_old_key(holder, (*path, OLD_KEY), spelled)
     guards = holder.get(MUST_AGREE)
@@ -93,7 +94,7 @@ def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
 
 
 def named_guards(written: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the path and the mapping of every guard in a configuration, in which guards are written as mappings."""
+    """Yield the path and the mapping of every guard in a configuration; guards in other forms are skipped."""
     bands = written.get("lengths")
     holders: list[tuple[Path, Any]] = [((), written)]
     holders += [(("lengths", number), band) for number, band in enumerate(bands if isinstance(bands, list) else ())]
@@ -110,7 +111,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each guard that has nothing to compare, because the normalizer removes it."""
+    """Yield a fault for each guard that has nothing to compare, because the normalizer removes what it compares."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):

@@ -123,7 +123,7 @@ def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 
 def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
-    """Yield a fault for each int beyond `LARGEST`; checked first, because some are too long even to print."""
+    """Yield a fault for each int whose magnitude exceeds `LARGEST`; called first, as some are too long to print."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _large_numbers(inner, (*path, key))
@@ -171,8 +171,8 @@ def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]
 def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[Settings, str]:
     """Set the threshold of all length bands with a verifier; return the settings, and a description of the bands.
 
-    ConfigError if the threshold is out of range, a band has several verifiers, or no band has one. ``config`` is the
-    name of the configuration, for the message.
+    Raises ConfigError if the threshold is out of range, if a band has several verifiers, or if no band has a verifier.
+    ``config`` is the name of the configuration, for the message.
     """
     if not 0 <= threshold <= 1:
         percent = f" {threshold:g} % is {threshold / 100:g}." if 1 < threshold <= 100 else ""

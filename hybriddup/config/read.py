@@ -16,7 +16,7 @@ from hybriddup.errors import ConfigError
 from hybriddup.steps.options import Path, quote, suggest
 
 MAX_NODES = 100_000
-"""Largest number of values in a file. An alias counts each time it is used; nested aliases could exhaust memory."""
+"""Maximum number of values in a file. An alias counts each time it is used, as nested aliases could exhaust memory."""
 
 MAX_DEPTH = 50
 
@@ -44,7 +44,7 @@ class Written:
     """Deprecation warnings carried over from settings that were already resolved."""
 
     def line_of(self, path: Path) -> int:
-        """Return the one-based line of a value, or of the innermost value around it whose line is known; else 0."""
+        """Return the one-based line of a value, or of the innermost enclosing value whose line is known, else 0."""
         known = (self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines)
         return next(known, 0)
 
@@ -107,7 +107,7 @@ def read_file(path: FilePath, name: str) -> Written:
 
 
 def parse_yaml(text: str, name: str) -> Written:
-    """Parse a configuration; ConfigError unless it is plain YAML with a mapping at the top.
+    """Parse a configuration; raise ConfigError unless it is plain YAML with a mapping at the top.
 
     ``name`` is the file's name for messages.
     """

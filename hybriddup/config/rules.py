@@ -1,7 +1,7 @@
 """Finds the components that a configuration chooses, and checks the rules that involve more than one key.
 
-The functions take the configuration as a mapping with defaults filled in. They skip values of the wrong type, which the
-fields of `Settings` report, so that one wrong value does not hide other faults.
+The functions take the configuration as a mapping with defaults filled in. They skip values of the wrong type, which are
+reported when `Settings` is validated, so that one wrong value does not hide other faults.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
 _KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
 _SHORT_BAND = 200
-"""Maximum ``up_to`` of a band for it to count as one of short texts, in characters."""
+"""A band counts as one of short texts if its ``up_to`` is at most this number of characters."""
 _SHORT_LIMIT, _LONG_LIMIT = 44, 40
 """Default Hamming limits for 128 bits: short bands have a higher one, as copies of short texts differ in more bits."""
 
@@ -175,7 +175,7 @@ def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
 def default_limit(bits: int, up_to: int | None) -> int:
     """Return the default Hamming limit of a band: 44 of 128 bits if ``up_to`` is at most 200, else 40 of 128 bits.
 
-    It is scaled to ``bits``.
+    The limit is scaled to ``bits``.
     """
     limit = _SHORT_LIMIT if up_to is not None and up_to <= _SHORT_BAND else _LONG_LIMIT
     return round(limit * bits / 128)

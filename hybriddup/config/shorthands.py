@@ -1,4 +1,4 @@
-"""Expands short forms in a configuration: a component given by its name only, and a threshold for one or all bands."""
+"""Expands short forms in a configuration: a component given only by name, and a threshold for one or all bands."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def _component(written: Any) -> Any:
 def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, faults: list[Fault]) -> dict[str, Any]:
     """Return a copy of a length band, with its threshold moved into its verifier.
 
-    The band's own threshold comes first, then the verifier's, then ``of_all``, the threshold for all bands. In a
-    default band, which is not ``is_written``, ``of_all`` overrides the verifier's. Faults are added to ``faults``.
+    The band's own threshold takes precedence over the verifier's, and the verifier's over ``of_all``, the threshold for
+    all bands. In a default band, which is not ``is_written``, ``of_all`` takes precedence over the verifier's. Faults
+    are added to ``faults``.
     """
     spelled, verifier = dict(band), _component(band.get("verifier"))
     own = _score(spelled.pop(THRESHOLD, None), (*path, THRESHOLD), faults)
@@ -63,7 +64,7 @@ def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, fa
 
 
 def _score(value: Any, path: Path, faults: list[Fault]) -> Any:
-    """Return a written threshold or None; if it is invalid, add a fault and return 1.0, to avoid further faults."""
+    """Return a threshold unchanged if it is valid or None; otherwise, add a fault, and return 1.0 as a valid value."""
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
         return value
     faults.append(Fault(path, f"{spell(path)} must be {SCORE}; got {quote(value)}."))

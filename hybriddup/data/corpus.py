@@ -20,7 +20,7 @@ class BadRecord:
     source: str
     """File name, ``-`` for standard input, or ``posts`` for a list."""
     line: int
-    """One-based number of the line; in formats without lines, of the record."""
+    """One-based number of the line, or of the record in formats without lines."""
     row: int
     """Zero-based input row, counted across all files."""
     reason: str
@@ -69,12 +69,12 @@ def unite_ids(parts: Sequence[NDArray[Any] | list[Any]]) -> Sequence[Any]:
 
 
 def take_ids(ids: Sequence[Any], places: Int64s) -> list[Any]:
-    """Return the ids at the indices ``places``; from `PackedIds`, all at once."""
+    """Return the ids at the indices ``places``."""
     return ids[places] if isinstance(ids, PackedIds) else [ids[place] for place in places.tolist()]
 
 
 class Against(NamedTuple):
-    """Another corpus, with which a run compares its posts, but from which it removes none."""
+    """Another corpus, whose posts a run compares with its own posts, but never removes."""
 
     name: str
     end: int
@@ -87,18 +87,18 @@ class Corpus:
 
     texts: list[str]
     ids: Sequence[Any]
-    """Ids from the input; for a post without an id, its row."""
+    """Ids from the input; a post without an id has its row number as id."""
     rows: Int64s
     """int64[n]: zero-based input row of each post, ascending; the rows of bad records are missing."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Map from each field of ``keep: {highest: FIELD}``, ``per`` and other options to the values of the posts."""
+    """Values of the posts by field name, for the fields of ``keep: {highest: FIELD}``, ``per`` and other options."""
     n_rows: int = 0
     """Number of input rows, including bad records."""
     bad_records: list[BadRecord] = field(default_factory=list)
     """The first few bad records, with their location."""
     n_bad_records: int = 0
     against: tuple[Against, ...] = ()
-    """Other corpora, whose posts come first in all columns, with the rows and ids of the corpus they are from."""
+    """Other corpora, whose posts come first in all columns, with their original rows and ids."""
 
     @property
     def n_against(self) -> int:

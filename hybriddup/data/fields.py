@@ -1,8 +1,8 @@
 """Looks up the fields of posts that options such as `--text-field` name: by name, by path, or several as one text.
 
-A field whose name is the whole option has priority. Otherwise ``user.id`` is the field ``id`` of the object in the
-field ``user``, ``title + body`` is the text of both fields, joined by a newline, and ``full_text | text`` is the text
-of the first field that is not empty.
+A field whose name equals the whole value of the option has priority. Otherwise ``user.id`` is the field ``id`` of the
+object in the field ``user``, ``title + body`` is the text of both fields, joined by a newline, and
+``full_text | text`` is the text of the first field that is not empty.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def scope_fields(per: str | None) -> list[str]:
 
 
 def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    """Combine columns into one column of tuples, with None where all values are missing; a single one is unchanged."""
+    """Combine columns into one column of tuples, with None where all values are missing; keep a single column as is."""
     if len(columns) == 1:
         return columns[0]
     return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]

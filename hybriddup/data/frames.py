@@ -34,7 +34,7 @@ COLUMN_TYPES = {
     "score": "float64",
     "threshold": "float64",
 }
-"""Column types in a data frame of removed posts, even an empty one; other columns have text."""
+"""Column types in a data frame of removed posts, even if it is empty; all other columns have text."""
 
 _ACCEPTED = "posts must be a list of strings, a list of dicts, a pandas or polars DataFrame, or a pyarrow Table"
 
@@ -64,7 +64,8 @@ def corpus_from_posts(
     Raises
     ------
     InputError
-        The posts are of another type, lack a field, or have a text that is not a string; it names the first such post.
+        The posts are of another type, lack a field, or have a text that is not a string; the message names the first
+        such post.
     """
     if is_data_frame(posts):
         return _with_fields(_from_data_frame(posts, text_field, id_field, order_fields, per), posts, optional)
@@ -189,7 +190,7 @@ def _from_data_frame(
 
 
 def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
-    """Return the alternatives of a text field that have all their columns; if there are none, all alternatives."""
+    """Return the alternatives of a text field whose columns all exist; if there are none, all alternatives."""
     names = column_names(posts)
     wanted = alternatives(text_field, names)
     there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]

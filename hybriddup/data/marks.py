@@ -48,7 +48,7 @@ def removed_table(removed: RemovedPosts) -> Table:
 def cluster_numbers(removed: RemovedPosts) -> Int64s:
     """Return int64[n_posts]: the number of each post's cluster; 0 = the post has no duplicates.
 
-    Clusters are numbered from 1, in the order of their keepers.
+    Clusters are numbered from 1, in the order of their kept posts.
     """
     columns, numbers = removed.columns, np.zeros(len(removed.corpus.texts), np.int64)
     keepers = np.unique(columns.keepers)
@@ -58,7 +58,7 @@ def cluster_numbers(removed: RemovedPosts) -> Int64s:
 
 
 def clusters_table(removed: RemovedPosts) -> Table:
-    """Return the posts of all clusters as a table, in each cluster the keeper first.
+    """Return the posts of all clusters as a table, with the kept post first in each cluster.
 
     It has a column for the source if the run compared its posts with other corpora.
     """

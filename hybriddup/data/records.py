@@ -44,9 +44,9 @@ class EncodedTexts(NamedTuple):
     """Texts as one array of code points; text ``i`` is ``code_points[offsets[i]:offsets[i + 1]]``."""
 
     code_points: UInt32s
-    """uint32[n_code_points]; lone surrogates are kept as they are."""
+    """uint32[n_code_points]: the code points of all texts, including lone surrogates."""
     offsets: Int64s
-    """int64[n_texts + 1], ascending from 0."""
+    """int64[n_texts + 1]: start of each text in ``code_points``, and the total length."""
 
     @property
     def n_texts(self) -> int:
@@ -92,7 +92,7 @@ class Tokens(NamedTuple):
     """Tokens of many texts. A token is a slice of ``code_points``; slices may overlap, as n-grams do."""
 
     code_points: UInt32s
-    """uint32[n_code_points]."""
+    """uint32[n_code_points]: the code points of all texts."""
     starts: Int64s
     """int64[n_tokens]: start of each token in ``code_points``."""
     lengths: Int32s
@@ -154,7 +154,7 @@ class PairLimits(NamedTuple):
 
 
 class NearPairs(NamedTuple):
-    """Distinct pairs that share a block key and are within their limits, ordered by later text, then by earlier."""
+    """Distinct pairs that share a block key and are within their limits, sorted by later text, then by earlier text."""
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text, or its index among the texts that were searched."""
@@ -163,7 +163,7 @@ class NearPairs(NamedTuple):
     distances: Int32s
     """int32[n_pairs]: number of differing bits."""
     depths: Int64s
-    """int64[n_pairs]: recency rank of the earlier text, 1 = newest, in the common bucket in which it is lowest."""
+    """int64[n_pairs]: rank of the earlier text in the bucket of a shared key, 1 = newest, or the smallest such rank."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -172,7 +172,7 @@ class NearPairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs that passed stage 1, in any order; a pair occurs once for each copy of the later text."""
+    """Pairs with similar fingerprints, to be verified, in any order; each copy of a later text has its own pairs."""
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text; for a verifier, its index in `VerifierContext.texts`."""
@@ -197,7 +197,7 @@ class VerifiedPairs:
     later: Int64s
     hamming_distances: Int32s
     scores: Float64s
-    """float64[n_pairs]: score of each pair, from its threshold up to 1.0 = same."""
+    """float64[n_pairs]: score of each pair, from the pair's threshold to 1.0, the score of equal texts."""
     thresholds: Float64s
     verifiers: Int32s
     """int32[n_pairs]: index of the deciding verifier in the plan's list of verifiers."""

@@ -28,7 +28,7 @@ class RemovedColumns:
     posts: Int64s
     """int64[n]: index of each removed post in the corpus, ascending."""
     keepers: Int64s
-    """int64[n]: index of the kept post that each repeats in the corpus."""
+    """int64[n]: index in the corpus of the kept post that each removed post repeats."""
     is_exact: Bools
     hamming_distances: Int32s
     verifiers: Int32s
@@ -143,9 +143,9 @@ def removed_rows(removed: Sequence[Removed]) -> Int64s:
 
 
 def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
-    """Return two arrays int64[n]: the input row of each removed post and of its keeper.
+    """Return two arrays, int64[n]: the input row of each removed post, and of the kept post that it repeats.
 
-    Posts whose keeper is from another corpus are left out.
+    Removed posts are left out if the kept post is from another corpus.
     """
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against

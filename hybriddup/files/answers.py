@@ -11,7 +11,10 @@ from hybriddup.files.pairs import UNSURE
 
 
 class AnswerFile:
-    """A file with one labeled pair per line, to which answers are appended; InputError if it has any other lines."""
+    """A file of labeled pairs, one per line, to which answers are appended.
+
+    Raises InputError if the file has other lines.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,7 +27,7 @@ class AnswerFile:
         return len(self._lines)
 
     def earlier(self) -> list[tuple[tuple[str, str], bool | None]]:
-        """Return the answers so far: two texts and the label, None = unsure."""
+        """Return the answers so far, each as two texts and a label; None = unsure."""
         pairs = map(json.loads, self._lines)
         return [((at["a"], at["b"]), None if at["label"] == UNSURE else bool(at["label"])) for at in pairs]
 

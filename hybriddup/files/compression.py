@@ -22,9 +22,9 @@ SUFFIXES: dict[str, Compression] = {".gz": "gz", ".zst": "zst", ".bz2": "bz2", "
 MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"\xfd7zX": "xz"}
 BUFFER_BYTES = 1 << 20
 ZSTD_BYTES = 1 << 11
-"""Compressed bytes per decompression step; kept small because the output may be 32,768 times as large."""
+"""Number of compressed bytes per decompression step: few, because the output can be 32,768 times as large."""
 BLOCK_BYTES = 1 << 20
-"""Uncompressed bytes per gzip compression step."""
+"""Number of uncompressed bytes per gzip compression step."""
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
@@ -49,9 +49,9 @@ def decompressed(stream: BinaryIO, compression: Compression, name: str) -> Binar
 
 @contextmanager
 def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = BLOCK_BYTES) -> Iterator[BinaryIO]:
-    """Yield a stream that compresses to ``stream``; on exit, the compressed data is complete, ``stream`` still open.
+    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete, ``stream`` still open.
 
-    The output is deterministic, because it contains neither time nor file name.
+    The output is deterministic, because it contains neither a time nor a file name.
     """
     if compression == "":
         yield stream
@@ -73,7 +73,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 
 
 class _Blocks(io.RawIOBase):
-    """Cuts the data into blocks of a fixed size, because the output of ISA-L depends on the size of each write."""
+    """Stream that passes data on in blocks of fixed size, because ISA-L's output depends on the size of each write."""
 
     def __init__(self, target: BinaryIO, block_bytes: int) -> None:
         self._target = target
@@ -97,7 +97,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _Unpacked(io.RawIOBase):
-    """Decompresses a stream as it is read; InputError, which names the file, if the data is damaged."""
+    """Decompresses a stream as it is read; raises InputError, which names the file, if the data is damaged."""
 
     def __init__(self, stream: BinaryIO, compression: Compression, name: str) -> None:
         self._stream = stream
@@ -139,7 +139,7 @@ def _reader_of(stream: BinaryIO, compression: Compression) -> tuple[Any, type[Ex
 
 
 class _Frames(io.RawIOBase):
-    """Reads Zstandard frame by frame, because zstandard's own reader does not notice a truncated last frame."""
+    """Stream that decompresses Zstandard frame by frame; zstandard's own reader misses a truncated last frame."""
 
     def __init__(self, stream: BinaryIO) -> None:
         import zstandard

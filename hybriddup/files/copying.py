@@ -1,4 +1,4 @@
-"""Copy the kept records of text files byte for byte, in a second pass over the input."""
+"""Copies the kept records of text files byte for byte, in a second pass over the input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TextWriter(ABC):
-    """Copies the kept records byte for byte, after a byte order mark if the first source has one."""
+    """Copies the kept records byte for byte; the output begins with a byte order mark if the first source does."""
 
     def check(self, sources: Sequence[Source]) -> None:  # noqa: B027  overridden by tables
         """Accept any sources, since any lines can follow each other."""
@@ -54,7 +54,7 @@ class MarkingTextWriter(TextWriter):
         """
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
-        """Copy the records whose row is kept, in input order, and append their marks as fields."""
+        """Copy the records whose row is kept, in input order, and append each record's marks as fields."""
         if sources and starts_with_mark(sources[0]):
             target.write(UTF8_MARK)
         target.write(self._marked_head(sources, list(marks.types)))
@@ -78,7 +78,7 @@ class MarkingTextWriter(TextWriter):
 
 
 def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
-    """Raise InputError if one of ``names``, the fields that marks would add, is already in a record's ``fields``."""
+    """Raise InputError if a record already has a field, in ``fields``, with the name of a mark, in ``names``."""
     for name in names:
         if name in fields:
             raise InputError(
@@ -96,7 +96,7 @@ class Choice:
         self._n_taken = 0
 
     def take(self, n_rows: int) -> Bools:
-        """Return bool[n_rows]: whether to copy each of the next rows; InputError if the sources have too many rows."""
+        """Return bool[n_rows]: whether to copy each of the next rows; raise InputError if there are too many rows."""
         first, self._n_taken = self._n_taken, self._n_taken + n_rows
         if self._n_taken > len(self._keep):
             raise self._changed
@@ -109,7 +109,7 @@ class Choice:
 
 
 def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
-    """Yield the pieces, and a line end if the last one lacks it, so that the next file starts on a new line."""
+    """Yield the pieces, then a line end if the last piece has none, so that the next file starts on a new line."""
     last: Buffer = b"\n"
     for last in pieces:
         yield last

@@ -61,7 +61,7 @@ class _DelimitedReader:
     delimiter: str
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:
-        """Yield the posts of one source in order; InputError if the header does not name the text column."""
+        """Yield the posts of one source in order; raise InputError if the header does not name the text column."""
         with source.open() as stream:
             records = table_records(stream, source, self.delimiter)
             header = next(records, None)
@@ -86,8 +86,8 @@ class TsvReader(_DelimitedReader):
 def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[RawRecord]:
     """Yield the header, then each row; empty lines are skipped.
 
-    InputError if a quote is still open at the end of the file or after ``max_line_bytes``, because everything after
-    the quote would be read as a single record.
+    Raises InputError if a quote is still open at the end of the file or after ``max_line_bytes``, because everything
+    after the quote would be read as a single record.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     delimiter = source.delimiter or delimiter
@@ -123,7 +123,8 @@ def table_records(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[
 def found_delimiter(source: Source, usual: str, encoding: str) -> str:
     """Detect the delimiter of a table from its first line.
 
-    It is the one that Excel's ``sep=`` line names, ``usual`` if the line has it, or else the most frequent known one.
+    This is the delimiter that an Excel ``sep=`` line names; else ``usual``, if the line contains it; else the known
+    delimiter that occurs most often.
     """
     with source.open() as stream:
         first = next(text_lines(stream, source), b"")
@@ -148,7 +149,7 @@ def _open_quote(
 
 
 def _closed_fields(delimiter: bytes) -> re.Pattern[bytes]:
-    """Return a pattern that matches the complete fields of a record before an unclosed one."""
+    """Return a pattern that matches the complete fields at the start of a record, before a field with an open quote."""
     end = re.escape(delimiter)
     return re.compile(b'(?:(?:"(?:[^"]++|"")*+"|(?!")(?:(?!%b)[^\n])*+)%b)*+' % (end, end))
 
@@ -158,14 +159,14 @@ def _lines(line: int, last_line: int) -> str:
 
 
 class _RecordTooLongError(Exception):
-    """A record is longer than the limit for a line, in all its lines together."""
+    """The total length of a record's lines exceeds the limit for a line."""
 
 
 class _RecordLines:
     """Feeds decoded lines to a csv parser and keeps the bytes of the current record.
 
-    If the parser requests a second line, it is inside quotes. The following lines are held back until one has a quote,
-    so that an unclosed quote keeps only bytes in memory, not their decoded text.
+    If the parser requests another line of a record, it is inside quotes. It then gets nothing until a line with a quote
+    is read, so that after an unclosed quote, only bytes stay in memory and not also decoded text.
     """
 
     def __init__(self, lines: Iterator[bytes], source: Source) -> None:

@@ -13,13 +13,13 @@ AUTO = "auto"
 """Value of --encoding for detecting the encoding of the inputs."""
 ASCII = bytes(range(128))
 SAMPLE_BYTES = 1 << 18
-"""Size, in bytes, of the sample for detection, which consists of lines that are not plain ASCII."""
+"""Size in bytes of the sample for detecting an encoding; it consists of lines that are not plain ASCII."""
 
 
 def common_encoding(sources: Sequence[Source], name: str) -> str:
     """Return the encoding for all sources: ``name``, or, if that is ``auto``, the detected encoding.
 
-    InputError if the encoding is unknown, cannot be detected, or differs between the sources.
+    Raises InputError if the encoding is unknown, cannot be detected, or differs between the sources.
     """
     if name != AUTO:
         return checked_encoding(name)
@@ -37,7 +37,7 @@ def common_encoding(sources: Sequence[Source], name: str) -> str:
 
 
 def checked_encoding(name: str) -> str:
-    """Return Python's name of an encoding; InputError if it is unknown or not a superset of ASCII."""
+    """Return Python's name of an encoding; raise InputError if it is unknown or not a superset of ASCII."""
     try:
         encoding = codecs.lookup(name).name.removesuffix("-sig")
         if ASCII.decode(encoding) == ASCII.decode():
@@ -54,7 +54,7 @@ def checked_encoding(name: str) -> str:
 def encoding_of_other(source: Source, given: str) -> str:
     """Return the encoding of a file that is not an input: UTF-8 if the file is valid UTF-8, else ``given``.
 
-    If it is not valid although ``given`` is UTF-8, return `AUTO`.
+    If the file is not valid UTF-8, but ``given`` is UTF-8, return `AUTO`.
     """
     found = looks_like(source)
     return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO
@@ -76,7 +76,7 @@ def looks_like(source: Source) -> str | None:
 
 
 def encoding_advice(source: Source) -> str:
-    """Return advice, for messages, on a source that cannot be decoded: the encoding to try."""
+    """Return advice for an error message about a source that cannot be decoded: which encoding to try."""
     found = looks_like(source)
     if found in {None, "", source.encoding}:
         return "Name its encoding with --encoding."

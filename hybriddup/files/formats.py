@@ -1,4 +1,4 @@
-"""Interfaces of the reader and writer of a file format (`lines`, `jsonl`, `csv`, ..., or a plugin's)."""
+"""Interfaces that the reader and the writer of a file format implement, built-in (`lines`, `csv`) or by a plugin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hybriddup.files.sources import Source
 BATCH_ROWS = 8192
 
 SEPARATORS = {";": "';'", "|": "'|'", "\t": "tab"}
-"""Maps common delimiters of tables, other than the comma, to how they are written on the command line."""
+"""Maps common delimiters of tables, except the comma, to their form on the command line."""
 
 TEXT_FIELD_ADVICE = "Name the field with the posts with --text-field (text_field in Python)."
 
@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
     text: str
     id: Any = None
-    """None if the record has no id."""
+    """Id of the post; None if the record has no id."""
     order_values: tuple[Any, ...] = ()
     """Value of each field of `Fields.order`, None if the record lacks it; empty if the format has no fields."""
 
@@ -51,13 +51,13 @@ class BadRow(NamedTuple):
     """A row without a usable post, as yielded by the parser of a format."""
 
     line: int
-    """One-based number of the line; in formats without lines, of the record."""
+    """One-based line number; in formats without lines, the number of the record."""
     reason: str
     fault: Fault = ""
 
 
 class BadLine(NamedTuple):
-    """A row without a usable post in a batch: a `BadRow` with its zero-based number in the source."""
+    """A row of a source without a usable post: a `BadRow` with the zero-based row number."""
 
     row: int
     line: int
@@ -68,7 +68,7 @@ class BadLine(NamedTuple):
 class TextColumnError(InputError):
     """A table has no usable text column. The message is ``fault``, with advice on how to name the column.
 
-    ``absent`` is whether the table has no column of this name at all.
+    ``absent``: True if the table has no column with the given name.
     """
 
     def __init__(self, place: str, fault: str, *, absent: bool) -> None:
@@ -85,12 +85,12 @@ class RecordBatch:
     ids: list[Any] = field(default_factory=list)
     """Id of each text; None if the record has no id."""
     order_values: list[tuple[Any, ...]] = field(default_factory=list)
-    """`Record.order_values` of each text."""
+    """`Record.order_values` of the record of each text."""
     rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
     """int64[n_texts]: row of each text, ascending."""
     bad: list[BadLine] = field(default_factory=list)
     end: int = 0
-    """Number of the first row after this batch."""
+    """Number of the row that follows the batch."""
 
 
 @runtime_checkable

@@ -31,13 +31,13 @@ TEXT_FORMATS = {"jsonl", "csv", "tsv", "lines"}
 TABLES = {"csv": ",", "tsv": "\t"}
 """Maps each format of tables to its usual delimiter."""
 JSON = {"json", "jsonl"}
-"""Formats that are distinguished by the first bytes of a file, not by its name: JSON arrays and JSON Lines."""
+"""The two JSON formats, which are distinguished by the first bytes of a file instead of its name."""
 
 OUTPUT_PARTS = {"kept", "removed", "bad", "summary"}
 """Parts of file names that suggest an output of an earlier run, as in ``posts.kept.jsonl``."""
 
 DATABASES = {".db", ".sqlite", ".sqlite3"}
-"""Usual endings of SQLite databases."""
+"""Usual file name endings of SQLite databases."""
 
 SHOWN_FILES = 10
 
@@ -75,7 +75,10 @@ class Inputs:
 
 @contextmanager
 def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions = AS_NAMED) -> Iterator[Inputs]:
-    """Open the inputs as one corpus; InputError if one is unreadable, or they cannot be combined in one output."""
+    """Open the inputs as one corpus.
+
+    Raises InputError if an input is unreadable, or if the inputs cannot be combined in one output.
+    """
     if list(names).count(STANDARD_INPUT) > 1:
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
@@ -100,7 +103,7 @@ def _open(name: str, options: ReadOptions) -> Source:
 
 
 def find_format(name: str, registry: Registry) -> str:
-    """Infer the format of a file from its name, ignoring a compression suffix; InputError if it is not known."""
+    """Infer the format of a file from its name, ignoring a compression suffix; raise InputError if it is unknown."""
     if name == STANDARD_INPUT:
         return DEFAULT_FORMAT
     if is_table(name):
@@ -130,8 +133,8 @@ def find_files(
 ) -> list[str]:
     """Replace each directory among the inputs with its files of posts, and call ``notify`` with a line that lists them.
 
-    The files in a directory are sorted by name. Their names must have an ending of the format ``format_name``, or, if
-    it is None, of any format. Subdirectories and likely outputs of an earlier run, such as ``posts.kept.jsonl``, are
+    The files in a directory are sorted by name. Included are files with an ending of the format ``format_name``, or of
+    any format if it is None. Subdirectories and likely outputs of an earlier run, such as ``posts.kept.jsonl``, are
     ignored.
     """
     endings = _endings(registry, [format_name] if format_name else registry.names("reader"))
@@ -192,7 +195,7 @@ def _converted(source: Source, chosen: str) -> Source:
 
 
 def _by_content(chosen: str, sources: Sequence[Source]) -> str:
-    """Return the format ``chosen``; if it is JSON, the first bytes of the sources decide between array and lines."""
+    """Return the format ``chosen``; for JSON, decide between array and lines by the first bytes of the sources."""
     if chosen not in JSON or not sources:
         return chosen
     arrays = [is_array(source) for source in sources]
@@ -208,7 +211,7 @@ def _by_content(chosen: str, sources: Sequence[Source]) -> str:
 
 
 def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> list[Source]:
-    """Return the sources with their encoding and delimiter; InputError if an option does not suit the format."""
+    """Return the sources with their encoding and delimiter; raise InputError if an option does not suit the format."""
     if options.delimiter is not None and chosen not in TABLES:
         raise InputError(
             f"--delimiter is for csv and tsv, but the inputs are {chosen}. Leave it out, or give --format csv."
@@ -231,7 +234,7 @@ def _delimiter(source: Source, chosen: str, encoding: str) -> str | None:
 
 
 def _format(names: Sequence[str], registry: Registry, given: str | None) -> str:
-    """Return the format that the user named, or the one that all file names have in common."""
+    """Return the format that the user named, or else the format that all file names have in common."""
     table = next(filter(is_table, names), None)
     if table is not None and given not in {None, FORMAT}:
         raise InputError(f"{table} is a table of a database, not {given}; leave out --format.")

@@ -21,7 +21,7 @@ TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb")*+([{}\[\]])", re.DO
 TO_MARK = re.compile(rb'(?:[^"{}\[\],]++|' + STRING + rb")*+([{}\[\],])", re.DOTALL)
 """Pattern of the text up to the next bracket or comma outside strings, inclusive."""
 FIRST_BYTES = 1 << 12
-"""Bytes read to recognize an array."""
+"""Number of bytes that are read to recognize an array."""
 BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
 
 
@@ -45,7 +45,7 @@ class JsonArrayWriter:
     """Copies the kept objects, byte for byte, into one array."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Accept any sources: objects need no common columns, so that any of them can be in one array."""
+        """Accept any sources, because objects in an array need no common columns."""
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the objects whose row is kept, in input order, each starting on a new line."""
@@ -76,7 +76,7 @@ def is_array(source: Source) -> bool:
 
 
 def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
-    """Yield the elements of an array as it is read; InputError if the source is not one complete array."""
+    """Yield the elements of an array as it is read; raise InputError if the source is not one complete array."""
     data = stream.read(BLOCK_BYTES).removeprefix(UTF8_MARK)
     opened = BEGIN.match(data)
     if not opened:
@@ -110,7 +110,10 @@ def _line_ends_before(raw: bytes) -> int:
 
 
 def _longer(begun: bytes, stream: BinaryIO, source: Source, line: int) -> bytes:
-    """Append the next block of the stream to an incomplete element; InputError if it is too long or the stream ends."""
+    """Return an incomplete element with the next block of the stream appended.
+
+    Raises InputError if the element is too long, or if the stream ends.
+    """
     line += _line_ends_before(begun)
     if len(begun) > source.max_line_bytes:
         raise InputError(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
 BATCH_LINES = 512
-"""Lines per batch; few enough for the parsed objects to stay in the CPU's cache."""
+"""Number of lines per batch: few enough for the parsed objects to stay in the CPU cache."""
 
 
 class JsonlReader:
@@ -55,14 +55,17 @@ class Objects(NamedTuple):
         return cls(fields, source, text_finder(fields.text), finder(fields.id), tuple(map(finder, fields.order)))
 
     def read(self, objects: list[bytes], lines: Sequence[int], start: int) -> RecordBatch:
-        """Return the posts in consecutive objects; ``lines`` are their first lines, and ``start`` is the first row."""
+        """Return the posts in consecutive objects.
+
+        ``lines`` are the numbers of their first lines, and ``start`` is the row number of the first object.
+        """
         batch = None if may_be_too_long(objects, self.source.max_line_bytes) else self._columns(objects, start)
         return batch or batch_of(self._records(objects, lines), start)
 
     def _columns(self, objects: list[bytes], start: int) -> RecordBatch | None:
         """Read a batch column by column, which is much faster than object by object; None if that is impossible.
 
-        It is possible if every object is valid and has a text, which is true of nearly all batches.
+        This requires that every object is valid and has a text, as in nearly all batches.
         """
         try:
             records = list(map(_loader(self.source.encoding), objects))
@@ -112,7 +115,7 @@ def parse_line(line: bytes, encoding: str = UTF_8) -> Any:
 
 
 def _parse_leniently(line: bytes, encoding: str) -> Any:
-    """Parse a line with Python's json module, which also accepts lone surrogates in escapes, and NaN."""
+    """Parse a line with Python's json module, which also accepts NaN and escaped lone surrogates."""
     try:
         return json.loads(line.decode(encoding))
     except UnicodeDecodeError as error:
@@ -146,7 +149,7 @@ def _kind(value: Any) -> str:
 
 
 class JsonlWriter(MarkingTextWriter):
-    """Copies the chosen lines; blank lines are dropped."""
+    """Copies the kept lines; blank lines are dropped."""
 
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
         for lines in line_blocks(stream, source.max_line_bytes):

@@ -59,7 +59,7 @@ def _without_end(line: str) -> str:
 
 
 class LinesWriter(TextWriter):
-    """Copies the chosen lines."""
+    """Copies the kept lines."""
 
     def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
         for block in line_blocks(stream, source.max_line_bytes):

@@ -16,7 +16,7 @@ class Kind(NamedTuple):
     """A kind of output, and the file suffixes allowed for it; a name without a suffix is always allowed."""
 
     what: str
-    """Subject and verb of a message: ``the report is``."""
+    """Subject and verb for error messages, such as ``the report is``."""
     endings: tuple[str, ...]
     may_be_compressed: bool = True
     may_be_table: bool = False
@@ -83,7 +83,7 @@ def _listed(endings: Iterable[str]) -> str:
 
 
 def _way_to_spreadsheet(plain: str, suffix: str, kind: Kind) -> str:
-    """Return a hint with a command that converts the output to a spreadsheet; empty if ``suffix`` is not of one."""
+    """Return a hint with a command that converts the output to a spreadsheet; empty for other suffixes."""
     ending = next((one for one in READ_BY_PANDAS if one in kind.endings), None)
     if suffix not in SPREADSHEETS or ending is None:
         return ""

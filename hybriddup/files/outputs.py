@@ -1,7 +1,7 @@
 """The outputs of a run: written to temporary files, which are renamed together at the end, or deleted if the run fails.
 
-A temporary file is in the directory of its target. If a run is killed, the next run with the same output deletes its
-temporary files. A file that is being written is locked, so that other runs do not delete it.
+A temporary file is in the directory of its target. If a run is killed, the next run with the same output deletes the
+temporary files left behind. A file that is being written is locked, so that other runs do not delete it.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
 """Lock held while output files are created, renamed or deleted.
 
-`Outputs.abandon` does not release it after discarding the files, so that no new ones are created.
+`Outputs.abandon` keeps the lock after it has deleted the files, so that no new files are created.
 """
 
 
 class Output:
-    """One output: a file or table, which appears only on `Outputs.commit`, or a stream, which is written directly."""
+    """An output: a file or table, which appears only on `Outputs.commit`, or a stream, which is written directly."""
 
     def __init__(self, target: str, option: str) -> None:
         self.target = target
@@ -63,19 +63,19 @@ class Output:
         self.is_stream = target == STANDARD_OUTPUT or _is_special(Path(target))
         self.name = parse_name(target)
         self.path = self.name.file.resolve()
-        """Path of the file, with symbolic links resolved, so that a link is not replaced."""
+        """Path of the file with symbolic links resolved, so that the target of a link is replaced and not the link."""
         self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
         """Path of the temporary file with the contents of the file, or the rows of the table."""
         self._lock: int | None = None
-        """Descriptor of the temporary file; the file is locked until it is closed."""
+        """File descriptor of the temporary file, which is locked until the descriptor is closed."""
 
     def overlaps(self, other: Output) -> bool:
-        """Return whether both outputs write to the same file or table, or one to a table in the other's file."""
+        """Return whether both outputs write to the same file or table, or one is a table in the file of the other."""
         return self.name.covers(other.name) or other.name.covers(self.name)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Yield a stream to write the output to; it compresses the bytes if the target's name has a suffix for that."""
+        """Yield a stream for writing the output; it compresses the data if the target has a compression suffix."""
         compression = split_compression(self.target)[1]
         reporting = self._failures_named
         with self._open_raw() as raw, io.BufferedWriter(_Reporting(raw, reporting), BUFFER_BYTES) as buffered:
@@ -120,7 +120,7 @@ class Output:
             raise self.failure(error) from None
 
     def put_in_place(self) -> None:
-        """Rename the temporary file to its target, with the permissions of the file that it replaces."""
+        """Rename the temporary file to its target; it gets the permissions of the file that it replaces."""
         if self.is_stream:
             return
         try:
@@ -170,7 +170,10 @@ class Outputs(AbstractContextManager["Outputs"]):
         self._are_in_place = False
 
     def add(self, target: str, option: str, kind: Kind | None = None) -> Output:
-        """Add an output named by an option; OutputError if its name is wrong, or the file exists or is not writable."""
+        """Add an output that an option names.
+
+        Raises OutputError if the name is not allowed, or if the file exists already or cannot be written.
+        """
         output = Output(target, option)
         if is_table(target) and not output.name.table:
             raise OutputError(f"{option} {target} names no table; write it as in {EXAMPLE}.")
@@ -200,7 +203,7 @@ class Outputs(AbstractContextManager["Outputs"]):
             self._are_in_place = True
 
     def abandon(self, number: int) -> bool:  # noqa: ARG002  the same for every signal
-        """Discard all files because the process ends, unless they are already in place; return whether they are."""
+        """Delete all temporary files because the process ends; do nothing and return True if outputs are in place."""
         FILES.acquire()
         if self._are_in_place:
             FILES.release()
@@ -248,7 +251,7 @@ class _Reporting(io.RawIOBase):
 
 
 def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write or replace a file atomically; OutputError if writing fails.
+    """Write or replace a file atomically; raise OutputError if writing fails.
 
     ``write`` is called with the stream to write to.
     """
@@ -279,7 +282,7 @@ def _free_bytes(directory: Path) -> int:
 
 
 def _delete_unused(path: Path) -> None:
-    """Delete a file if it belongs to this user; OSError if a running process has locked it."""
+    """Delete a file if it belongs to this user; raise OSError if a running process has locked it."""
     status = path.lstat()
     if not (stat.S_ISREG(status.st_mode) and _is_own(status)):
         return

@@ -40,7 +40,7 @@ class PairsFile:
 
 
 def read_pairs(file: str, registry: Registry, options: ReadOptions, fields: PairFields) -> PairsFile:
-    """Return the labeled pairs of a file; InputError if it has no usable pair."""
+    """Return the labeled pairs of a file; raise InputError if it has no usable pair."""
     found = PairsFile()
     with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):
@@ -64,7 +64,7 @@ def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> No
 
 
 def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:
-    """Add one pair to ``found``, or a bad record if the pair has no second text or no valid label."""
+    """Add a pair to ``found``; if it lacks a second text or a valid label, add a bad record instead."""
     if str(label).strip().lower() == UNSURE:
         return
     wanted = LABELS.get(str(label).strip().lower())

@@ -1,4 +1,4 @@
-"""Reader and writer for Parquet, which work row group by row group; need pyarrow, the extra `hybriddup[parquet]`."""
+"""Reader and writer for Parquet, which process one row group at a time; they need the extra `hybriddup[parquet]`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ParquetReader:
 
 
 def open_table(stream: BinaryIO, name: str) -> ParquetFile:
-    """Open a stream as Parquet; InputError if it is not Parquet, or pyarrow is not installed."""
+    """Open a stream as Parquet; raise InputError if it is not Parquet, or pyarrow is not installed."""
     need_pyarrow(name)
     import pyarrow.parquet
 
@@ -75,7 +75,7 @@ def need_pyarrow(name: str) -> None:
 
 @contextmanager
 def damage_named(name: str) -> Iterator[None]:
-    """Turn pyarrow's errors on a damaged file into an InputError that names the file."""
+    """Convert pyarrow's errors about a damaged file in the ``with`` block to an InputError that names the file."""
     import pyarrow
 
     try:
@@ -142,9 +142,9 @@ def _values(column: Any) -> list[Any]:
 
 
 def _exact(column: Any) -> Any:
-    """Cast a column in nanoseconds, too precise for Python's types, to strings or ints with the same sort order.
+    """Cast a column of times in nanoseconds to strings or ints with the same sort order; other columns stay unchanged.
 
-    Other columns are returned unchanged.
+    Python's types for times are not precise enough for nanoseconds.
     """
     import pyarrow
     from pyarrow import types

@@ -19,7 +19,7 @@ from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
 MIN_BROKEN = 10
-"""Minimum number of undecodable rows to suspect a wrong encoding; fewer rows are only counted as bad."""
+"""Minimum number of undecodable rows that count as a sign of a wrong encoding; fewer are only counted as bad rows."""
 
 MAX_BAD_RECORDS = 100
 """Maximum number of bad records that a corpus describes; it counts all of them."""
@@ -77,9 +77,9 @@ def read_corpus(
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
-    """Describe the first record that lacks a field; empty if any record has the field.
+    """Describe the first record without a field; return an empty text if any record has the field.
 
-    With ``as_text``, a field that is not text counts as lacking.
+    With ``as_text``, a field that is not text counts as missing.
     """
     absent = ""
     for source in inputs.sources:
@@ -117,7 +117,7 @@ class _Columns:
         self._n_broken = 0
         """Number of rows of the current source that cannot be decoded."""
         self._example: tuple[Source, BadLine] | None = None
-        """The first bad row with a known kind of fault; if there is none, the first bad row."""
+        """The first bad row with a known kind of fault; without any such row, the first bad row."""
 
     @property
     def n_texts(self) -> int:
@@ -155,10 +155,10 @@ class _Columns:
             self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError if most rows of a source that are not plain ASCII cannot be decoded.
+        """Raise InputError if most rows of a source with non-ASCII bytes cannot be decoded.
 
-        If fewer than `MIN_BROKEN` rows are affected, add advice instead. ``first_text`` is the index of the source's
-        first text.
+        If these are fewer than `MIN_BROKEN` rows, add advice instead. ``first_text`` is the index of the source's first
+        text.
         """
         n_broken, self._n_broken = self._n_broken, 0
         n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
@@ -171,7 +171,7 @@ class _Columns:
             )
 
     def check(self) -> None:
-        """Raise InputError if there are rows, but none is a post."""
+        """Raise InputError if there are rows, but no posts."""
         if self._example is None or self._texts:
             return
         source, line = self._example
@@ -184,7 +184,7 @@ class _Columns:
         raise InputError(f"{source.name}:{line.line}: {line.reason}; not one record is a post. {advice[line.fault]}")
 
     def check_fields(self, inputs: Inputs, per: str | None) -> None:
-        """Raise InputError if no record has a field that the user named, which is probably misspelled."""
+        """Raise InputError if no record has a field that the user named; its name is probably misspelled."""
         for field in self._needed:
             values = self.order_values[field]
             if values and values.count(None) == len(values):
@@ -236,12 +236,11 @@ class _Columns:
 
 
 def _posts(n: int, one_does: str, many_do: str) -> str:
-    """Return the number of posts with the singular verb ``one_does`` or the plural verb ``many_do``."""
+    """Return a number of posts as text, followed by the singular verb ``one_does`` or the plural verb ``many_do``."""
     return f"1 post {one_does}" if n == 1 else f"{n:,} posts {many_do}"
 
 
 def _hashes(ids: Sequence[Any]) -> Int64s:
-    """Return int64[n]: hashes of the ids."""
     try:
         return np.fromiter(map(hash, ids), np.int64, len(ids))
     except TypeError:

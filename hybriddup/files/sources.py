@@ -1,4 +1,4 @@
-"""Inputs: files or standard input. Each is opened once to read the posts, and again to copy the kept ones."""
+"""Inputs: files or standard input. Each is opened once to read the posts, and again to copy the kept posts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from hybriddup.files.compression import BUFFER_BYTES, Compression, decompressed,
 STANDARD_INPUT = "-"
 UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
-"""Default limit for a line, in bytes; otherwise, a few compressed bytes could expand to a line that exhausts memory."""
+"""Default maximum length of a line in bytes; without a limit, a few compressed bytes could become a line that exhausts
+the memory."""
 
 
 def _current_directory() -> Path:
@@ -94,7 +95,7 @@ class Source:
 
 
 def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
-    """Open an input, and copy it to disk if it can be read only once; InputError if it is unreadable."""
+    """Open an input, and copy it to disk if it can be read only once; raise InputError if it is unreadable."""
     if name == STANDARD_INPUT:
         with suppress(OSError):  # an in-memory stream, or a closed one, which fails when it is read
             _refuse_device(name, sys.stdin.fileno())

@@ -65,7 +65,7 @@ class TableSource(Source):
 
 
 def open_table(name: str) -> TableSource:
-    """Open a table or view for reading; if it does not exist, InputError lists the tables of the database."""
+    """Open a table or view for reading; if it does not exist, raise InputError with a list of existing tables."""
     file, table = parse_name(name)
     try:
         file.stat()
@@ -85,7 +85,7 @@ def open_table(name: str) -> TableSource:
 
 @contextmanager
 def failures_named(name: str) -> Iterator[None]:
-    """Turn SQLite's errors into an InputError that names the table."""
+    """Convert SQLite's errors in the ``with`` block to an InputError that names the table."""
     try:
         yield
     except sqlite3.Error as error:
@@ -116,7 +116,7 @@ def _check_table(connection: sqlite3.Connection, name: str, table: str) -> None:
 def _order(connection: sqlite3.Connection, table: str, columns: Sequence[Column]) -> tuple[str, ...]:
     """Return SQL terms by which the rows are ordered: the rowid if there is one, else the primary key's columns.
 
-    Empty for a view.
+    The result is empty for a view.
     """
     query = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type = 'view'"
     if connection.execute(query, [table]).fetchone():

@@ -13,7 +13,7 @@ FORMAT = "sqlite"
 """Name of the format of database tables, and scheme of their URLs."""
 EXAMPLE = "'sqlite:///posts.db?table=posts'"
 OTHER_DATABASE = re.compile(r"([a-z][a-z0-9+]+):///?.*[?&]table=.*", re.DOTALL)
-"""Name of a table of another database; its first group is the kind of database."""
+"""Pattern of the URL of a table in another kind of database; its first group is the kind."""
 TABLE_NAME = re.compile(rf"{FORMAT}:///([^?]+)(?:\?table=(.+))?", re.DOTALL)
 
 
@@ -32,7 +32,10 @@ class TableName(NamedTuple):
 
 
 def is_table(name: str) -> bool:
-    """Return whether a name of an input or output is the URL of a table; InputError for other databases' tables."""
+    """Return whether the name of an input or output is the URL of an SQLite table.
+
+    Raises InputError for the URL of a table in another kind of database.
+    """
     if name.startswith(f"{FORMAT}:"):
         return True
     if other := OTHER_DATABASE.fullmatch(name):  # the name may hold a password
@@ -44,7 +47,7 @@ def is_table(name: str) -> bool:
 
 
 def parse_name(name: str) -> TableName:
-    """Split a name into file and table; InputError if it is an invalid URL of a table."""
+    """Split a name into file and table; raise InputError if it is an invalid URL of a table."""
     if not is_table(name):
         return TableName(Path(name), "")
     if not (found := TABLE_NAME.fullmatch(name)):
@@ -54,5 +57,5 @@ def parse_name(name: str) -> TableName:
 
 
 def folded(name: str) -> str:
-    """Lower-case the ASCII letters of a name, because SQLite ignores their case in names of tables and columns."""
+    """Return a name with lower-case ASCII letters, because SQLite ignores their case in names of tables and columns."""
     return re.sub("[A-Z]+", lambda letters: letters[0].lower(), name)

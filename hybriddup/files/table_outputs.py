@@ -68,7 +68,7 @@ def _value(value: Any, kind: str) -> Any:
 
 
 def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
-    """Raise OutputError if a table cannot be created, or exists and ``force`` is False; change nothing.
+    """Raise OutputError if a table cannot be created, or if it exists and ``force`` is False; change nothing.
 
     ``shown`` is the name of the table in messages.
     """
@@ -86,7 +86,7 @@ def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
 def put_in_place(file: Path, tables: Mapping[str, Path], shown: str) -> None:
     """Create or replace tables in one transaction; ``tables`` maps their names to temporary files with their rows.
 
-    A new database is made under another name first, so that it appears complete or not at all.
+    A new database is created under another name first, so that it appears complete or not at all.
     """
     new = None if file.exists() else file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""Write tables, such as removed posts, as JSON Lines, CSV, TSV, Parquet or a database table, depending on the name."""
+"""Writes tables, such as removed posts, as JSON Lines, CSV, TSV, Parquet or a database table, depending on the name."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _in_ascii(record: Any) -> bytes:
 
 
 def delimited(rows: Iterable[Iterable[Any]], delimiter: str, encoding: str = UTF_8) -> bytes:
-    """Return rows as CSV with a delimiter; None becomes an empty field, and unencodable characters become escapes."""
+    """Return rows as encoded CSV; None becomes an empty field, and characters outside the encoding become escapes."""
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(map(_cell, row) for row in rows)
     return text.getvalue().encode(encoding, "backslashreplace")

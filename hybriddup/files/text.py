@@ -1,4 +1,4 @@
-"""Helpers of the line-based formats: splitting into lines, byte order marks, reasons why a line is unusable."""
+"""Helpers of the line-based formats: splitting into lines, byte order marks, and reasons why a line is unusable."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
     """Regroup the bytes of a stream into pieces that end at a line end.
 
-    A line that spans pieces is truncated to ``max_line_bytes`` + 1 bytes and its line end. It can still be recognized
-    as too long, and an endless line cannot exhaust memory.
+    A line that spans several pieces is truncated to ``max_line_bytes`` + 1 bytes and its line end. So it is still
+    recognized as too long, and an endless line cannot exhaust the memory.
     """
     begun: list[bytes] = []
     free = max_line_bytes + 1
@@ -105,7 +105,7 @@ class LineBlock(NamedTuple):
         return LineBlock(self.data, self.starts[chosen], self.ends[chosen])
 
     def without_blank(self, max_line_bytes: int) -> LineBlock:
-        """Return the lines without blank ones, which have only white space; lines that are too long are kept."""
+        """Return the lines that are not blank; lines that are too long are kept even if they are blank."""
         starts, ends = self.starts, self.ends
         filled = ~_IS_SPACE[np.frombuffer(self.data, np.uint8)[starts]]
         for i in np.flatnonzero(~filled).tolist():  # few lines: those that start with white space
@@ -114,7 +114,7 @@ class LineBlock(NamedTuple):
         return self.take(filled)
 
     def runs(self) -> Iterator[memoryview]:
-        """Yield the bytes of the lines, with adjacent lines in one piece."""
+        """Yield the bytes of the lines in as few pieces as possible: adjacent lines are in one piece."""
         if len(self.starts) == 0:
             return
         view, breaks = memoryview(self.data), np.flatnonzero(self.starts[1:] != self.ends[:-1])
@@ -125,7 +125,7 @@ class LineBlock(NamedTuple):
 
 
 def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
-    r"""Yield the lines of a stream, which end with ``\n``, in blocks; a byte order mark at the start is skipped."""
+    r"""Yield the lines of a stream, separated by ``\n``, in blocks; a byte order mark at the start is skipped."""
     is_first = True
     for data in whole_lines(pieces_of(stream, block_bytes), max_line_bytes):
         begin = len(UTF8_MARK) if is_first and data.startswith(UTF8_MARK) else 0

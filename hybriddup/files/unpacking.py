@@ -1,7 +1,7 @@
 """Converts inputs that no reader supports: UTF-16, and JSON that is neither an array nor one object per line.
 
-The result is a temporary copy in UTF-8 or JSON Lines. A remark informs the user, because the kept posts are written in
-the format of the copy.
+The result is a temporary copy in UTF-8 or JSON Lines. The user gets a remark about it, because the kept posts are
+written in the format of the copy.
 """
 
 from __future__ import annotations

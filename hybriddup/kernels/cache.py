@@ -1,4 +1,4 @@
-"""The decorator for kernels, which caches their compiled code for later processes, and the locks of this cache.
+"""A variant of `numba.njit` that caches compiled kernels on disk for later processes, and the locks of this cache.
 
 If there is no writable folder for the cache, every process compiles the kernels again, in memory.
 """
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 LOCKED_BYTE = 2**30
-"""Offset of the locked byte: past the end of the file, because Windows lets nobody read a locked byte."""
+"""Offset of the byte to lock, past the end of the file, because Windows lets nobody read a locked byte."""
 
 
 class CacheLock:
@@ -40,7 +40,7 @@ class CacheLock:
     """
 
     threads = RLock()
-    """A lock shared by all instances, because numba holds its own global lock while it compiles callees."""
+    """The lock between threads, shared by all instances because numba holds a global lock while it compiles callees."""
 
     def __init__(self, file: Path | None) -> None:
         self._path = file
@@ -114,9 +114,9 @@ LOCKS: dict[Path, CacheLock] = {}
 
 
 def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
-    """Return a decorator like `numba.njit`; if ``cache``, it stores the compiled code in `FOLDER`, unless that is None.
+    """Return a decorator like `numba.njit`; with ``cache``, compiled code is stored in `FOLDER`, unless that is None.
 
-    An ``inner`` kernel is one that other kernels call very often, and that creates no arrays or views. It is inlined,
+    ``inner`` is for kernels that other kernels call very often, and that create no arrays or views: they are inlined,
     without reference counting. Otherwise, each call that passes a few NamedTuples of arrays would copy sixty 64-bit
     integers, and change reference counts by atomic operations. Inlining cuts the time of adding to posting lists to a
     third, and the time of a look-up to half.
@@ -142,8 +142,8 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
 def _next_to_sources() -> Iterator[None]:
     """In a ``with`` block, make numba store compiled code next to the copies of the sources, ignoring NUMBA_CACHE_DIR.
 
-    If it is set, the copies are already in NUMBA_CACHE_DIR; numba would create another folder there, named after their
-    path.
+    If NUMBA_CACHE_DIR is set, the copies are already in it, but numba would create another folder there, named after
+    the path of the copies.
     """
     settings: Any = config
     chosen, settings.CACHE_DIR = settings.CACHE_DIR, ""
@@ -155,7 +155,7 @@ def _next_to_sources() -> Iterator[None]:
 
 @njit(cache=True)
 def anchor() -> int:
-    """Return 0; called only to make numba set itself up, as it does at the first call of any kernel."""
+    """Return 0; called only because the first call of any kernel initializes numba."""
     return 0
 
 

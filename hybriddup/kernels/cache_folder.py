@@ -3,7 +3,7 @@
 Its name depends on everything that compiled code depends on: the sources, the versions of numba and Python, and the
 processor. So code of another version is never loaded, and checkouts of several versions do not disturb each other.
 
-numba keeps the compiled code of a file next to that file. The folder therefore has copies of the sources.
+numba stores the compiled code of a source file next to that file, so the folder also contains copies of the sources.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def version_of_kernels() -> str:
 
 
 def sources() -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each file that kernels are compiled from."""
+    """Yield the name and the content of each file that kernels are compiled from."""
     for file in (*sorted(KERNELS.rglob("*.py")), *CONSTANTS):
         yield os.path.relpath(file, KERNELS), file.read_bytes()
 

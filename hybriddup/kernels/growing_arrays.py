@@ -1,4 +1,4 @@
-"""Growing an array while it is filled."""
+"""Grows an array while it is being filled."""
 
 from typing import TypeVar
 

@@ -1,7 +1,7 @@
 """SIMD operations on several words, and prefetching: machine instructions, or plain Python if the JIT is off.
 
-On machines with shorter vectors, LLVM splits these. They are written by hand because LLVM's own vectorizer never uses
-the widest vectors of a machine.
+On machines with shorter vectors, LLVM splits the operations. They are written by hand because LLVM's own vectorizer
+never uses the widest vectors of a machine.
 """
 
 from typing import Any

@@ -39,9 +39,9 @@ class Expected(NamedTuple):
     allowed: str
     """Allowed values, for error messages; may refer to the call's arguments as ``{0}``, ``{1}``."""
     fault: Callable[..., object]
-    """Called with the return value and the call's arguments; returns a description of the fault, or None."""
+    """Function of the return value and the call's arguments; returns a description of the fault, or None."""
     is_list: bool = False
-    """Whether the value is a list; any ordered iterable is accepted for it."""
+    """Whether the return value must be a list; any ordered iterable is accepted and converted."""
 
 
 def _text_fault(text: Any, _: str) -> str | None:
@@ -100,7 +100,10 @@ class Adapter(PluginPart):
     holds_interpreter = True
 
     def call(self, *arguments: Any) -> Any:
-        """Return the function's result for one text or pair; PluginError if it raises or returns an invalid value."""
+        """Return the function's result for one text or pair.
+
+        Raises PluginError if the function raises an exception or returns an invalid value.
+        """
         expected = EXPECTED[self.found.role]
         try:
             answer = self.part(*arguments)
@@ -146,7 +149,7 @@ class WeighterAdapter(Adapter):
     needs_fit = False
 
     def fit(self, sample: Tokens) -> None:
-        """Do nothing: the function weighs each text by itself."""
+        """Do nothing, because the function's result depends on a single text."""
 
     def weigh_batch(self, tokens: Tokens) -> Float32s:
         """Return float32[n_tokens]: the weight of each token, above 0 and at most 1,000."""
@@ -181,7 +184,7 @@ class VerifierAdapter(Adapter):
         self._texts: Sequence[str] = context.texts
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the function's score for each pair, called with the earlier text first."""
+        """Return float64[n_pairs]: the function's score for each pair; its first argument is the earlier text."""
         texts, both = self._texts, zip(pairs.earlier.tolist(), pairs.later.tolist(), strict=True)
         scores = [float(self.call(texts[earlier], texts[later])) for earlier, later in both]
         return round_onto(np.array(scores, np.float64), thresholds)
@@ -200,7 +203,7 @@ class GuardAdapter(Adapter):
         return np.fromiter((self.call(posts[a], posts[b]) is not None for a, b in pairs), np.bool_, len(earlier))
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the function's reason for rejecting the pair, or None if it does not."""
+        """Return the function's reason for rejecting the pair, or None if it accepts the pair."""
         reason: str | None = self.call(a, b)
         return reason
 

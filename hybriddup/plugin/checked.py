@@ -1,8 +1,8 @@
 """Wrappers around the batch components of plugins, which check every return value and attribute errors to the plugin.
 
-Compiled kernels trust their arrays, so a wrong shape or dtype must raise an error before it reaches them. The error
-names the component and its plugin. `OF_BATCHES` has the check of each batch method; `hybriddup.plugin.adapters` checks
-plain functions. Built-in components are not wrapped: they are tested instead.
+Compiled kernels do not check arrays, so an array with a wrong shape or dtype must raise an error before it reaches a
+kernel. The error names the component and its plugin. `OF_BATCHES` has the check of each batch method;
+`hybriddup.plugin.adapters` checks plain functions. Built-in components are not wrapped: they are tested instead.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class PluginPart:
         Parameters
         ----------
         allowed, given
-            Descriptions of the allowed values, and of the value that was returned.
+            Descriptions of the allowed values, and of the returned value.
         method, case
-            The method that was called, and the arguments, if any are to be named.
+            Method name and arguments of the call, for the message; empty = not mentioned.
         """
         who = f"{self.found.label}: {method}" if method else self.found.label
         return PluginError(f"{who} must return {allowed}; {case}it returned {given}.")
@@ -61,8 +61,8 @@ class Answer(NamedTuple):
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
         """Raise PluginError unless ``holds``, the result of a check.
 
-        ``allowed`` and ``given`` describe the allowed values and the returned one; ``of`` names the part that was
-        checked, such as ``: starts``.
+        ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` names the part of the value
+        that was checked, such as ``: starts``.
         """
         if not holds:
             raise self.part.wrong(allowed, given, method=self.method + of)
@@ -76,7 +76,7 @@ class Answer(NamedTuple):
 
 
 class Checked(PluginPart):
-    """Wraps a batch component and checks the results of its methods; missing attributes get the role's defaults."""
+    """Wraps a batch component and checks the results of its methods; missing attributes have the role's defaults."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in {"part", "found"}:  # not set yet during unpickling
@@ -95,7 +95,7 @@ class Checked(PluginPart):
         return partial(self.call, name) if name in role.methods or name in OPTIONAL_METHODS else value
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Call a method and return its result; PluginError if it fails or the result is not allowed."""
+        """Call a method and return its result; raise PluginError if the call fails or the result is not allowed."""
         with blamed_on(self.found.label, f"failed in {method}"):
             value = getattr(self.part, method)(*arguments)
         if method in OF_BATCHES:
@@ -107,7 +107,7 @@ class CheckedReader(Checked):
     """Wraps a reader, because ``read`` may fail at any step of the iteration and not only when it is called."""
 
     def read(self, *arguments: Any) -> Iterator[Any]:
-        """Yield the batches; PluginError if the reader fails."""
+        """Yield the batches; raise PluginError if the reader fails."""
         batches: Iterator[Any] | None = None
         while True:
             with blamed_on(self.found.label, "failed in read"):  # without the yield, where the caller may raise
@@ -126,7 +126,7 @@ def _texts(answer: Answer, texts: Sequence[str]) -> None:
 
 
 def _tokens(answer: Answer, texts: Sequence[str]) -> None:
-    """Check dtypes and shapes, and that every token is a slice of the code points."""
+    """Check the arrays of tokens: dtypes, shapes, and that every token is a slice of the code points."""
     tokens = answer.value
     answer.must(isinstance(tokens, Tokens), "hybriddup.data.records.Tokens", _describe(tokens))
     n_tokens, n_points = len(tokens.starts), len(tokens.code_points)
@@ -148,7 +148,7 @@ def _weights(answer: Answer, tokens: Tokens) -> None:
 
 
 def _keys(answer: Answer, texts: Sequence[str], bits: UInt64s) -> None:  # noqa: ARG001  the arguments of the method
-    """Check the array of keys, also against the attributes ``n_keys`` and ``key_bits`` of the block index."""
+    """Check the array of keys, including its agreement with the block index's ``n_keys`` and ``key_bits``."""
     keys, n_keys, key_bits = answer.value, getattr(answer.part, "n_keys", None), getattr(answer.part, "key_bits", 64)
     width = keys.shape[1] if isinstance(keys, np.ndarray) and keys.ndim == 2 else 1
     answer.must_be_array(np.uint64, len(bits), width)
@@ -198,7 +198,7 @@ OF_BATCHES: dict[str, Callable[..., None]] = {
     "refuse": _refused,
     "reason": _reason,
 }
-"""Map from batch method to the check of its return value, which is called with an `Answer` and the call's arguments."""
+"""Maps each batch method to a function that checks its return value, given an `Answer` and the call's arguments."""
 
 
 def _describe(value: object) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybriddup.run.result import Result
 
 DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
-"""Environment variable with the names of plugins not to load, separated by commas."""
+"""Environment variable with the names of plugins that are not loaded, separated by commas."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PluginDescription:
     version: str
     hooks: list[str]
     components: dict[str, list[str]]
-    """Names of the plugin's components by role, without those that another plugin replaced."""
+    """Names of the plugin's components by role, without components that another plugin replaced."""
 
 
 def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | ModuleType] = ()) -> PluginManager:
@@ -70,7 +70,7 @@ class PluginManager:
         self._owners: dict[str, Owner] = {}
         names = os.environ.get(DISABLE_VARIABLE, "").split(",")
         self.disabled = frozenset(name.strip() for name in names if name.strip())
-        """Names of plugins not to load."""
+        """Names of plugins that are not loaded."""
 
     def load_builtins(self) -> None:
         """Load the built-in components."""
@@ -82,10 +82,10 @@ class PluginManager:
             self._load(owner, entry_point.load)
 
     def load_modules(self, modules: Iterable[str | ModuleType], directory: Path | None) -> None:
-        """Load modules as plugins, given as objects, names or paths of ``.py`` files; skip those already loaded.
+        """Load modules as plugins, given as objects, names or paths of ``.py`` files; skip modules already loaded.
 
         ``directory`` is searched for modules that are not installed, and is the base of relative paths; None = only
-        installed modules. It is the current directory for modules named by the user, and the directory of the
+        installed modules. Callers use the current directory for modules that the user names, and the directory of the
         configuration for modules that a configuration lists.
         """
         if isinstance(modules, str):
@@ -193,7 +193,7 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
 def _import(name: str, directory: Path | None) -> ModuleType:
     """Import a module by name, from ``directory`` if it is not installed.
 
-    In this case, the directory stays on ``sys.path``, because worker processes import the module again.
+    After an import from ``directory``, it stays on ``sys.path``, because worker processes import the module again.
     """
     if _is_importable(name):
         module = importlib.import_module(name)
@@ -212,7 +212,7 @@ def _import(name: str, directory: Path | None) -> ModuleType:
 
 
 def _check_not_hidden(module: ModuleType, place: Path) -> None:
-    """Raise PluginError if the user may have meant another module, with the same name, at the path ``place``."""
+    """Raise PluginError if another module with the same name exists at ``place``, as the user may have meant it."""
     found = getattr(module, "__file__", None) or "built into Python"
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file() and not (Path(found).exists() and file.samefile(found)):
@@ -220,7 +220,6 @@ def _check_not_hidden(module: ModuleType, place: Path) -> None:
 
 
 def _import_file(path: Path) -> ModuleType:
-    """Import the module in a file."""
     if not path.is_file():
         raise PluginError(f"plugin {path} is not a file; name a Python file, or a module without '.py'.")
     if not path.stem.isidentifier():

@@ -44,8 +44,8 @@ class Owner:
     def recipe(self, component: Any) -> dict[str, str]:
         """Return the contribution to the recipe id of a component without a method ``recipe``.
 
-        This is the name and version of the distribution. For a module that is not packaged, and for the calling
-        program, it is a checksum of the source, so that fingerprints from before and after an edit are not compared.
+        This is the name and version of the distribution. For a module that is not packaged, or the calling program, it
+        is a checksum of the source, so that fingerprints from before and after an edit are not compared.
         """
         if self.distribution:
             return {"distribution": self.distribution, "version": self.version}
@@ -54,7 +54,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Registered:
-    """A registered component: a function, an instance, a class, or the import path of one of these."""
+    """A registered component: a function, an instance, a class, or the import path of any of these."""
 
     role: RoleName
     name: str
@@ -111,7 +111,7 @@ def missing_methods(component: Any, role: Role) -> list[str]:
 
 
 def _is_called(component: Any) -> bool:
-    """Return whether a component, or, if it is a class, an instance of it, can be called like a function."""
+    """Return whether a component can be called like a function; for a class, whether its instances can be."""
     if isinstance(component, type):
         return any("__call__" in ancestor.__dict__ for ancestor in component.__mro__)
     return callable(component)
@@ -153,9 +153,9 @@ def options_model(found: Registered) -> type[BaseModel] | None:
 
 
 def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault] | None:
-    """Fill in defaults for a component's options; return the options, or the faults in ``given`` if there are any.
+    """Return a component's options with defaults filled in, or the faults in ``given``; None if it takes no options.
 
-    None if the component takes no options. ``path`` is the path of the component in the configuration.
+    ``path`` is the path of the component in the configuration, for the faults.
     """
     model = options_model(found)
     if model is None:
@@ -181,7 +181,7 @@ def check_settings(found: Registered, settings: Any) -> list[str]:
 
 
 def construct(found: Registered, given: Mapping[str, Any]) -> Any:
-    """Return the registered function or instance, or a new instance of the registered class, not wrapped or adapted.
+    """Return the registered function or instance, or a new instance of the registered class, without a wrapper.
 
     ``given`` are the options.
     """

@@ -132,7 +132,7 @@ class Registry:
 
     @contextmanager
     def owned_by(self, owner: Owner) -> Iterator[None]:
-        """Attribute components that are added inside the ``with`` block to this owner."""
+        """Record ``owner`` as the owner of all components that are added inside the ``with`` block."""
         before, self._owner = self._owner, owner
         try:
             yield
@@ -159,13 +159,13 @@ class Registry:
         return [self._components[role][name] for role in self._components for name in self.names(role)]
 
     def find(self, role: RoleName, name: str) -> Registered:
-        """Return a registered component; PluginError if none of this role has the name."""
+        """Return a registered component; raise PluginError if this role has no component with this name."""
         if name not in self._components[role]:
             raise PluginError(self.explain_missing(role, name))
         return self._components[role][name]
 
     def explain_missing(self, role: RoleName, name: object) -> str:
-        """Return the error message for an unknown component, with the available names and a way to install it."""
+        """Return the error message for an unknown component, with the available names and how to install it."""
         choices = self.names(role)
         label, available = ROLES[role].label, f"(available: {', '.join(choices) or 'none'})"
         if package := KNOWN_PACKAGES.get((role, str(name))):
@@ -181,7 +181,7 @@ class Registry:
     def fill_options(
         self, role: RoleName, name: str, options: Mapping[str, Any], path: Path = ()
     ) -> dict[str, Any] | list[Fault]:
-        """Fill in defaults for a component's options; return them as plain data, or the faults if there are any.
+        """Return a component's options as plain data, with defaults filled in, or the faults if there are any.
 
         ``path`` is the path of the component in the configuration, for the faults.
         """
@@ -193,8 +193,8 @@ class Registry:
     def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
         """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults.
 
-        It is a static or class method ``check(settings) -> list[str]``. Each message is a sentence that names the key:
-        ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
+        ``check(settings) -> list[str]`` is a static or class method. Each fault is a sentence that names the key, such
+        as ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
         """
         return check_settings(self.find(role, name), settings)
 
@@ -223,7 +223,7 @@ class Registry:
         PluginError
             There is no such component, or it cannot be imported, constructed or adapted.
         ConfigError
-            Its options are invalid; the message names each one, the given value and what is allowed.
+            An option is invalid; the message names each invalid option, its value, and the allowed values.
         """
         return self.create_by_name(role, choice.use, **choice.options)
 

@@ -19,9 +19,9 @@ class Role(NamedTuple):
     per_text: str = ""
     """Signature of a plain function that can be adapted to this role; empty if only batch components are accepted."""
     new_each_run: bool = False
-    """Whether batch components are stateful, so that the class must be registered, not an instance."""
+    """Whether batch components have state, so that each run needs an instance and only a class may be registered."""
     defaults: Mapping[str, bool | int] = {}
-    """Optional attributes and their defaults."""
+    """Optional attributes of a batch component, with their defaults."""
     attributes: tuple[str, ...] = ()
     """Attributes that a batch component must have."""
 
@@ -32,7 +32,7 @@ class Role(NamedTuple):
 
 
 NEW = True
-"""Value of `Role.new_each_run`."""
+"""Value of `Role.new_each_run` for roles whose batch components have state."""
 
 ROLES: dict[str, Role] = {
     role.name: role

@@ -68,8 +68,8 @@ def find_accounts(
 ) -> tuple[list[AccountPair], int]:
     """Deduplicate a corpus, then return the pairs of accounts and the number of posts left out; see `account_pairs`.
 
-    ``user`` and ``time_field`` are fields among the `Corpus.order_values`. InputError if no post has a user or none has
-    a time; ConfigError if ``within`` is not a duration such as ``60s``.
+    ``user`` and ``time_field`` are names of fields among the `Corpus.order_values`. Raises InputError if no post has a
+    user or no post has a time, and ConfigError if ``within`` is not a duration such as ``60s``.
     """
     longest = seconds_in(within)
     if longest is None:
@@ -93,7 +93,7 @@ def account_pairs(
     Parameters
     ----------
     users, times
-        Who posted each post of the corpus, and when; posts without either are left out.
+        Author and time of each post of the corpus; posts without an author or without a time are left out.
     within
         Maximum time between two posts that count as a pair, inclusive, in seconds.
     least
@@ -110,7 +110,7 @@ def account_pairs(
 
 
 def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
-    """Number the distinct users; return int64[n], the number of each post's user, -1 = none, and the users in order."""
+    """Number the distinct users; return int64[n]: the number of each post's user, -1 = none; and the list of users."""
     known: dict[Any, int] = {}
     names: list[Any] = []
     numbers = np.full(len(users), -1)
@@ -125,9 +125,9 @@ def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
 
 
 def _close_pairs(clusters: Int64s, seconds: Float64s, users: Int64s, within: float) -> PairsOfPosts:
-    """Pair posts in the same cluster by different users, up to ``within`` seconds apart.
+    """Return the pairs of posts in one cluster, by different users, at most ``within`` seconds apart.
 
-    The arrays must be sorted by cluster, then by time.
+    The arrays must be sorted by cluster, then by time; the pairs are indices into them.
     """
     active, step = np.arange(len(clusters) - 1), 1
     found: list[PairsOfPosts] = []

@@ -1,4 +1,4 @@
-"""Build the result of a run from its decisions."""
+"""Builds the result of a run from its decisions."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Assembler:
-    """Builds the result of a run. A *position* is a post's index in the order of deciding."""
+    """Builds the result of a run. A *position* is the index of a post in the order of deciding."""
 
     corpus: Corpus
     order: Int64s | None
-    """int64[n]: the index in the corpus of the post at each position; None = the position itself."""
+    """int64[n]: indices of the posts in the corpus, in the order of deciding; None = decided in input order."""
     text_numbers: Int32s
-    """int32[n]: index of the distinct text at each position."""
+    """int32[n]: index of each post's distinct text, in the order of deciding."""
     decisions: RunDecisions
     lengths: Int32s
     """int32[n_texts]: length of each distinct text after normalizing, in code points."""
     bands: Bands
     max_copies: int = 0
-    """Number of copies of each kept post that are not removed: the first ones in the order of deciding."""
+    """Maximum number of copies of each kept post that are kept too: the first copies in the order of deciding."""
     drops_originals: bool = False
     """Whether kept posts with removed copies are removed too."""
 
@@ -59,7 +59,7 @@ class Assembler:
         return Result(kept, removed, summary, n_rows, self.verified_rows(), originals=gone)
 
     def removed(self) -> RemovedColumns:
-        """Return the evidence for every removed post, in input order."""
+        """Return the keeper, distance, score and other evidence of every removed post, in input order."""
         gone = np.flatnonzero(~self.decisions.kept)
         gone = gone[gone >= self.corpus.n_against]
         columns = self.evidence(gone)
@@ -71,7 +71,7 @@ class Assembler:
         return columns if self.order is None else columns.take(np.argsort(columns.posts))
 
     def evidence(self, positions: Int64s) -> RemovedColumns:
-        """Return the evidence for removed posts; exact repeats have distance 0, score 1.0 and threshold 1.0."""
+        """Return keeper, distance, score and threshold of removed posts; exact repeats have distance 0, score 1.0."""
         deciding = self.decisions.deciding
         is_exact = self.decisions.exact[positions] != NONE
         pairs = np.searchsorted(deciding.later, positions[~is_exact])
@@ -95,11 +95,11 @@ class Assembler:
         )
 
     def verified_rows(self) -> Int64s:
-        """Return int64[n_pairs, 2]: rows of all verified near pairs, except pairs with a post of another corpus."""
+        """Return int64[n_pairs, 2]: input rows of all accepted pairs, except pairs with a post of another corpus."""
         verified, rows = self.decisions.accepted, self.corpus.rows
         verified = verified.take(verified.earlier >= self.corpus.n_against)
         return np.stack([rows[self.places(verified.earlier)], rows[self.places(verified.later)]], axis=1)
 
     def places(self, positions: Int64s) -> Int64s:
-        """Map positions to indices in the corpus, int64[n]."""
+        """Return int64[n]: indices in the corpus of the posts at these positions in the order of deciding."""
         return positions if self.order is None else self.order[positions]

@@ -1,12 +1,12 @@
 """The audit: an estimate of the recall of stage 1, from a sample of the kept posts.
 
-A kept post with an earlier kept match was missed. So a sample of kept posts is compared with *all* earlier kept posts,
-and all pairs within three eighths of the bits are verified, even if the limit of the run is narrower. That finds both
-the pairs that the block index missed and the pairs beyond the limit; fewer than one repeat in a thousand differs in
-more bits.
+A kept post that matches an earlier kept post was missed. So a sample of kept posts is compared with *all* earlier kept
+posts, and all pairs that differ in up to three eighths of the bits are verified, even if the limit of the run is lower.
+This finds both the pairs that the block index missed and the pairs beyond the limit; fewer than one repeat in a
+thousand differs in more bits.
 
-Most missed repeats have keys that many posts share: only the newest posts of a crowded key are read, and common keys
-are used last. So a part of the sample consists of posts with such keys, however few there are, and the estimate weighs
+Most missed repeats have keys that many posts share: of such a key, only the newest posts are read, and common keys are
+used last. So a part of the sample consists of posts with common keys, however few there are, and the estimate weights
 both parts by the number of kept posts that they represent (stratified sampling).
 """
 
@@ -31,31 +31,32 @@ from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
-"""Audited pairs may differ in this share of the bits, or in `WIDER_BY` of 128 bits more than the run allows, if that is
-wider."""
+"""The Hamming limit of the audit is this share of the bits, or the run's limit plus `WIDER_BY` of 128 bits, whichever
+is larger."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""A pair with more characters than this counts as several pairs, because verifying it takes longer."""
+"""A pair counts once for this many characters, but at least once, because long pairs take longer to verify."""
 FIRST_LOOK = 64
-"""Number of posts from which the number of pairs is estimated."""
+"""Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
-"""A key is common if this many texts have it: half of the default of `max_bucket_size`."""
+"""A key is common if at least this many texts have it: half of the default of ``max_bucket_size``."""
 LEAST_COMMON = 8
-"""At least one in 8 sampled posts has a common key; a larger part would make the estimate for the others worse."""
+"""Inverse of the minimum share of sampled posts with a common key: one in 8. A larger share would make the estimate for
+posts without a common key worse."""
 LENGTH_CLASSES = 64
 """Maximum number of length classes, each with about the same number of kept posts."""
 Z_95 = 1.96
 
 
 class Stratum(NamedTuple):
-    """A part of the kept posts, and the counts of its sample."""
+    """One part of the kept posts in stratified sampling, with the counts of its sample."""
 
     n_kept: int
     n_missed: int
     n_looked_at: int
-    """Size of the sample, at least one."""
+    """Number of posts in the sample, at least 1."""
 
 
 class Estimate(NamedTuple):
@@ -120,9 +121,9 @@ def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
 
 
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
-    """Divide the kept posts into those with and without a common key; return each non-empty part with its sample size.
+    """Divide the kept posts by whether they have a common key; return each non-empty part with its sample size.
 
-    They stay one part if an evenly spread sample of all posts would contain enough posts with a common key.
+    The posts are not divided if an evenly spread sample of all posts would contain enough posts with a common key.
     """
     is_common = np.zeros(len(kept), np.bool_) if has_common_key is None else has_common_key[kept]
     common, others = kept[is_common], kept[~is_common]
@@ -155,7 +156,7 @@ class WideScan:
         np.maximum.at(self._longest_partner, classes, columns.max_partner_lengths[kept])
 
     def pairs(self, rows: Int64s) -> CandidatePairs:
-        """Return the pairs of the kept texts ``rows``, int64[n], with earlier kept texts within the wider limits."""
+        """Return the pairs of the kept texts in ``rows`` with earlier kept texts, within the wider Hamming limits."""
         columns = self._columns
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
@@ -167,13 +168,13 @@ class WideScan:
 
 
 def length_classes(lengths: Int32s) -> Int64s:
-    """Divide lengths into classes of about equal size, ascending; return int64[n]: 0 to `LENGTH_CLASSES` - 1."""
+    """Return int64[n]: the class of each length, from 0 to `LENGTH_CLASSES` - 1; classes have about equal sizes."""
     n_until = np.cumsum(np.bincount(lengths))
     return np.asarray(((n_until - 1) * LENGTH_CLASSES // len(lengths))[lengths])
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Widen the Hamming limits of a run for fingerprints of ``bits`` bits; negative limits are left unchanged."""
+    """Return the Hamming limits of the audit, given the limits of a run; a negative limit allows no pair in either."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 
@@ -203,7 +204,7 @@ def recall_of(n_removed: int, strata: Sequence[Stratum]) -> Estimate:
 def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
     """Return the 95 % confidence interval of the share ``n_hits / n``; ``n`` must be at least 1.
 
-    It is Wilson's score interval (Wilson 1927), which is valid even if the observed share is 0 or 1.
+    This is Wilson's score interval (Wilson 1927), which is valid even if the observed share is 0 or 1.
 
     Examples
     --------

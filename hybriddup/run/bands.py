@@ -29,8 +29,8 @@ from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement,
 EXACT_ONLY = -1
 """The Hamming limit of bands that only remove exact repeats: no distance is within it."""
 GUARDED_IN_PARTS, SMALLEST_PART = 4, 1024
-"""Pairs are judged in `GUARDED_IN_PARTS` parts of at least `SMALLEST_PART` pairs: the guards, which hold the GIL, read
-the accepted pairs of a part while kernels score the next part."""
+"""Pairs are judged in up to `GUARDED_IN_PARTS` parts of at least `SMALLEST_PART` pairs: the guards, which hold the GIL,
+check the accepted pairs of one part while kernels score the next part."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class JudgePlan:
     judges: tuple[Judge | None, ...]
     """The judge of each length band; None = only exact repeats are removed."""
     names: tuple[str, ...]
-    """The registered name of each verifier; with two sets of options, a name occurs twice."""
+    """The registered name of each verifier; a verifier with two sets of options occurs twice."""
     verifiers: tuple[Verifier, ...]
     keys: tuple[str, ...]
-    """The identity of each verifier in any run: its name and its options as JSON."""
+    """A key that identifies each verifier across runs: its name, and its options as JSON."""
 
     @cached_property
     def judges_of_bands(self) -> list[tuple[Judge, Bools]]:
@@ -61,7 +61,10 @@ class JudgePlan:
         return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
 
     def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
-        """Judge each pair with the judge of its band in ``bands``, int32[n_pairs]; refuse it if the band has none."""
+        """Return the judgement of each pair by the judge of its length band; a band without a judge rejects all pairs.
+
+        ``bands``: int32[n_pairs], the index of each pair's length band.
+        """
         n = len(pairs)
         judged = PairJudgement(np.full(n, -1.0), np.ones(n), np.zeros(n, np.int32))
         for judge, of_bands in self.judges_of_bands:
@@ -96,7 +99,7 @@ class JudgePlan:
 def plan_judges(
     bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
 ) -> JudgePlan:
-    """Create the judges of the length bands from their settings; None = the band removes only exact repeats.
+    """Create the judge of each length band from the band's settings; None = the band removes only exact repeats.
 
     ``create`` makes a verifier from its name and options.
     """
@@ -139,7 +142,7 @@ class Bands:
 
     @classmethod
     def from_settings(cls, settings: Settings, plan: JudgePlan, guards: GuardPlan) -> Bands:
-        """Return the bands of the settings; the plan has one judge per band."""
+        """Return the length bands of the settings; ``plan`` must have one judge per band."""
         bands = list(settings.bands())
         ends = np.array([band.up_to for _, band in bands[:-1]], np.int32)
         limits = [EXACT_ONLY if band.max_hamming_distance is None else band.max_hamming_distance for _, band in bands]
@@ -151,11 +154,11 @@ class Bands:
         return np.searchsorted(self.ends, lengths).astype(np.int32)
 
     def names_of(self, lengths: Int32s) -> list[str]:
-        """Return the name of the band of each length, int32[n]."""
+        """Return the name of the band of each length."""
         return [self.names[band] for band in self.of_lengths(lengths).tolist()]
 
     def limits_of(self, lengths: Int32s) -> PairLimits:
-        """Return the limits of pairs whose shorter text has these lengths."""
+        """Return, for each length, the limits of pairs whose shorter text has this length."""
         bands = self.of_lengths(lengths)
         partners = np.zeros(len(lengths), np.int32)
         for band, judge in enumerate(self.plan.judges):
@@ -166,14 +169,14 @@ class Bands:
         return PairLimits(lengths, self.max_hamming_distances[bands], partners, of_shorter, of_longer)
 
     def limits_by_length(self, lengths: Int32s) -> tuple[PairLimits, Int64s]:
-        """Return the limits of each distinct length, and int64[n_texts]: the index of each text's limits among them."""
+        """Return the limits of each distinct length, and int64[n_texts]: for each text, the index of its limits."""
         occurs = np.bincount(lengths) > 0
         return self.limits_of(np.flatnonzero(occurs).astype(np.int32)), (np.cumsum(occurs) - 1)[lengths]
 
     def may_be_near(self, lengths: Int32s) -> Bools:
-        """Return bool[n]: whether texts of these lengths could be in a near pair, whatever other texts there are.
+        """Return bool[n]: whether a text of each length could be in a near pair with any other text.
 
-        The shorter text of a pair selects the band, so the text's own band and all shorter bands count.
+        The shorter text of a pair selects the band, so the band of the text and all bands of shorter texts count.
         """
         near: Bools = np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
         return near
@@ -184,7 +187,7 @@ class Bands:
         return np.array(least, np.float32).T
 
     def verify(self, pairs: CandidatePairs, context: VerifierContext) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs]: whether the judge and the guards of its band accept each pair; and the accepted pairs.
+        """Return bool[n_pairs], whether the judge and the guards of the band accept each pair, and the accepted pairs.
 
         The verifiers must be prepared with the same context.
         """
@@ -209,7 +212,7 @@ class Bands:
 def can_be_near(limits: PairLimits) -> Bools:
     """Return bool[n]: whether each text could be in a near pair, by its own limits or by the limits of a shorter text.
 
-    Stage 1 leaves out the other texts, which can only be exact repeats.
+    All other texts can only be exact repeats, and are not added to the block index.
     """
     allowed = limits.max_hamming_distances >= 0
     order = np.argsort(limits.lengths, kind="stable")

@@ -91,7 +91,7 @@ class Components:
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
         """Load a learned recipe into the components, in place; return a copy whose ``learned`` is the recipe.
 
-        ConfigError, with the ``name`` of the recipe, if it was learned with other components.
+        Raises ConfigError, which mentions ``name``, if the recipe was learned with other components.
         """
         weighter, learned = self.fingerprinter.weighter, recipe.learned
         if isinstance(weighter, FittedWeighter) and WEIGHTS in learned:
@@ -108,7 +108,7 @@ class Components:
         return replace(self, learned=recipe)
 
     def compared(self, normalized: Sequence[str]) -> Sequence[str]:
-        """Return the compared parts of normalized posts: their bodies, or the whole posts with ``compare: all``."""
+        """Return the parts of normalized posts that are compared: their bodies, or all text with ``compare: all``."""
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
@@ -118,7 +118,8 @@ class Components:
     ) -> Simhashes:
         """Return the fingerprints of the compared parts of normalized posts.
 
-        Posts without words count as posts without tokens: a normalizer may have dropped all their differences.
+        Posts without words count as posts without tokens, because a normalizer may have removed what distinguishes
+        these posts.
         """
         simhashes = self.fingerprinter.fingerprint(compared, advance)
         if all(chosen.use == "none" for chosen in self.settings.normalizers):
@@ -126,7 +127,7 @@ class Components:
         return simhashes._replace(has_tokens=simhashes.has_tokens & have_words(normalized))
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
-        """Return int64[n], ascending: indices of the posts not dropped by ``without_text: drop``; None = all posts."""
+        """Return int64[n], ascending: indices of the posts that are not dropped for lack of text; None = all posts."""
         if self.settings.without_text != "drop":
             return None
         return np.flatnonzero(np.fromiter(map(len, normalized), np.int64, len(normalized)))
@@ -142,15 +143,15 @@ class Components:
         return order if order is None or not n else np.concatenate([np.arange(n), n + order])
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
-        """Return the context of verifiers, given normalized posts and their compared parts."""
+        """Return the input for verifiers, given normalized posts and the parts of them that are compared."""
         maker = self.fingerprinter
         whole = None if compared is posts else posts
         return VerifierContext(compared, maker.tokenizer, maker.n_bits, workers, whole)
 
     def learn_blocks(self, texts: Sequence[str], scopes: Int64s | None = None) -> None:
-        """Let the block index learn from the compared parts of a corpus, unless there is a learned recipe.
+        """Let the block index learn from a sample of the compared texts, unless there is a learned recipe.
 
-        ``scopes`` int64[n]: texts are compared only within their scope; None = there are no scopes.
+        ``scopes``: int64[n], the scope of each text; only texts of one scope are compared. None = there is one scope.
         """
         if not self.block_index.learns or self.learned is not None:
             return
@@ -161,7 +162,7 @@ class Components:
             self.block_index.learn_within(texts_at(texts, sample), scopes[sample])
 
     def learned_recipe(self) -> LearnedRecipe:
-        """Return the recipe given to the run, if any; otherwise a recipe of what its components have learned so far."""
+        """Return the recipe given to the run, if any; otherwise a recipe with the data that its components learned."""
         if self.learned is not None:
             return self.learned
         weighter = self.fingerprinter.weighter
@@ -172,7 +173,7 @@ class Components:
         return LearnedRecipe(self.learned_with(), {part: arrays for part, arrays in learned.items() if arrays})
 
     def learned_with(self) -> dict[str, Any]:
-        """Return the configuration that learned data depends on, as plain data, with a checksum of fitted weights."""
+        """Return the part of the configuration on which learned data depends, with a checksum of fitted weights."""
         parts = {
             "fingerprint": {} if self.fingerprinter.weighter.needs_fit else self.recipe(),
             "blocks": self.settings.blocks.to_dict() if self.block_index.learns else {},
@@ -194,7 +195,7 @@ class Components:
 
     @property
     def limits(self) -> Limits:
-        """The limits on the texts per key and on the candidates of a post."""
+        """The limits on the number of texts per key and the number of candidates per post."""
         most = self.block_index.max_candidates
         return Limits(self.block_index.max_bucket_size, partial(most_candidates, most=most))
 

@@ -18,11 +18,11 @@ from hybriddup.errors import InputError
 
 
 def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Callable[[], Int64s]) -> Int64s | None:
-    """Return int64[n]: the indices of the posts in the order to decide them; None = input order.
+    """Return int64[n]: the indices of the posts in the order of deciding; None = input order.
 
-    A rule breaks the ties of the rules before it, and the input order breaks all other ties. ``body_lengths`` returns
-    int64[n], the lengths of the bodies, and is only called if a rule needs it. InputError if the values of a field
-    cannot be ordered.
+    A rule breaks the ties of the rules before it, and the input order breaks all remaining ties. ``body_lengths``
+    returns int64[n], the lengths of the bodies, and is only called if a rule needs them. Raises InputError if the
+    values of a field cannot be ordered.
     """
     n = len(corpus.texts)
     if rules[0] == "first":
@@ -44,11 +44,12 @@ def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Call
 
 
 def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
-    """Return int64[n]: ranks from 0 for the highest value; equal values share a rank, and missing values come last.
+    """Return int64[n]: the rank of each value, 0 = the highest; equal values share a rank, and missing values are last.
 
-    Numbers, and text that spells numbers, are compared as numbers; other text among them (``N/A``) counts as missing.
-    Without any number, text is compared as times if most of it is times; the rest counts as missing. All other text is
-    compared alphabetically. None, empty text, NaN and the missing values of data frames are missing values.
+    If any value is a number, or text that spells a number, values are compared as numbers, and other text (``N/A``)
+    counts as missing. Otherwise, if most texts are times, values are compared as times, and other text counts as
+    missing. Otherwise, text is compared alphabetically. None, empty text, NaN and the missing values of data frames are
+    missing values.
     """
     keys = order_keys(values)
     present = [place for place, key in enumerate(keys) if key is not None]
@@ -88,7 +89,7 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
 
 
 def as_number(value: Any) -> Any:
-    """Return ``value`` if it is a number, or the number that it spells as text, integers exactly; None otherwise."""
+    """Return a number unchanged, and text that spells a number as this number, integers exactly; otherwise None."""
     if isinstance(value, Number):
         return value
     if not isinstance(value, str):

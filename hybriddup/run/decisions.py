@@ -1,4 +1,4 @@
-"""Decide all posts of a run, batch by batch. A *position* is a post's index in the order of deciding."""
+"""Decides all posts of a run, batch by batch. A *position* is the index of a post in the order of deciding."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
 TEXTS_PER_BATCH = 2**13
-"""Size of a batch: it fits into the CPU cache, and the index removes copies before they are compared with many others.
-With twice the size, a run takes ten megabytes more and hardly less time."""
+"""Maximum number of posts per batch: few enough for the CPU cache, and for the index to remove copies before they are
+compared with many texts of their batch. With twice the size, a run takes ten megabytes more and hardly less time."""
 TEXTS_AT_FIRST = 2**10
-"""Size of the first batch. Batches grow while they contain few pairs, because the pairs of a batch take memory."""
+"""Number of posts in the first batch. Batches grow while they have few pairs, because these take memory."""
 
 
 @dataclass(frozen=True)
 class RunDecisions:
-    """The decisions about the posts of a run, by position."""
+    """The decisions about the posts of a run, in the order of deciding."""
 
     kept: Bools
     """bool[n]: whether each post is kept."""
     exact: Int64s
-    """int64[n]: the position of the equal kept text, -1 if the post was not removed as an exact repeat."""
+    """int64[n]: the position, in the order of deciding, of the equal kept post; -1 = not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """The pair that decided each text removed as a near repeat, sorted by ``later``."""
+    """The accepted pair of each removed near repeat and its keeper, sorted by ``later``."""
     accepted: CandidatePairs
     """All accepted pairs, in no particular order."""
     n_verified: int
@@ -49,7 +49,7 @@ class BatchesAhead:
     def of(self, positions: Int64s, following: Int64s) -> WithinBatch:
         """Return the batch of the texts at ``positions``, which must be non-empty and in ascending order.
 
-        Start preparing the texts at ``following`` in the background, as the next call is likely to need most of them.
+        Also start preparing the texts at ``following`` in the background; the next call probably needs most of them.
         """
         batch = self._made(positions)
         if len(following):
@@ -69,7 +69,7 @@ class BatchesAhead:
 class DecidedSoFar:
     """Collects the decisions of a run; parameters as in `decide_all`.
 
-    ``kept_at``, int32[n_texts], is the position at which each distinct text was kept, -1 = it was not kept.
+    ``kept_at``: int32[n_texts], the position at which each distinct text was kept, -1 = not kept.
     """
 
     def __init__(self, kept_at: Int32s, is_near: Bools, equal: EqualTexts, n_given: int) -> None:
@@ -85,7 +85,7 @@ class DecidedSoFar:
         return first + np.flatnonzero(self._is_near[self._equal.text_numbers[first:last]])
 
     def undecided(self, near: Int64s) -> Int64s:
-        """Return the positions in ``near`` whose texts equal no text kept so far."""
+        """Return the positions in ``near`` whose texts do not equal a text that is already kept."""
         undecided: Int64s = near[self._kept_at[self._equal.text_numbers[near]] == NONE]
         return undecided
 
@@ -125,14 +125,14 @@ def decide_all(
     n_given: int = 0,
     texts_per_batch: int = TEXTS_PER_BATCH,
 ) -> DecidedSoFar:
-    """Decide all posts, batch by batch, and return the decisions; ``index`` is not needed afterwards.
+    """Decide all posts, batch by batch, and return the decisions; the result does not refer to ``index``.
 
     Parameters
     ----------
     index
         The index in which ``decider`` looks up candidates.
     is_near
-        bool[n_texts]: which distinct texts could be near repeats; the others can only be exact repeats.
+        bool[n_texts]: which distinct texts could be near repeats; all others can only be exact repeats.
     equal
         The distinct text at each position.
     n_given

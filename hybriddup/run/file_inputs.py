@@ -1,4 +1,4 @@
-"""Inputs of a run over files: files, directories of files, and the files of `--against`."""
+"""Reads the inputs of a run over files: files, directories of files, and the files of `--against`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ AGAINST_FIELD_ADVICE = "Name the field with the posts of this file with --agains
 def files_of(
     inputs: Sequence[str], registry: Registry, reading: ReadOptions, notify: Callable[[str], object] = say
 ) -> list[str]:
-    """Return the inputs with each directory replaced by its files; ``notify`` gets a line about each directory."""
+    """Return the inputs, with each directory replaced by its files; call ``notify`` with a line on each directory."""
     return find_files(inputs, registry, reading.format, notify)
 
 
 def read_posts(inputs: Inputs, fields: Fields, progress: Progress, **options: Any) -> tuple[Corpus, list[str]]:
-    """Read the posts of the inputs, reporting progress; return them with remarks for the user.
+    """Read the posts of the inputs, reporting progress; return the corpus, and remarks for the user.
 
     ``options`` are passed to `read_corpus`.
     """
@@ -69,10 +69,10 @@ def read_against(
     strict: bool,
     progress: Progress,
 ) -> tuple[Corpus, list[str]]:
-    """Read the posts of the `--against` files, put them before the corpus, and return it with remarks on these files.
+    """Return the corpus with the posts of the `--against` files put first, and remarks on these files.
 
     Format, encoding and delimiter are detected for each file. If no format is detected, the format of the inputs is
-    used. For files that are not UTF-8, the encoding of the inputs is used if it is given.
+    used. For files that are not UTF-8, the encoding of the inputs is used if the user named one.
     """
     others: list[tuple[str, Corpus]] = []
     for name in against:

@@ -1,4 +1,4 @@
-"""Outputs of a run over files: choose and check all names before posts are read, then write."""
+"""Writes the outputs of a run over files; their names are chosen and checked before posts are read."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Reg
 
 
 def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run: bool) -> str:
-    """Return where to write the posts: ``output``, or else a name made from that of the only input.
+    """Return the name of the output for posts: ``output``, or else a name derived from the only input.
 
-    Raise OutputError if there are several inputs and no ``output``, unless it is a ``dry_run``.
+    Raises OutputError if there are several inputs and no ``output``, unless ``dry_run``.
     """
     target = default_output(inputs[0], "marked" if mark else "kept") if output is None else output
     if len(inputs) > 1 and not (output is not None or target == STANDARD_OUTPUT or dry_run):
@@ -110,12 +110,12 @@ def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run:
 
 
 def check_marks(inputs: Inputs, names: Sequence[str], option: str) -> None:
-    """Raise InputError if posts of the inputs' format cannot be marked, or already have a field among ``names``."""
+    """Raise InputError if the inputs' format cannot store marks, or posts already have a field among ``names``."""
     marking_writer(inputs, option).check_marks(inputs.sources, names)
 
 
 def marking_writer(inputs: Inputs, option: str = "--mark") -> MarkingWriter:
-    """Return the writer of the inputs' format; InputError if it cannot mark posts."""
+    """Return the writer of the inputs' format; raise InputError if it cannot add marks to posts."""
     if not hasattr(inputs.writer, "write_marked"):
         raise InputError(
             f"{option} writes fields into each post, for which the format {inputs.format!r} has no room; use --removed "
@@ -134,7 +134,7 @@ def write(
     mark: bool,
     tallies: Tallies | None,
 ) -> None:
-    """Write posts, tables and the learned recipe to temporary files, or to streams."""
+    """Write all requested outputs except summary and report, to temporary files or to streams."""
     if "-o" not in outputs:
         return
     progress.start("write", corpus.n_rows, "posts")
@@ -177,14 +177,14 @@ def write_posts(
 
 
 def rows_chosen(rows: Int64s, n_rows: int) -> Bools:
-    """Return bool[n_rows], true at the given rows."""
+    """Return bool[n_rows]: True for the given rows."""
     chosen = np.zeros(n_rows, np.bool_)
     chosen[rows] = True
     return chosen
 
 
 def copy(inputs: Inputs, output: Output, keep: Bools) -> None:
-    """Copy the records of the inputs for which ``keep``, bool[n_rows], is True to an output."""
+    """Copy to an output the input records whose row is True in ``keep``, bool[n_rows]."""
     with output.open() as stream:
         inputs.writer.write(inputs.sources, stream, keep)
 

@@ -1,4 +1,4 @@
-"""The guards of the length bands at run time: they refuse pairs that the verifier accepted."""
+"""The guards of the length bands at run time, which reject pairs that the verifier accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class GuardPlan:
     """bool[n_bands] for each guard: the length bands that use it."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s, workers: int = 1) -> Bools:
-        """Return bool[n_pairs]: whether a guard of its length band refuses each pair of posts."""
+        """Return bool[n_pairs]: whether any guard of the length band rejects each pair of posts.
+
+        ``bands``: int32[n_pairs], the index of each pair's length band.
+        """
         refused = np.zeros(len(earlier), np.bool_)
         signs = self._signs(posts, earlier, later, workers) if self.guards and len(earlier) else None
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
@@ -41,7 +44,7 @@ class GuardPlan:
         return refused
 
     def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s, workers: int) -> UInt8s | None:
-        """Return uint8[n_pairs]: flags of the guards that must read each pair; None if all guards read all pairs."""
+        """Return uint8[n_pairs]: flags of the guards that must check each pair; None if all guards check all pairs."""
         if all(getattr(guard, "sign", None) is None for guard in self.guards):
             return None
 
@@ -51,7 +54,7 @@ class GuardPlan:
         return np.concatenate(map_slices(signs_of_slice, len(earlier), workers, SMALLEST_SLICE))
 
     def reasons(self, a: str, b: str, band: int) -> list[str]:
-        """Return the reason of each guard of a length band that refuses the posts ``a`` and ``b`` as a pair."""
+        """Return the reasons of the guards of a length band that reject the pair of posts ``a`` and ``b``."""
         posts, one, other = [a, b], np.array([0]), np.array([1])
         found: list[str] = []
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
@@ -61,7 +64,7 @@ class GuardPlan:
         return found
 
     def reasons_of(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> list[list[str]]:
-        """Return, for each pair of posts, the reasons of the guards of its length band that refuse it."""
+        """Return, for each pair of posts, the reasons of the guards of its length band that reject the pair."""
         reasons: list[list[str]] = [[] for _ in range(len(earlier))]
         for place in np.flatnonzero(self.refuse(posts, earlier, later, bands)).tolist():
             reasons[place] = self.reasons(posts[earlier[place]], posts[later[place]], int(bands[place]))
@@ -71,7 +74,7 @@ class GuardPlan:
 def plan_guards(
     bands: Sequence[Sequence[ComponentSettings]], create: Callable[[str, Mapping[str, Any]], Guard]
 ) -> GuardPlan:
-    """Return the guards of the length bands, in the order of their first occurrence.
+    """Create the guards of all length bands, one instance per name and options, in order of first occurrence.
 
     ``create`` makes a guard from its name and options.
     """

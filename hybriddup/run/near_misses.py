@@ -1,4 +1,4 @@
-"""Near misses: pairs of kept posts with a score just below the threshold, and pairs that only a guard refused."""
+"""Near misses: pairs of kept posts with a score just below the threshold, and pairs that only a guard rejected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 WITHIN = 0.1
 """Largest difference between the threshold and the score of a near miss."""
 MOST_POSTS = 100_000
-"""Maximum number of kept posts to compare, from the first on. This takes seconds, and most copies soon follow."""
+"""Maximum number of kept posts to compare, from the start of the input. Comparing them takes seconds, and most copies
+follow soon after the original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,35 +27,35 @@ class NearMiss:
     """Zero-based input row of the later post."""
     id: Any
     text: str
-    """The text as it was read."""
+    """The later post's text, as it was read."""
     earlier_row: int
     earlier_id: Any
     earlier_text: str
     hamming_distance: int
     verifier: str
-    """Name of the verifier whose score decided."""
+    """Name of the verifier that decided the pair."""
     score: float
     threshold: float
-    """The score that was needed."""
+    """The score that the pair would need to be a repeat."""
     length_band: str
-    """The band of the pair's shorter text, such as ``7-20``."""
+    """The length band of the pair's shorter text, such as ``7-20``."""
     guards: list[str]
-    """Reasons of the guards that refused the pair; empty if the score is below the threshold."""
+    """Reasons of the guards that rejected the pair; empty if the score is below the threshold."""
 
 
 class JudgedPairs(NamedTuple):
-    """Judged candidate pairs, with the names of the verifiers and length bands to which they refer by index."""
+    """Judged candidate pairs, with the names of the verifiers and length bands, which the pairs store as indices."""
 
     pairs: VerifiedPairs
     """Pairs of posts, as indices in the corpus."""
     verifiers: Sequence[str]
     length_bands: Sequence[str]
     guards: Sequence[list[str]]
-    """Reasons of the guards that refuse each pair."""
+    """For each pair, the reasons of the guards that reject it."""
 
 
 Judge = Callable[[Corpus, Settings], JudgedPairs]
-"""Returns the candidate pairs of a corpus that reach the thresholds in the settings, without removing posts."""
+"""Function that returns the candidate pairs of a corpus that reach the thresholds in the settings; removes no posts."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,9 @@ class NearMisses:
 
 
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
-    """Return the near misses among the kept posts, whose indices are ``kept``, int64[n_kept], ascending.
+    """Return the near misses among the kept posts; ``kept``: int64[n_kept], ascending, their indices in the corpus.
 
-    Pairs nearest to their threshold come first; pairs below it and pairs that a guard refused alternate.
+    Pairs nearest to their threshold come first. Pairs below the threshold alternate with pairs that a guard rejected.
     """
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])
@@ -103,7 +104,7 @@ def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Ju
 
 
 def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:
-    """Return the thresholds of all verifiers of the length bands, also within combined verifiers."""
+    """Return the thresholds of all verifiers of the length bands, including members of combined verifiers."""
 
     def of(verifier: SingleVerifier | CombinedVerifier) -> list[float]:
         if isinstance(verifier, SingleVerifier):

@@ -1,4 +1,4 @@
-"""A run over files, for `hybriddup dedupe` and `hybriddup.dedupe_files`. Outputs get their final names when it ends."""
+"""Runs over files, for `hybriddup dedupe` and `hybriddup.dedupe_files`. Outputs get their final names at the end."""
 
 from __future__ import annotations
 
@@ -64,12 +64,15 @@ class FileRun:
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """Names of the fields to read from posts that have them."""
+        """Names of optional fields, which are read from the posts that have these fields."""
         times = (self.time_field,) if self.report or self.marks else ()
         return (*times, *(() if self.authors is None else (self.authors,)))
 
     def checked(self, corpus: Corpus) -> Corpus:
-        """Add times and authors under `TIME_FIELD` and `AUTHORS`, for reports; InputError if no post has an author."""
+        """Return the corpus with its times and authors under the names `TIME_FIELD` and `AUTHORS`, for reports.
+
+        Raises InputError if no post has the author field that the user named.
+        """
         values = corpus.order_values
         if self.authors is not None and corpus.texts and all(map(has_no_value, values[self.authors])):
             raise InputError(f"--authors {self.authors}: not one post has this field. Name the right one.")

@@ -1,4 +1,4 @@
-"""The ten steps in order. Reads like the diagram in README.md; the work is in `hybriddup.steps`.
+"""Runs the steps of deduplication in order, from the texts of a corpus to the decisions.
 
 read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block index -> verify -> decide -> write
 """
@@ -117,18 +117,18 @@ def judge_candidates(
 
 @dataclass(frozen=True)
 class DistinctTexts:
-    """The distinct texts of a run, by number, and the positions of each."""
+    """The distinct texts of a run by number, with their posts, fingerprints and block keys."""
 
     equal: EqualTexts
     context: VerifierContext
-    """The context of the verifiers, which contains the texts."""
+    """The input of the verifiers, including the texts."""
     columns: TextColumns
-    """The per-text arrays that stage 1 compares."""
+    """Fingerprints, limits and character sketches of the texts, which stage 1 compares."""
     is_near: Bools
     """bool[n]: whether each text could be a near repeat."""
     groups: Groups
     has_common_key: Bools
-    """bool[n]: whether each text has a key with at least `COMMON_IN` texts."""
+    """bool[n]: whether each text has a block key that at least `COMMON_IN` texts have."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class PairVerifier:
     """Times of the posts or texts of the pairs; None = there is no time limit."""
 
     def __call__(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs]: whether each pair is accepted; and the accepted pairs."""
+        """Return bool[n_pairs], whether each pair is accepted, and the accepted pairs."""
         of_texts, accepted = pairs, np.ones(len(pairs), np.bool_)
         if self.text_numbers is not None:
             earlier, later = (self.text_numbers[some].astype(np.int64) for some in (pairs.earlier, pairs.later))
@@ -164,10 +164,10 @@ class PairVerifier:
 
 @dataclass(frozen=True)
 class Audit:
-    """The kept posts of a run, and the other data for estimating the recall of stage 1."""
+    """The data for estimating the recall of stage 1 after a run, such as its kept posts."""
 
     columns: TextColumns
-    """The arrays of the distinct texts that stage 1 compares."""
+    """Fingerprints, limits and character sketches of the distinct texts."""
     kept: Int64s
     """int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding."""
     n_removed: int
@@ -178,7 +178,7 @@ class Audit:
     verify: PairVerifier
 
     def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
-        """Estimate the recall and add it to the summary; add the time that this takes to the clock."""
+        """Estimate the recall and add it to the summary; record the time in the clock."""
         if self.sample == 0:
             return
         with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
@@ -280,7 +280,7 @@ class Run:
     def judge_candidates(self, corpus: Corpus) -> tuple[VerifiedPairs, list[list[str]]]:
         """Return all candidate pairs that reach their threshold, as indices in the corpus; no post is removed.
 
-        Also return, for each pair, the reasons of the guards that refuse it.
+        Also return, for each pair, the reasons of the guards that reject it.
         """
         scopes, bands = self.scopes(corpus), self.components.bands
         texts = self.distinct_texts(corpus.texts, None if scopes is None else scopes.numbers)
@@ -323,7 +323,7 @@ class Run:
     def fingerprint(
         self, equal: EqualTexts, normalized: Sequence[str], raw: Sequence[str], scopes: Int64s | None
     ) -> DistinctTexts:
-        """Fingerprint the distinct texts of each scope, group them by block key, and return them."""
+        """Return the distinct texts of each scope, with fingerprints, grouped by block key."""
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
@@ -343,7 +343,7 @@ class Run:
     def group(
         self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts with the groups that share a block key and the arrays that stage 1 compares."""
+        """Return the distinct texts, grouped by block key, with the arrays that stage 1 compares."""
         texts = context.texts
         limits, ranks = self.components.bands.limits_by_length(context.lengths)
         is_near = comparable & can_be_near(limits)[ranks]
@@ -357,14 +357,14 @@ class Run:
         return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts, times: Times | None = None) -> PairVerifier:
-        """Return a verifier of candidate pairs of distinct texts; ``times`` are the times of the posts."""
+        """Return a verifier of candidate pairs of distinct texts; ``times`` are of posts, None = no time limit."""
         with self.clock.part("verify", 0, "pairs"):
             self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
         times = None if times is None else times.take(texts.equal.distinct)
         return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock, times=times)
 
     def decide(self, texts: DistinctTexts, verify: Verify, n_given: int) -> tuple[RunDecisions, BlockReport]:
-        """Find and verify candidate pairs and decide the posts, batch by batch; the first ``n_given`` are kept."""
+        """Decide the posts batch by batch, by finding and verifying candidate pairs; keep the first ``n_given``."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
             held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
@@ -403,9 +403,9 @@ class Run:
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:
-    """Return the texts at the indices ``places``, int64[n]; ``texts`` itself if that is None or all indices in order.
+    """Return the texts at the indices ``places``, int64[n]; None = all texts, in order.
 
-    A copy would cost a cache miss and eight bytes for each text.
+    For all texts in order, the result is ``texts`` itself: a copy would cost a cache miss and eight bytes per text.
     """
     if places is None or (len(places) == len(texts) and np.array_equal(places, np.arange(len(texts)))):
         return texts

@@ -31,11 +31,11 @@ class Progress:
 
 
 class StoppedError(Exception):
-    """The work was stopped. No caller waits for its result, so no caller sees this error."""
+    """The work was stopped. Nobody waits for its result, so no caller sees this error."""
 
 
 class Clock:
-    """Adds up the wall time of each step, in the order in which steps first started, and reports the progress."""
+    """Measures the total wall time of each step, and reports the progress; steps are in the order of their start."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()
@@ -66,7 +66,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Add the time of the ``with`` block to the step ``name``, not the current step, and report no progress."""
+        """Add the time of the ``with`` block to the step ``name`` instead of the current step; report no progress."""
         began = perf_counter()
         try:
             yield
@@ -76,7 +76,7 @@ class Clock:
             self._interrupted += seconds
 
     def timings(self) -> list[StepTiming]:
-        """Return the steps timed so far."""
+        """Return the time of each step so far."""
         return list(self._timings.values())
 
     def include(self, other: Clock) -> None:
@@ -123,7 +123,7 @@ class FirstCompilation(Listener):
         self._note: Callable[[str], object] | None = note
 
     def on_start(self, event: Event) -> None:
-        """Tell ``note`` that kernels are being compiled, if this is the first one of this package or its plugins."""
+        """Tell ``note`` that kernels are being compiled, if this is the first kernel of this package or its plugins."""
         if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             note, self._note = self._note, None
             note(MESSAGE)

@@ -28,13 +28,13 @@ from hybriddup.steps.options import spell, to_plain
 from hybriddup.steps.posts.parts import BODY_FORMAT
 
 RECIPE_FORMAT = 1
-"""Version number: raised when a release of hybriddup makes other fingerprints from the same components."""
+"""Version number, increased when a release of hybriddup makes other fingerprints from the same components."""
 
 COMPARED_BEFORE = "all"
 """The value of ``compare`` that is left out of recipes, so that older recipes keep their ids."""
 RECIPE_ROLES = ("normalizer", "tokenizer", "weighter", "hasher")
 LEARNED_FORMAT = 1
-"""Version number of the format of learned recipe files; raised when the format changes."""
+"""Version number of the format of learned recipe files, increased when the format changes."""
 RECIPE_IS_GIVEN = "recipe must not be in a configuration for learning: it names a recipe that was learned before."
 PARTS = "parts"
 REMEDY = "Name a file that `hybriddup learn` wrote, or leave recipe: out to learn from each run's posts."
@@ -82,7 +82,7 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield each difference between our recipe and another one as text, in which ``where`` refers to the other one.
+    """Yield each difference between two recipes as text, in which ``where`` names the place of the ``other`` recipe.
 
     Examples
     --------
@@ -105,9 +105,9 @@ class LearnedRecipe:
     """Learned data by component, and the configuration that it depends on."""
 
     parts: dict[str, Any]
-    """The fingerprint recipe (normalizer, tokenizer, weighter, hasher, bits), the block index and the verifiers."""
+    """Configuration of the fingerprint (normalizer, tokenizer, weighter, hasher, bits), block index and verifiers."""
     learned: dict[str, Arrays] = field(default_factory=dict, repr=False)
-    """Arrays by name, for `WEIGHTS`, for `BLOCKS`, and for each verifier (`verifier_part`)."""
+    """Learned arrays by component and name; components are `WEIGHTS`, `BLOCKS`, and verifiers (see `verifier_part`)."""
 
     @cached_property
     def id(self) -> str:
@@ -131,7 +131,7 @@ class LearnedRecipe:
 
 
 def load_recipe(path: str | Path) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.save` wrote; ConfigError if the file cannot be read or is no recipe."""
+    """Return a recipe that `LearnedRecipe.save` wrote; raise ConfigError if the file is unreadable or not a recipe."""
     try:
         with Path(path).open("rb") as stream:
             return read_recipe(stream, str(path))
@@ -140,7 +140,10 @@ def load_recipe(path: str | Path) -> LearnedRecipe:
 
 
 def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
-    """Return a recipe that `LearnedRecipe.write` wrote; ConfigError, with ``name``, if it is no recipe."""
+    """Return a recipe that `LearnedRecipe.write` wrote.
+
+    Raises ConfigError, which mentions ``name``, if the stream has no recipe.
+    """
     try:
         with np.load(stream, allow_pickle=False) as file:
             if (found := int(file["format"])) != LEARNED_FORMAT:
@@ -157,12 +160,12 @@ def read_recipe(stream: BinaryIO, name: str) -> LearnedRecipe:
 
 
 def verifier_part(key: str) -> str:
-    """Return the name of a verifier in `LearnedRecipe.learned`; ``key`` is its name and its options."""
+    """Return a verifier's key in `LearnedRecipe.learned`; ``key`` consists of its name and options."""
     return f"{VERIFIER} {key}"
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Serialize named arrays to bytes; PluginError if they are not arrays of numbers or strings.
+    """Serialize named arrays to bytes; raise PluginError if they are not arrays of numbers or strings.
 
     Examples
     --------

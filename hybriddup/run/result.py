@@ -26,15 +26,15 @@ from hybriddup.run.summary import Summary
 Posts = TypeVar("Posts")
 
 TIME_FIELD, AUTHORS = "created_at", "--authors"
-"""Names under which a corpus has the times and the authors of its posts, for reports. The first one is also the default
-field of times."""
+"""Names under which a corpus stores the times and the authors of its posts, for reports. `TIME_FIELD` is also the
+default name of the field with times."""
 NO_ORIGIN = (
     "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
 )
 
 
 class Origin(NamedTuple):
-    """The inputs of the run that made a result, for methods that analyse the result further."""
+    """The inputs of the run that made a result, for further analysis of the result."""
 
     corpus: Corpus
     settings: Settings
@@ -345,7 +345,7 @@ def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
     """Return a cluster per keeper, ordered by keeper: the keeper's row, then the rows removed for it, ascending.
 
-    Every member matches the first. Kept rows for which no row was removed are left out.
+    Every member matches the keeper. Kept rows without removed rows are left out.
     """
     members: dict[int, list[int]] = {}
     for row, keeper in np.stack(rows_with_keepers(removed), axis=1).tolist():
@@ -356,10 +356,11 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
 def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
     """Return the connected components of all verified pairs and exact repeats that have at least two rows.
 
-    Kept rows come first, then removed rows, both ascending; clusters are ordered by first row. A component may chain
-    texts that do not match each other, and may contain several kept rows: it describes the corpus, not the decisions.
+    In a component, kept rows come first, then removed rows, both ascending; components are ordered by their first row.
+    A component may chain texts that do not match each other, and may contain several kept rows: it describes the
+    corpus, not the decisions.
 
-    ``verified_rows`` is int64[n_pairs, 2].
+    ``verified_rows``: int64[n_pairs, 2], the rows of all verified near pairs.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -12,7 +12,7 @@ from hybriddup.data.records import Int64s
 
 
 class Scopes(NamedTuple):
-    """The scope of each post: posts with the same value of a field."""
+    """The scope of each post: a scope is the posts with the same value of a field."""
 
     field: str
     numbers: Int64s
@@ -42,5 +42,5 @@ def scopes_of(field: str, values: Sequence[Any]) -> Scopes:
 
 
 def _key(value: Any) -> Any:
-    """Return a hashable key of a value: 1 and true have different keys, lists are compared as written."""
+    """Return a hashable key for comparing values: 1 and True have different keys, and lists are compared as text."""
     return (bool, value) if isinstance(value, bool) else hashable(value)

@@ -16,7 +16,7 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.normalizers.markup import has_tags
 
 FEWEST_TEXTS = 100
-"""Smallest number of texts for which notes on their length or kind are given."""
+"""Minimum number of texts for notes on their length or kind."""
 SHORT = 10
 """Smallest length of a text that can be compared by similarity."""
 LONG = 1000
@@ -44,19 +44,19 @@ class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
     n_read: int = 0
-    """Posts read, without bad lines and without posts of other corpora."""
+    """Number of posts read, without bad lines and without posts of other corpora."""
     n_bad_lines: int = 0
     n_exact: int = 0
     n_near: int = 0
     n_kept: int = 0
     n_originals: int = 0
-    """Posts removed because others repeat them, by ``keep: none``; neither kept nor repeats."""
+    """Number of posts removed because others repeat them (``keep: none``); counted neither as kept nor as repeats."""
     n_without_text: int = 0
-    """Posts without text after normalizing; with ``without_text: drop``, they are neither kept nor removed."""
+    """Number of posts without text after normalizing; with ``without_text: drop``, these are not kept or removed."""
     n_against: int = 0
-    """Posts of other corpora, which are always kept; they are in no other count of posts."""
+    """Number of posts of other corpora, which are always kept; no other count includes these posts."""
     n_removed_against: int = 0
-    """Removed posts with a keeper of another corpus."""
+    """Number of removed posts that repeat a post of another corpus."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None
@@ -91,15 +91,15 @@ class Summary:
 
 
 OF_POSTS, MOST_LOOKED_AT = ("posts", "twitter"), 1024
-"""Models for posts; maximum number of texts that are read to find out whether they are titles or text messages."""
+"""Names of the models for posts; maximum number of texts that are read to recognize titles or text messages."""
 SIGNS = {
     "sentence": re.compile(r"[.。!！?？…~～)）」]\W*$"),
     "post": re.compile(r"@\w|https?://|\bRT\b|#\w|\[\w+\]|[\U0001f000-\U0001ffff]"),
     "message": re.compile(r"退订|验证码|取件码|verification code|\bOTP\b|reply STOP|STOP to", re.IGNORECASE),
 }
 FROM_TEMPLATES, NOT_A_TITLE, TITLE = 0.1, 0.15, (12, 90)
-"""Smallest share of messages from templates; largest share of texts that are not titles; range of the median length of
-titles."""
+"""Thresholds for recognizing text messages and titles: minimum share of messages from templates, maximum share of texts
+that are not titles, and range of the median length of titles."""
 
 
 def notes_on_lengths(settings: Settings, lengths: Int32s) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar at a terminal, else a line for each long step; nothing when quiet."""
+"""Shows progress on standard error: a bar on a terminal, else a line for each long step; nothing if quiet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import rich.progress
 
 Course = Sequence[tuple[str, float]]
-"""Steps in order, with their shares of the time."""
+"""The steps of a run in order, each with its share of the total time."""
 
 COURSE_OF_A_RUN: Course = (
     ("normalize", 0.10),
@@ -28,7 +28,8 @@ COURSE_OF_A_RUN: Course = (
     ("audit", 0.02),
     ("write", 0.03),
 )
-"""Shares measured on 300,000 Weibo posts and a million titles. Reading is left out because its total is unknown."""
+"""Shares of the time, measured on 300,000 Weibo posts and a million titles. Reading is left out, because the number of
+posts to read is unknown."""
 LEAST_SECONDS = 1.0
 """Minimum duration of a step that gets its own line, in seconds."""
 LEAST_SHARE = 0.03
@@ -97,7 +98,7 @@ class Bar(Progress):
         self._whole = sum(share for _, share in course)
         self._done = 0.0
         self._share: float | None = None
-        """Share of the current step; None if it is not in the course."""
+        """Share of the total time that the current step takes; None if the step is not in the course."""
         self._began = 0.0
         self._bar = _new_bar()
         self._task = self._bar.add_task("", total=None, detail="")

@@ -17,7 +17,7 @@ from hybriddup.steps.exact import EqualTexts, part_by_scope
 
 
 class Times(NamedTuple):
-    """The times of posts or of distinct texts, and how far apart two of them may be."""
+    """The times of posts or distinct texts, and how far apart in time two repeats may be."""
 
     seconds: Float64s
     """float64[n]: seconds since 1970."""
@@ -35,7 +35,7 @@ class Times(NamedTuple):
 
 
 def times_of(corpus: Corpus, field: str, within: str) -> Times:
-    """Return the times of all posts; InputError if a post has none."""
+    """Return the times of all posts; raise InputError if a post has none."""
     values = corpus.order_values.get(field, [None] * len(corpus.texts))
     seconds = seconds_of(values)
     missing = np.flatnonzero(np.isnan(seconds))
@@ -73,7 +73,10 @@ def part_by_time(equal: EqualTexts, times: Times, scopes: Int64s | None) -> Equa
 
 
 def equal_as_exact(decisions: RunDecisions, numbers: Int32s) -> RunDecisions:
-    """Turn near repeats whose text equals their keeper's into exact ones; ``numbers``, int32[n], are text numbers."""
+    """Return decisions in which near repeats with the same text as their keeper count as exact repeats.
+
+    ``numbers``: int32[n], the text number of each post; equal texts have equal numbers.
+    """
     pairs, exact = decisions.deciding, decisions.exact.copy()
     is_equal = numbers[pairs.earlier] == numbers[pairs.later]
     exact[pairs.later[is_equal]] = pairs.earlier[is_equal]

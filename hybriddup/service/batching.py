@@ -1,8 +1,7 @@
 """A fair queue that batches the posts of concurrent requests for the single thread that decides them.
 
-Posts that arrive while a batch is decided form the next batch. So batches grow with the load, and a request that comes
-alone does not wait. The size of a batch is limited to the number of posts that should take `BATCH_SECONDS`, by the
-measured rate.
+Posts that arrive while a batch is decided form the next batch. So batches grow with the load, and a single request does
+not wait. The size of a batch is limited to the number of posts that should take `BATCH_SECONDS`, by the measured rate.
 
 Scheduling is round robin over clients, then over the requests of a client; each turn takes a few posts. So a client
 that sends a thousand posts, or posts that are slow to decide, delays mostly itself.
@@ -27,9 +26,9 @@ from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 POSTS_A_TURN = 16
-"""Maximum cost of the posts that a request gets decided per turn, in short posts."""
+"""Cost at which the turn of a request ends, in short posts (see `CHARACTERS_AS_A_POST`)."""
 CHARACTERS_AS_A_POST = 256
-"""Number of characters in a text that add the cost of one short post, because long texts are slower to decide."""
+"""Each post costs 1, plus 1 per this many characters of its text, because long texts are slower to decide."""
 Decide = Callable[[list[Post]], list[Decision]]
 LARGEST_BATCH = 1024.0
 """Upper limit of the cost of a batch, in short posts."""
@@ -44,7 +43,7 @@ FIRST_BYTES_PER_POST = 200.0
 
 @dataclass(eq=False)
 class Waiting:
-    """A request with posts that wait to be decided."""
+    """A request whose posts wait to be decided."""
 
     posts: list[Post]
     client: str
@@ -52,15 +51,15 @@ class Waiting:
     decisions: list[Decision] = field(default_factory=list)
     """Decisions so far, in the order of the posts."""
     n_taken: int = 0
-    """Number of posts handed to the deciding thread; these can no longer be cancelled."""
+    """Number of posts already passed to the deciding thread; these can no longer be cancelled."""
 
     @property
     def n_left(self) -> int:
-        """Number of posts that were not yet passed to the deciding thread."""
+        """Number of posts not yet passed to the deciding thread."""
         return len(self.posts) - self.n_taken
 
     def take(self) -> Part:
-        """Take posts of the request for one turn: at least one, until their total cost reaches `POSTS_A_TURN`."""
+        """Remove and return the posts for one turn: at least one, until their total cost reaches `POSTS_A_TURN`."""
         first, cost = self.n_taken, 0.0
         while self.n_left and (cost == 0.0 or cost < POSTS_A_TURN):
             cost += 1.0 + len(self.posts[self.n_taken].text) / CHARACTERS_AS_A_POST
@@ -89,7 +88,7 @@ class FairQueue:
         self.by_client.setdefault(request.client, deque()).append(request)
 
     def take(self, most_cost: float) -> list[Part]:
-        """Take posts from the requests in turn, at least one part, until the total cost reaches ``most_cost``."""
+        """Remove and return posts of the requests in turn, until their total cost reaches ``most_cost``."""
         parts: list[Part] = []
         cost = 0.0
         while self.by_client and (not parts or cost < most_cost):
@@ -112,11 +111,11 @@ class DecidingQueue:
     decide: Decide
     """Function that decides a batch of posts; called in the deciding thread, one call at a time."""
     max_posts: int
-    """Maximum of ``n_posts``; if the queue is empty, a request of any size is accepted."""
+    """Maximum number of posts that wait or are being decided; an empty queue accepts a request of any size."""
     n_posts: int = 0
     """Number of posts that wait or are being decided."""
     bytes_per_post: float = FIRST_BYTES_PER_POST
-    """Moving average of body bytes per post."""
+    """Moving average of the size of a request body per post, in bytes."""
     posts_per_second: float = FIRST_RATE
     """Moving average of the deciding rate, in short posts per second; a long post counts as several."""
     waiting: FairQueue = field(default_factory=FairQueue)
@@ -126,8 +125,8 @@ class DecidingQueue:
     async def submit(self, posts: list[Post], timeout: float, client: str = "") -> list[Decision]:
         """Decide the posts of a request, and return the decisions in order.
 
-        RequestError if the queue is full, if the posts are not decided within ``timeout`` seconds, or if deciding
-        fails.
+        Raises RequestError if the queue is full, if the posts are not decided within ``timeout`` seconds, or if
+        deciding fails.
         """
         self.check_room(len(posts))
         one = Waiting(posts, client, asyncio.get_running_loop().create_future())
@@ -144,14 +143,14 @@ class DecidingQueue:
             raise could_not(error, len(one.decisions)) from error
 
     def check_room_for_body(self, n_bytes: int, max_posts: int) -> None:
-        """Raise RequestError if the queue has no capacity for the posts in a body, as estimated from its size.
+        """Raise RequestError if the queue has no capacity for the posts in a body, estimated from the body's size.
 
-        Nothing is reserved, because a client that sends its body slowly would block others.
+        No capacity is reserved, because a client that sends its body slowly would block other clients.
         """
         self.check_room(min(n_bytes / self.bytes_per_post, max_posts))
 
     def have_read(self, n_posts: int, n_bytes: int) -> None:
-        """Update the average bytes per post with the numbers of posts and bytes in a body."""
+        """Update `bytes_per_post` with the numbers of posts and bytes in a body."""
         self.bytes_per_post += ADAPTING * (n_bytes / n_posts - self.bytes_per_post)
 
     def check_room(self, n_posts: float) -> None:
@@ -173,7 +172,7 @@ class DecidingQueue:
         )
 
     def called_off(self, one: Waiting, timeout: float) -> RequestError:
-        """Cancel a request that timed out, with its waiting posts; return the error for the client."""
+        """Cancel a request that timed out, and its waiting posts; return the error for the client."""
         one.answer.cancel()
         self.n_posts -= one.n_left
         if one.n_taken:
@@ -213,7 +212,10 @@ class DecidingQueue:
         return answers, thread_time() - began
 
     def decide_batch(self, requests: Sequence[list[Post]]) -> list[list[Decision] | Exception]:
-        """Decide the posts of several requests, in the deciding thread; return the decisions, or an error, for each."""
+        """Decide the posts of several requests; return, for each request, the decisions or an error.
+
+        Runs in the deciding thread.
+        """
         try:
             decisions = iter(self.decide([post for posts in requests for post in posts]))
         except InputError as error:
@@ -226,7 +228,7 @@ class DecidingQueue:
         return [[next(decisions) for _ in posts] for posts in requests]
 
     def deliver(self, parts: Sequence[Part], answers: Sequence[list[Decision] | Exception]) -> None:
-        """Add the decisions to their requests, and answer those that are complete; skip cancelled ones."""
+        """Add the decisions to their requests, and answer each request that is complete; skip cancelled requests."""
         for (request, _, _), answer in zip(parts, answers, strict=True):
             if request.answer.done():
                 continue

@@ -92,7 +92,7 @@ class Gate:
                 self.log(log_line(scope, method, status, seconds))
 
     def problem_of(self, path: str, headers: Headers) -> RequestError | None:
-        """Return the error of a request with a wrong host name or token; None if it may pass."""
+        """Return the error for a request with a wrong host name or token; None if the request is allowed."""
         if self.hosts and (name := host_name(headers.get("host", ""))) not in self.hosts:
             allowed = f"Host: {', '.join(sorted(self.hosts))}; with a token, any"
             return RequestError(421, "wrong_host", f"{quote(name)} is not a host name of this service.", allowed)
@@ -110,7 +110,7 @@ class Gate:
 async def if_open(action: Awaitable[T], otherwise: T) -> T:
     """Return the result of ``action``, or ``otherwise`` if the client has closed the connection.
 
-    If it has, uvloop raises an error, which uvicorn passes on until it notices that the connection is closed.
+    After a client closes a connection, uvloop raises an error, and uvicorn passes it on until it notices the closing.
     """
     try:
         return await action
@@ -121,7 +121,7 @@ async def if_open(action: Awaitable[T], otherwise: T) -> T:
 
 
 def host_name(header: str) -> str:
-    """Return the host name in a Host header in lower case, without the port; of a malformed header, all of it."""
+    """Return the host name in a Host header, in lower case, without the port; a malformed header is returned whole."""
     found = HOST.fullmatch(header)
     return (header if found is None else found["address"] or found["name"]).lower()
 

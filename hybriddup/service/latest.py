@@ -21,7 +21,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 LONGEST_TO_JUDGE = 1000
 """Maximum length of a post in a pair to judge, in characters."""
 MOST_MATCHES = 4
-"""Number of matches to fetch for a post, so that one is neither the post itself nor an exact duplicate of it."""
+"""Number of matches to fetch for a post: enough that usually one is neither the post itself nor an exact duplicate."""
 
 
 @dataclass
@@ -80,13 +80,13 @@ class Latest:
                 self._ids[one.evidence.reason if one.evidence else "kept"].append((one.position, one.id))
 
     def newest(self, limit: int, outcome: Outcome | None = None) -> list[tuple[int, PostId]]:
-        """Return positions and ids of the ``limit`` latest posts with this outcome, or any if None; newest first."""
+        """Return positions and ids of the ``limit`` latest posts with this outcome, None = any; newest first."""
         wanted = OUTCOMES if outcome is None else (outcome,)
         return sorted((one for name in wanted for one in self._ids[name]), key=lambda one: one[0], reverse=True)[:limit]
 
 
 def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator[StoredPost]:
-    """Yield the posts that are still in the window; skip ids that belong to another post by now."""
+    """Yield the posts that are still in the window; skip an id that now belongs to another post."""
     for position, post_id in posts:
         post = window.get(post_id)
         if post is not None and post.position == position:
@@ -94,7 +94,7 @@ def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator
 
 
 def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data; ``of_text`` is the text of the post that it repeats, if still in the window."""
+    """Return a post as plain data, with the text of the post that it repeats as ``of_text``, if still in the window."""
     if post.evidence is None or (keeper := window.get(post.evidence.duplicate_of)) is None:
         return post.to_dict()
     is_it = keeper.position == post.evidence.of_position  # or a later post with its id
@@ -104,7 +104,7 @@ def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
 def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: int) -> list[dict[str, Any]]:
     """Return up to ``limit`` pairs for a person to judge, spread over the range of scores.
 
-    Each post, given by position and id, is paired with the kept post most similar to it. Posts that have left the
+    Each post in ``posts``, a position and an id, is paired with the most similar kept post. Posts that have left the
     window are skipped.
     """
     found: dict[frozenset[str], tuple[StoredPost, Match]] = {}
@@ -115,9 +115,9 @@ def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: i
 
 
 def nearest_other(window: Window, post: StoredPost) -> Match | None:
-    """Return the kept post most similar to ``post``, except exact duplicates; None if there is none.
+    """Return the kept post most similar to ``post``, except exact duplicates; None if there is no such post.
 
-    Also None if one of the two is longer than `LONGEST_TO_JUDGE`.
+    Also return None if either post is longer than `LONGEST_TO_JUDGE`.
     """
     if len(post.text) > LONGEST_TO_JUDGE:
         return None

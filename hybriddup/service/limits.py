@@ -1,4 +1,4 @@
-"""Limits of the service. A request that exceeds one is refused, with an error that names the limit, and counted."""
+"""Limits of the service. A request that exceeds a limit is counted, and refused with an error that names the limit."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ class Limits:
 
     max_body_bytes: int = 8 * 2**20
     max_posts: int = 1000
-    """Number of posts per request."""
+    """Maximum number of posts per request."""
     max_text_length: int = 20_000
-    """Length of a text as it is sent, in code points."""
+    """Maximum length of a text, before normalizing, in code points."""
     max_queue: int = 20_000
-    """Number of posts that wait or are being decided."""
+    """Maximum number of posts that wait or are being decided."""
     request_timeout: float = 10.0
-    """Deadline in seconds, separately for reading the body and for answering."""
+    """Time limit in seconds, once for reading the body and again for answering."""
     keep_alive: int = 30
-    """Seconds that a connection stays open between two requests."""
+    """Time in seconds for which a connection stays open between two requests."""
 
 
 SECONDS_BEFORE_429 = 0.5

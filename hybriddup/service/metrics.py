@@ -29,7 +29,7 @@ COUNTERS = (
     ("hybriddup_expired_posts", "Kept posts that stopped matching.", "n_expired"),
     ("hybriddup_deleted_posts", "Posts that were deleted.", "n_deleted"),
 )
-"""Counters: name, help text, field of `WindowStats`."""
+"""Prometheus counters, each with a name, a help text and a field of `WindowStats`."""
 GAUGES = (
     ("hybriddup_window_posts", "Kept posts that may still match.", "n_kept_in_window"),
     ("hybriddup_index_bytes", "Memory of the live index.", "index_bytes"),
@@ -37,7 +37,7 @@ GAUGES = (
     ("hybriddup_watermark_seconds", "Time of the window, in seconds since 1970.", "watermark"),
     ("hybriddup_watermark_ahead_seconds", "Time by which the watermark is ahead of the clock.", "seconds_ahead"),
 )
-"""Gauges: name, help text, field of `WindowStats`; left out if the value is None."""
+"""Prometheus gauges, each with a name, a help text and a field of `WindowStats`; omitted if the value is None."""
 ESTIMATES = (
     ("hybriddup_estimated_recall", "Share of near duplicates found, estimated from a sample."),
     ("hybriddup_estimated_recall_low", "Lower bound of its 95 % interval."),
@@ -133,7 +133,7 @@ def audited_posts(audit: AuditCounts) -> CounterMetricFamily:
 
 
 def labeled(name: str, text: str, labels: list[str], counts: Mapping[Any, int]) -> CounterMetricFamily:
-    """Return a counter with a value for each tuple of labels."""
+    """Return a counter metric with a value for each tuple of label values."""
     counter = CounterMetricFamily(name, text, labels=labels)
     for values, n in counts.items():
         counter.add_metric(values, n)

@@ -60,7 +60,7 @@ def paths() -> Schema:
 def operation(one: Schema, written: Schema) -> Schema:
     """Expand the short form of an operation to OpenAPI: add its responses, body and parameters.
 
-    ``written`` are the contents of ``openapi.yaml``, with descriptions and parameters by name.
+    ``written`` has the contents of ``openapi.yaml``, with descriptions and parameters by name.
     """
     body, answer, several = one.pop("body", None), one.pop("answer", None), one.pop("several", False)
     for_all = FOR_OPEN if "security" in one else FOR_ALL
@@ -80,9 +80,9 @@ def operation(one: Schema, written: Schema) -> Schema:
 
 
 def in_json(name: str, several: bool = False, **array: int) -> Schema:
-    """Return the schema of a JSON body of the type ``name``; with ``several``, it may also be an array of this type.
+    """Return the schema of a JSON body of the type ``name``; if ``several``, the body may also be an array.
 
-    ``array`` are additional schema keys of the array.
+    ``array`` has additional schema keys for the array.
     """
     schema: Schema = {"$ref": f"#/components/schemas/{name}"}
     if several:

@@ -60,7 +60,7 @@ def not_ready(why: str) -> RequestError:
 
 
 def no_post(post_id: PostId) -> RequestError:
-    """Return the error of an id that no post within the horizon has."""
+    """Return the error for an id that no post within the horizon has."""
     message = f"there is no post with the id {quote(post_id)} within the horizon."
     return RequestError(404, "not_found", message, "ids of posts that were decided; ?type=int for numbers")
 
@@ -69,8 +69,8 @@ def could_not(error: HybriddupError, n_decided: int = 0) -> RequestError:
     """Map an error of the window to an error answer.
 
     The status is 422 for invalid posts, 501 for an unsupported operation, 507 for a full disk, else 503. ``n_decided``
-    is the number of the request's posts that were decided before the error. A store's message may name paths and
-    servers, so it is only logged.
+    is the number of the request's posts that were decided before the error. The answer omits the message of a store,
+    which may contain paths and server names.
     """
     if isinstance(error, InputError):
         return RequestError(422, "invalid_post", str(error), "see the message and /openapi.json")

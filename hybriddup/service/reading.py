@@ -25,7 +25,7 @@ KEY = "hybriddup.body_bytes"
 """Key in a request's scope for the number of bytes of its body that are in memory."""
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
-"""Pause after parsing a large body, as a multiple of the parse time: the parsers hold the interpreter lock."""
+"""Pause after parsing a large body, as a multiple of the parse time, because parsing holds the interpreter lock."""
 
 
 class BodyRoom:
@@ -36,7 +36,7 @@ class BodyRoom:
         self.held = 0
 
     def take(self, scope: Scope, n_bytes: int) -> None:
-        """Reserve ``n_bytes`` more bytes for a request; RequestError if they exceed the budget."""
+        """Reserve ``n_bytes`` more bytes for a request; raise RequestError if they exceed the budget."""
         own = scope.get(KEY, 0)
         if self.held + n_bytes > self.most and self.held > own:
             message = f"the bodies of other requests take {self.held - own:,} bytes."
@@ -51,7 +51,7 @@ class BodyRoom:
 
 
 class Reader:
-    """Reads bodies within a shared memory budget; large ones are parsed one at a time."""
+    """Reads request bodies within a shared memory budget; large bodies are parsed one at a time."""
 
     def __init__(self, limits: Limits, room: BodyRoom) -> None:
         self.limits = limits
@@ -61,8 +61,8 @@ class Reader:
     async def read(self, request: Request, make: Callable[[Any], T]) -> T:
         """Read a body, parse it as JSON, and return the result of ``make``, which is called with the parsed body.
 
-        RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if the memory
-        budget is exceeded, or if ``make`` raises it.
+        Raises RequestError if the Content-Type is not JSON, if the body is invalid, too large or too slow, if the
+        memory budget is exceeded, or if ``make`` raises a RequestError.
         """
         # against cross-site requests: browsers send other types for any site, but JSON only for the service's own pages
         given = request.headers.get("content-type", "none").partition(";")[0].strip().lower()
@@ -86,7 +86,7 @@ class Reader:
             raise RequestError(400, "disconnected", message, "a complete body") from None
 
     async def _body(self, request: Request) -> bytes:
-        """Return a body; RequestError as soon as it exceeds the size limit or the memory budget."""
+        """Return a body; raise RequestError as soon as it exceeds the size limit or the memory budget."""
         limit = self.limits.max_body_bytes
         parts, n_bytes = [], declared_bytes(request) or 0
         allowed = f"at most {limit:,} bytes"
@@ -136,7 +136,7 @@ def declared_bytes(request: Request) -> int | None:
 
 
 def parse(body: bytes) -> Any:
-    """Parse a body as JSON; RequestError if it is invalid."""
+    """Parse a body as JSON; raise RequestError if it is invalid."""
     parsed = parse_line(body)
     if isinstance(parsed, Broken):
         raise RequestError(400, "not_json", f"the body is {parsed}.", "JSON in UTF-8")
@@ -144,7 +144,7 @@ def parse(body: bytes) -> Any:
 
 
 def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = None) -> list[Post]:
-    """Validate the post or array of posts in a body, and return the posts; RequestError if anything is invalid.
+    """Validate the post or array of posts in a body, and return the posts; raise RequestError if anything is invalid.
 
     With arrival time, ``created_at`` is ignored, valid or not. ``authors`` is the field with the author; None = none.
     """
@@ -157,7 +157,7 @@ def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = N
 
 
 def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf, authors: str | None) -> Post:
-    """Validate one post and return it; RequestError if it is invalid or too long.
+    """Validate one post and return it; raise RequestError if it is invalid or too long.
 
     ``place`` is the index of the post in the request, for the message.
     """
@@ -176,7 +176,7 @@ def post_of(place: int, given: Any, limits: Limits, time_of: TimeOf, authors: st
 
 
 def check_length(text: str, limits: Limits, what: str = "the text") -> None:
-    """Raise RequestError if a text is too long; the message calls it ``what``."""
+    """Raise RequestError if a text is too long; ``what`` names the text in the message."""
     if len(text) > limits.max_text_length:
         allowed = f"at most {limits.max_text_length:,} characters"
         raise RequestError(422, "text_too_long", f"{what} has {len(text):,} characters.", allowed)

@@ -126,7 +126,7 @@ def as_id(request: Request, text: str) -> PostId:
 
 
 def number_of(text: str, what: str) -> int:
-    """Parse a 64-bit integer; RequestError if the text is not one. The message calls it ``what``."""
+    """Parse a 64-bit integer; raise RequestError if the text is not an integer; ``what`` names it in the message."""
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
@@ -152,7 +152,7 @@ async def pairs(request: Request) -> Response:
 
 
 def limit_of(request: Request) -> int:
-    """Return the ``limit`` of a request; RequestError if it is out of range."""
+    """Return the ``limit`` of a request; raise RequestError if it is out of range."""
     given = request.query_params.get("limit", str(DEFAULT_LISTED))
     if given.isascii() and given.isdecimal() and len(given) < 6 and 1 <= int(given) <= MAX_LISTED:
         return int(given)
@@ -165,12 +165,12 @@ async def stats(request: Request) -> Response:
 
 
 async def health(_: Request) -> Response:
-    """Liveness: the process answers."""
+    """Liveness: answer that the process is running."""
     return json_response({"status": "ok"})
 
 
 async def ready(request: Request) -> Response:
-    """Readiness: the window is loaded and its store works; RequestError if not."""
+    """Readiness: return the status if the window is loaded and its store works, else raise RequestError."""
     service = service_of(request)
     await service.check_ready()
     seconds_ahead = 0.0 if service.last_stats is None else service.last_stats.seconds_ahead

@@ -45,7 +45,7 @@ def create_app(
     Parameters
     ----------
     token, hosts, log
-        As `Gate` takes them.
+        See `Gate`.
     on_ready
         Called with the window's counts once it is open and posts are accepted.
     on_failure
@@ -121,7 +121,7 @@ def leave_at_once(code: int) -> NoReturn:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; ConfigError if the address is in use or not one of this machine."""
+    """Return a listening socket; raise ConfigError if the address is in use or does not belong to this machine."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # listen at once, so that a client that reads the printed address can connect

@@ -61,7 +61,7 @@ class Service:
         self.recovering: asyncio.Task[None] | None = None
         self.checking: asyncio.Task[None] | None = None
         self.logged = ""
-        """Message of the last logged error; not repeated until the service recovers."""
+        """Message of the last logged error; the same error is not logged again until the service recovers."""
         self.history = History()
         self.latest = Latest()
         self.queue = DecidingQueue(self._decide, limits.max_queue)
@@ -105,7 +105,7 @@ class Service:
         self.is_closed = True
 
     def ready_window(self) -> Window:
-        """Return the window; RequestError if it is not open."""
+        """Return the window; raise RequestError if it is not open."""
         if self.window is None or self.status != "ready":
             raise not_ready(self.status)
         return self.window
@@ -121,7 +121,7 @@ class Service:
             raise not_ready(self.trouble)
 
     async def _check_store(self, window: Window) -> None:
-        """Become not ready if the store cannot be read, for example because it was removed."""
+        """Mark the service as not ready if the store cannot be read, for example because it was removed."""
         try:
             await asyncio.to_thread(window.get, "")
         except StoreError as error:
@@ -133,8 +133,8 @@ class Service:
     async def decide(self, request: Request) -> tuple[list[Decision], bool]:
         """Decide the posts of a request; return the decisions, and whether the body is an array of posts.
 
-        RequestError before the body is read if the window is not open or the queue is full; then the errors of
-        `Reader.read` and `DecidingQueue.submit`.
+        Raises RequestError, without reading the body, if the window is not open or the queue is full. Also raises the
+        errors of `Reader.read` and `DecidingQueue.submit`.
         """
         self.ready_window()
         n_bytes = declared_bytes(request) or 0
@@ -159,19 +159,19 @@ class Service:
         return decisions, is_array
 
     def _log(self, error: HybriddupError) -> None:
-        """Log an error of the window or store, unless it is the last logged one and there was no recovery since."""
+        """Log an error of the window or store, unless the last logged error is the same and still persists."""
         if not isinstance(error, (InputError, UnsupportedError)) and str(error) != self.logged:
             self.logged = str(error)
             LOG.error("%s", error)
 
     def _note_trouble(self, trouble: str) -> None:
-        """Become not ready, for the reason ``trouble``, until the store can be used again."""
+        """Mark the service as not ready, for the reason ``trouble``, until the store can be used again."""
         self.trouble = trouble
         if self.recovering is None or self.recovering.done():
             self.recovering = asyncio.create_task(self._recover())
 
     def _recovered(self) -> None:
-        """Become ready again, and let the next error be logged even if it is the same as the last one."""
+        """Mark the service as ready, and allow the last logged error to be logged again."""
         self.trouble, self.logged = None, ""
 
     async def _recover(self) -> None:
@@ -182,7 +182,7 @@ class Service:
                 self._recovered()
 
     def _try_store(self) -> None:
-        """Raise OSError if the disk cannot be written to, StoreError if the store does not answer."""
+        """Raise OSError if the disk cannot be written to, or StoreError if the store does not answer."""
         self.try_disk()
         if self.window is not None:
             self.window.get("")
@@ -196,14 +196,14 @@ class Service:
         return decisions
 
     async def get(self, post_id: PostId) -> StoredPost:
-        """Return the post with this id; RequestError if there is none."""
+        """Return the post with this id; raise RequestError if there is none."""
         post = await self.look(lambda window: window.get(post_id))
         if post is None:
             raise no_post(post_id)
         return post
 
     async def delete(self, post_id: PostId) -> None:
-        """Delete a post from the window; RequestError if none has this id."""
+        """Delete a post from the window; raise RequestError if none has this id."""
 
         def delete(window: Window) -> bool:
             was_there, self.last_stats = window.delete(post_id), window.stats()

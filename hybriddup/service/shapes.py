@@ -210,7 +210,7 @@ R = TypeVar("R", bound=Request)
 
 
 def checked(kind: type[R], given: object) -> R:
-    """Validate a request with the model ``kind``; RequestError about the first fault if it is invalid."""
+    """Validate a request with the model ``kind``; raise RequestError about the first fault if it is invalid."""
     try:
         return kind.model_validate(given)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""One batch of posts in a shared window: makes their records and keys, and collects their decisions."""
+"""A batch of posts in a shared window: makes the posts' records and keys, and collects the decisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SharedBatch(Contestants):
         self._posts, self._steps, self._timing, self._now, self._normalized = posts, steps, timing, now, normalized
         self.report = BlockReport()
         self.blocks: list[Block] = []
-        """Positions taken so far: one block, and one more for each restart of the protocol."""
+        """Ranges of positions taken so far: one, and one more for each restart of the protocol."""
         self.watermark = NEVER
         """Watermark after the last post of the last block, in seconds since 1970."""
         self.watermark_before = NEVER
@@ -39,7 +39,7 @@ class SharedBatch(Contestants):
         """Outcome ("kept", "exact" or "near") and length band of each decided post."""
         self._unfinished: Sequence[Block] = ()
         self._row_of: dict[int, int] = {}
-        """Index of each post in the last prepared texts, by place."""
+        """Index of each post in the last prepared texts, by its index in the batch."""
         self._decisions: dict[int, Decision] = {}
 
     @property
@@ -50,7 +50,7 @@ class SharedBatch(Contestants):
                 if self.keeps(place) and self.position[place] >= first]  # fmt: skip
 
     def decisions(self) -> list[Decision]:
-        """Return the decisions on all posts, in order; every post must be decided or answered by now."""
+        """Return the decisions on all posts, in order; every post must have a decision or an earlier answer by now."""
         repeated = {place: replace(decision_of(one.post), repeated=True) for place, one in self.answers.items()}
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
@@ -58,7 +58,7 @@ class SharedBatch(Contestants):
     # ---- records
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign the positions ``taken`` to open posts; return the store names of their ids, by index in the batch."""
+        """Assign the positions ``taken`` to open posts; return the names of their ids in the store, by index."""
         self.blocks.append(Block(taken.first, len(self.open)))
         self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
@@ -145,7 +145,10 @@ class SharedBatch(Contestants):
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that a post repeats the holder of its text, or the holder's keeper; None if not."""
+        """Return the evidence that a post repeats ``holder``, a post with the same text, or ``keeper``; else None.
+
+        ``keeper`` is the kept post that ``holder`` is a duplicate of; None if ``holder`` is kept.
+        """
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:
             return None
@@ -154,7 +157,7 @@ class SharedBatch(Contestants):
         return Evidence(kept.post.id, kept.post.position, "exact", 0, EQUAL, 1.0, 1.0, self._own_bands[row])
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Record and count what was decided for the post at index ``place``: a duplicate if there is ``evidence``."""
+        """Record and count the decision on the post at index ``place``: a duplicate if there is ``evidence``."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))
@@ -165,7 +168,7 @@ class SharedBatch(Contestants):
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the bucket entries and block keys of posts that entered buckets and then became duplicates."""
+        """Return the bucket entries and block keys of posts that were added to buckets, and are duplicates."""
         rows = [self._row_of[place] for place in sorted(self.entered) if self.decided.get(place) is not None]
         return keyed_texts(self._prepared, np.array(rows, np.int64))
 

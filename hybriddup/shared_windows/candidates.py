@@ -1,4 +1,4 @@
-"""Find candidates in the buckets of a shared store, by the same rules as a live index in memory."""
+"""Finds candidates in the buckets of a shared store, by the same rules as a live index in memory."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Buckets(NamedTuple):
     """The buckets that the texts of a batch query. Several texts may query one bucket."""
 
     later: Int64s
-    """int64[n], ascending: row of the querying text."""
+    """int64[n]: row of the text that queries the bucket, ascending."""
     key: Int64s
-    """int64[n]: column of the text's key."""
+    """int64[n]: index of the bucket's key among the keys of the text."""
     begins: Int64s
     ends: Int64s
-    """int64[n]: the range of the bucket in ``entries``."""
+    """``begins`` and ``ends`` are int64[n]: bucket ``i`` is ``entries[begins[i]:ends[i]]``."""
     positions: Int64s
     """int64[n_entries]: position of each entry; -1 = a text of this batch."""
     entries: EntryArray
     counts: Int64s
     """int64[n_buckets]: number of entries in each bucket."""
     unfinished: Sequence[Block]
-    """The blocks with undecided posts, as `may_be_undecided` takes them."""
+    """The ranges of positions that may have undecided posts; see `may_be_undecided`."""
 
     def ranks(self, chosen: Int64s) -> Int64s:
-        """Return int64[n]: the rank of each chosen entry in its bucket, 1 = newest; undecided posts do not count."""
+        """Return int64[n]: the rank of each chosen entry in its bucket, 1 = newest; undecided posts are not counted."""
         is_needed = np.zeros(len(self.counts), np.bool_)
         is_needed[np.searchsorted(np.cumsum(self.counts), chosen, "right")] = True
         needed = np.flatnonzero(np.repeat(is_needed, self.counts))
@@ -62,7 +62,7 @@ class NearMeetings(NamedTuple):
     later: Int64s
     """int64[n]: row of the text."""
     key: Int64s
-    """int64[n]: column of the text's key."""
+    """int64[n]: index of the bucket's key among the keys of the text."""
     positions: Int64s
     """int64[n]: position of the other post."""
     numbers: Int64s
@@ -87,7 +87,7 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
     own
         int64[n]: the positions of the texts; their own entries in the buckets get position -1.
     unfinished
-        The blocks with undecided posts, as `may_be_undecided` takes them.
+        The ranges of positions that may have undecided posts; see `may_be_undecided`.
     """
     rows, keys = map(np.ascontiguousarray, np.nonzero(probes != NO_KEY))  # kernels are compiled for one layout
     _, bucket = np.unique(probes[rows, keys], return_inverse=True)
@@ -100,10 +100,11 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
 
 
 def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
-    """Return bool[n]: whether posts may be undecided, being in an unfinished block or after the last such block.
+    """Return bool[n]: whether the post at each position may be undecided.
 
-    Such posts may become duplicates, or be given up, and leave their buckets. So they must not displace a kept post
-    from the newest entries of a bucket or from the nearest candidates.
+    That is the case in a block of an unfinished batch, and after the last such block. Such a post may become a
+    duplicate or be abandoned, and is then removed from its buckets. So it must not displace a kept post from the newest
+    entries of a bucket or from the nearest candidates.
     """
     if not unfinished:
         return np.zeros(len(positions), np.bool_)
@@ -122,7 +123,8 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
     counts
         int64[n_buckets]: number of entries in each bucket.
     positions
-        int64[n_entries], bucket by bucket; -1 = the entry has rank 1 and does not count for others.
+        int64[n_entries]: the position of each entry, bucket by bucket; -1 = the entry has rank 1, and the ranks of the
+        other entries do not count it.
     """
     bucket = np.repeat(np.arange(len(counts)), counts)
     order = np.argsort(-positions)
@@ -134,7 +136,7 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
 
 
 def stable_order(numbers: Int64s, n: int) -> Int64s:
-    """Return int64[n_numbers]: the stable sort order of integers in 0..``n`` - 1.
+    """Return int64[n_numbers]: the indices that sort ``numbers``, stably; all numbers are from 0 to ``n`` - 1.
 
     NumPy uses radix sort for 16-bit integers, which takes a fifth of the time.
     """
@@ -142,7 +144,10 @@ def stable_order(numbers: Int64s, n: int) -> Int64s:
 
 
 def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Return the pairs within the Hamming limits whose post is among the ``most`` newest of a bucket (0 = no limit)."""
+    """Find the posts in the buckets of each text that are within the limits and among the ``most`` newest of a bucket.
+
+    0 = no limit on the number of posts.
+    """
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
     chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.columns.bits, bits, most_bits)
     is_other = met.positions[chosen] >= 0
@@ -166,9 +171,9 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
-    """Return the distinct pairs, sorted by text and position, and int64[n_met]: the index of each row's pair.
+    """Return the distinct pairs, sorted by text and position, and int64[n_met]: for each row, the index of its pair.
 
-    ``earlier`` holds positions.
+    In the pairs, ``earlier`` has positions.
     """
     order = np.lexsort((met.numbers, met.positions, met.later))
     met_in_order = met.take(order)
@@ -181,7 +186,10 @@ def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
 
 
 def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the rank of the other post in the bucket of each key of the text; 0 = absent."""
+    """Return int64[n_pairs, n_keys]: for each pair, the rank of the other post in the bucket of each key of the text.
+
+    1 = the newest, 0 = not in the bucket.
+    """
     depths = np.zeros((n_pairs, n_keys), np.int64)
     depths[pair_of, met.key] = met.numbers
     return depths
@@ -190,23 +198,25 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
 class MetIndex:
     """The kept candidates of a batch as a `KeptIndex`, so that `decide_batch` can look them up.
 
-    ``near`` are pairs of text rows and numbers of kept posts, ``depths`` their ranks as `depths_of` returns them.
+    ``near`` has pairs of the row of a text and the number of a kept post. ``depths``, as returned by `depths_of`, has
+    the ranks of the kept posts.
     """
 
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:
         self._positions, self._near, self._depths = positions, near, depths
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return the pairs of ``texts`` with kept candidates; ``later`` is a row of ``texts``."""
+        """Return the pairs of one of ``texts`` and a kept candidate; ``later`` is a row of ``texts``."""
         row_of = np.full(len(self._positions), -1, np.int64)
         row_of[self._rows(texts)] = np.arange(len(texts))
         near = self._near.take(row_of[self._near.later] >= 0)
         return near._replace(later=row_of[near.later])
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_keys]: for each pair, the rank of the earlier text in the bucket of each key of the later.
+        """Return int64[n, n_keys]: for each pair, the rank of the kept post in the bucket of each key of the text.
 
-        ``rows`` are rows of ``texts``, ``earlier`` numbers of kept posts.
+        1 = the newest, 0 = not in the bucket. ``rows`` has the rows of the texts in ``texts``, and ``earlier`` the
+        numbers of the kept posts.
         """
         place_of = {pair: place for place, pair in enumerate(pairs_of(self._near.later, self._near.earlier))}
         return self._depths[[place_of[pair] for pair in pairs_of(self._rows(texts)[rows], earlier)]]
@@ -225,7 +235,10 @@ class MetPosts:
     horizon: float
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether each kept post ``earlier`` is within the horizon of the text at index ``places``."""
+        """Return bool[n]: for each pair, whether the kept post is within the horizon of the later text.
+
+        ``earlier`` has the numbers of the kept posts, and ``places`` the indices of the later texts.
+        """
         return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
 
 

@@ -1,8 +1,8 @@
 """The classic layout of 64-bit fingerprints in a store: posts under segments of their fingerprints, as plain cells.
 
 A key is a block of the fingerprint, the *segment*, above a byte with the number of the table. Fingerprints within three
-bits of each other have one of four blocks in common (Manku, Jain and Das Sarma 2007). Cells have no padding and the
-highest byte first, so that other programs can read them.
+bits of each other have one of four blocks in common (Manku, Jain and Das Sarma 2007). Cells are big-endian and have no
+padding, so that other programs can read them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def cells_of(texts: Keyed) -> tuple[UInt64s, NDArray[np.void]]:
 
 
 def entries_of(counts: Int64s, cells: NDArray[np.void]) -> Entries:
-    """Convert cells to entries of buckets; ``counts`` int64[n_keys] is the number of cells under each key."""
+    """Convert cells to entries of buckets; ``counts``, int64[n_keys], has the number of cells under each key."""
     entries = np.zeros(len(cells), entry_type(1))
     entries["bits"][:, 0] = cells["bits"]
     for name in ("position", "length"):

@@ -1,4 +1,4 @@
-"""State of a batch while the protocol decides it: open posts, leading posts, and the holders of ids and texts."""
+"""State of a batch while the protocol decides it: open posts, leading posts, and which posts hold the ids and texts."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ class Contestants(ABC):
     def __init__(self, ids: Sequence[PostId | None]) -> None:
         self._ids = ids
         self.open = dict.fromkeys(range(len(ids)))
-        """Places of the open posts, ascending."""
+        """Indices of the open posts, ascending: undecided posts whose ids no other post has."""
         self.leading: set[int] = set()
-        """Places of the open posts that hold their texts."""
+        """Indices of the open posts that were the first to claim their texts in the store."""
         self.entered: set[int] = set()
-        """Places of the posts that entered their buckets at their latest positions."""
+        """Indices of the posts that were added to their buckets at their latest positions."""
         self.position: dict[int, int] = {}
-        """Latest position of each post, by place."""
+        """Latest position of each post, by index."""
         self.decided: dict[int, Evidence | None] = {}
-        """Verdicts on posts, by place; None = kept."""
+        """Decisions on posts, by index: the evidence for a duplicate, None = kept."""
         self.answers: dict[int, PostRecord] = {}
-        """Records of earlier posts with the same id, by place; they answer the repeated posts."""
+        """For posts with a repeated id, by index: the record of the earlier post with this id, used as the answer."""
         self._id_holder: dict[int, int] = {}
-        """Position of another post that holds the post's id, by place."""
+        """For posts whose id another post has, by index: the position of that other post."""
         self._instead_of: dict[int, int] = {}
-        """Position of a gone or forgotten holder of the post's id, which the post may replace, by place."""
+        """For posts that may take over their id, by index: the position of the gone or forgotten post that has it."""
         self._text_holder: dict[bytes, int] = {}
-        """Position of the last known holder, by name of the text."""
+        """Position of the post that was last known to hold a text, by the text's name in the store."""
         self._replaceable: dict[bytes, int] = {}
-        """Position of a holder that a post of this batch may replace, by name of the text."""
+        """For texts that a post of this batch may take over, by name: the position of the post that holds the text."""
 
     # ---- ids
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign the positions ``taken`` to open posts; return the store names of their ids, by index of the post."""
+        """Assign the positions ``taken`` to open posts; return the names of their ids in the store, by index."""
         self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
         return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
 
     def note_ids(self, holders: Mapping[int, int | None]) -> None:
-        """Record the position that holds each post's id, by index of the post; close posts whose id another holds."""
+        """Record which position holds each post's id, by index; a post is no longer open if another post has its id."""
         for place, holder in holders.items():
             if holder == self.position[place]:
                 self._instead_of[place] = holder  # in case the post restarts
@@ -59,11 +59,11 @@ class Contestants(ABC):
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Map the index of each post that repeats an id and has no answer yet to the position that holds the id."""
+        """Map the index of each post with a repeated id and no answer yet to the position of the post with this id."""
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
-        """Reopen the post at index ``place``, because the holder of its id is gone or forgotten."""
+        """Reopen the post at index ``place``, because the other post with its id is gone or forgotten."""
         self._instead_of[place] = self._id_holder.pop(place)
         self.open = dict.fromkeys(sorted([*self.open, place]))
 
@@ -78,7 +78,7 @@ class Contestants(ABC):
     # ---- texts
 
     def text_claims(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return a claim to each text of the posts, by index of the first post with the text, which claims it."""
+        """Return a claim for each distinct text of the posts, by index of the first post with the text."""
         claims: dict[bytes, tuple[int, Holder]] = {}
         for place in sorted(places):
             name = self.text_name(place)
@@ -97,9 +97,9 @@ class Contestants(ABC):
                 self._replaceable.pop(claim.name, None)
 
     def following(self) -> dict[int, int]:
-        """Map the index of each open post whose text another post holds to the position of that holder.
+        """Map the index of each open post whose text another post has claimed to the position of that other post.
 
-        Posts whose holder is a leading post of this batch are left out until the holder is decided.
+        While the other post is a leading (undecided) post of this batch, the entry is left out.
         """
         if len(self.leading) == len(self.open):
             return {}
@@ -108,7 +108,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims of posts to their texts, replacing the current holders, which are gone or too old."""
+        """Return claims of posts to their texts, to replace the claims of posts that are gone or too old."""
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}
@@ -170,9 +170,10 @@ class Contestants(ABC):
 
     @abstractmethod
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that a post repeats the decided holder of its text, or the holder's keeper; None if not.
+        """Return the evidence that a post repeats ``holder``, a decided post with the same text, or ``keeper``.
 
-        ``keeper`` is the post that the holder is a duplicate of; None if the holder is kept.
+        ``keeper`` is the kept post that ``holder`` is a duplicate of; None if ``holder`` is kept. The result is None if
+        the post repeats neither.
         """
 
     @abstractmethod

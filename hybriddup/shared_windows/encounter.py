@@ -1,4 +1,4 @@
-"""Match the leading posts of a batch with the candidates in their buckets, and decide them."""
+"""Matches the posts of a batch that are being decided with the candidates in their buckets, and decides them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ from hybriddup.window.preparing import PreparedTexts, Steps
 
 
 class Encounter:
-    """Leading posts of a batch, and their candidates from the buckets of their probes.
+    """The leading posts of a batch, which are being decided, and the candidates in the buckets that they look up.
 
     Parameters
     ----------
     prepared, times
         The leading posts.
     found
-        The contents of the buckets of their distinct probes, in ascending order of the probes.
+        The contents of the buckets that these posts look up, in ascending order of the distinct keys.
     unfinished
-        The blocks with undecided posts, as `hybriddup.shared_windows.candidates.may_be_undecided` takes them.
+        The ranges of positions that may have undecided posts; see
+        `hybriddup.shared_windows.candidates.may_be_undecided`.
     steps, horizon
         Steps and horizon, in seconds, of the window.
     """
@@ -58,13 +59,13 @@ class Encounter:
         self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
         self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
-        """Whether a candidate matches a leading post, by position; known for those that were seen undecided."""
+        """Whether a candidate matches a leading post, by position; only for candidates that were seen undecided."""
         self._near, self._depths = self._find_near(found, unfinished)
         self.positions: Int64s = np.unique(self._near.earlier)
-        """int64[n], ascending: positions of the candidates."""
+        """int64[n]: positions of the candidates, ascending."""
 
     def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
-        """Return pairs of leading posts, by row, and candidates, by position.
+        """Return the pairs of the row of a leading post and the position of a candidate.
 
         Also return int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key.
         """
@@ -108,8 +109,8 @@ class Encounter:
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept candidates and each other.
 
-        Also return the records of the kept candidates. In the verdicts, each keeper is a number: these records are
-        numbered from 0, and the leading posts after them.
+        Also return the records of the kept candidates. In the verdicts, a number stands for each kept post: the index
+        of one of these records or, from the number of records on, the index of a leading post.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         earlier = self._steps.earlier_texts(both.texts)
@@ -148,9 +149,9 @@ class Numbered:
     normalized: Sequence[str]
     """Normalized texts of the candidates, by number."""
     prepared: PreparedTexts
-    """The leading posts; their positions are the numbers."""
+    """The leading posts, with numbers instead of positions."""
     near: NearPairs
-    """Pairs of text rows of leading posts and numbers of candidates."""
+    """Pairs of the row of a leading post and the number of a candidate."""
     depths: Int64s
 
     def texts(self, numbers: Int64s) -> list[str]:

@@ -1,4 +1,4 @@
-"""Open a shared window. The first process stores the recipe and learned data; later ones load them from the store."""
+"""Opens a shared window. The first process stores the recipe and learned data; later processes load them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hybriddup.window.stores import LEARNED
 from hybriddup.window.window import Window
 
 LEASE = 10.0
-"""Default lease, in seconds."""
+"""Default lease, in seconds: how long a process waits for an undecided post of another process."""
 
 
 def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptions, lease: float = LEASE) -> Window:
@@ -84,7 +84,7 @@ def keep_learned(store: SharedStore, packed: bytes) -> None:
 
 
 def layout_of(version: int, needs: Needs) -> str:
-    """Return the layout of a store as text: the version of the plugin's format, and the bits of segments."""
+    """Return the layout of a store as text: the version of the plugin's format, and the number of bits per segment."""
     return ":".join(map(str, (version, *needs.segments)))
 
 

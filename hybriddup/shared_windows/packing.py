@@ -22,8 +22,8 @@ WINDOW_BITS, MEMORY_LEVEL = 12, 4
 """Settings of zlib. For a few hundred bytes, they take a third of the time of the defaults, which allocate 256 KiB.
 Only texts above 4 KiB may compress worse."""
 LEAST_DEFLATED = 160
-"""Smallest body to deflate, in bytes. Half of all microblog posts are shorter; deflating them would take a third of the
-time of packing and save less than 1 % of the bytes."""
+"""Minimum size of id and text for deflating them, in bytes. Half of all microblog posts are smaller; deflating these
+would take a third of the time of packing and save less than 1 % of the bytes."""
 UNREADABLE = ValueError, TypeError, KeyError, IndexError, struct.error, zlib.error
 """Exceptions that reading damaged bytes raises."""
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
@@ -49,7 +49,7 @@ def deflated_of(body: bytes) -> bytes:
 
 
 def unpack_post(packed: bytes, evidence: Evidence | None = None) -> tuple[StoredPost, float]:
-    """Unpack a post and its watermark; ``evidence`` is added to the post if it is a duplicate.
+    """Unpack a post and the watermark on its arrival; ``evidence``, if given, is added to the post.
 
     Raises
     ------
@@ -74,14 +74,14 @@ def pack_evidence(evidence: Evidence) -> bytes:
 
 
 def unpack_evidence(packed: bytes) -> Evidence:
-    """Return evidence from its JSON; StoreError if that is damaged."""
+    """Return evidence from its JSON; StoreError if the JSON is damaged."""
     with refusing_damage("the evidence of a duplicate"):
         return Evidence(*json.loads(packed))
 
 
 @contextmanager
 def refusing_damage(what: str) -> Iterator[None]:
-    """Convert exceptions from reading damaged bytes to StoreError."""
+    """In a ``with`` block, convert exceptions from reading damaged bytes to StoreError."""
     try:
         yield
     except UNREADABLE as error:

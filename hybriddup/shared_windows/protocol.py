@@ -1,27 +1,28 @@
 """The protocol of a shared window: processes agree on decisions with a store that is atomic for single items only.
 
-1. A batch takes positions, and looks up its ids: a post whose id is taken gets that post's answer. The others are
-   written as *pending* records, and claim their ids.
-2. The first post with a text claims that text as well, by compare-and-set. If it gets it, it *leads* for the text. All
-   other posts with the text *follow* its holder: they enter no bucket.
-3. A post that follows a kept post repeats it; one that follows a duplicate repeats that one's keeper. If the holder is
-   gone or too old, the first of its followers takes over the text, and leads.
-4. Leading posts enter their buckets, and only then read them. So of two posts with a key in common, whichever entered
-   last sees the other.
+1. A batch takes positions, and looks up its ids: a post whose id is taken gets the answer of the earlier post with this
+   id. The other posts are written as *pending* records, and claim their ids.
+2. The first post with a text also claims the text, by compare-and-set. If the claim succeeds, the post *holds* the
+   text, and *leads*. All other posts with the text *follow* the holder: they are not added to any bucket.
+3. A post that follows a kept post is a duplicate of it. A post that follows a duplicate is a duplicate of the same kept
+   post. If the holder is gone or too old, the first of its followers takes over the text, and leads.
+4. Leading posts are added to their buckets, and only then read them. So of two posts with a key in common, the post
+   that was added last sees the other.
 5. A kept match makes a post a duplicate.
-6. A batch waits for an undecided match of an earlier batch. If that is still undecided after a lease, the post is
-   *given up*: its record changes from undecided to gone. Batches wait only for earlier ones, so never in a cycle.
+6. A batch waits for an undecided match of an earlier batch. If the match is still undecided after a lease, it is
+   *given up*: its record changes from undecided to gone. Batches wait only for earlier batches, so never in a cycle.
 7. A pending match of a later batch is *challenged*: its record changes from pending to challenged, since it may not
-   have seen the earlier post. If it is kept already, it is a match as in 5.
+   have seen the earlier post. If the match is kept already, step 5 applies.
 8. A leading post without remaining matches is kept: its record changes from pending to kept. If it was challenged
    meanwhile, it becomes pending again, reads its buckets again, and continues at 5. If it was given up, it restarts
    at 1. A batch also restarts if one of its posts was given up before it was written.
 9. When no post leads any more, the followers wait for the holders of their texts, and continue at 3.
 
-Safety: of two posts with the same text, one holds it and the other follows, so at most one is kept, whatever the
-buckets contain. Of two near matches, one sees the other. If the later one does, it waits for the earlier one. If only
-the earlier one does, it challenges the later one, which is either kept already, or must read again and then sees the
-earlier one. So at most one is kept. A duplicate is written only after its keeper is finally kept.
+Safety: of two posts with the same text, one holds the text and the other follows, so at most one is kept, whatever the
+buckets contain. Of two near matches, one sees the other. If the later post sees the earlier, it waits for the earlier.
+If only the earlier post sees the later, it challenges the later, which either is kept already, or must read its buckets
+again and then sees the earlier. So at most one is kept. A post is written as a duplicate only after the post that it
+repeats is finally kept.
 
 Liveness: there is no cycle of waiting. Repeated ids wait for leaders or followers, followers wait for leaders, and
 leaders wait for earlier leaders. No clocks are compared: the waiting process measures the lease.
@@ -50,7 +51,7 @@ class Call(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """A pause; the positions still undecided after a lease are sent into the generator."""
+    """A pause; the positions whose posts stayed undecided for longer than a lease are sent into the generator."""
 
     positions: tuple[int, ...]
 
@@ -67,7 +68,7 @@ def call(method: str, *arguments: Any) -> Call:
 
 
 def decide(posts: Contestants) -> Steps:
-    """Decide posts: each ends kept, a duplicate, or answered by the earlier post with its id."""
+    """Decide all posts: each is kept, is a duplicate, or gets the answer of an earlier post with the same id."""
     while posts.open or posts.repeated():
         if posts.open:
             yield from announce(posts)
@@ -76,7 +77,7 @@ def decide(posts: Contestants) -> Steps:
 
 
 def announce(posts: Contestants) -> Steps:
-    """Write the open posts as pending records and decide them; posts that other processes give up stay open."""
+    """Write the open posts as pending records and decide them; posts that other processes mark as gone stay open."""
     taken: Taken = yield call("take", len(posts.open))
     if names := posts.begin(taken):
         posts.note_ids(dict(zip(names, (yield call("positions_of", list(names.values()))), strict=True)))
@@ -93,9 +94,9 @@ def announce(posts: Contestants) -> Steps:
 
 
 def decide_announced(posts: Contestants) -> Steps:
-    """Decide the open posts. If another process gave one up, give up the rest too; all of them stay open and restart.
+    """Decide the open posts. If another process marks one of them as gone, mark all as gone; they stay open.
 
-    Posts that take over a text of an earlier batch lead together with the others, in the order of the posts.
+    Posts that take over a text from a post of an earlier batch are decided together with the other leading posts.
     """
     while posts.open:
         states: States = yield from follow(posts)
@@ -114,9 +115,9 @@ def give_up(positions: Iterable[int]) -> Steps:
 
 
 def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Enter the leading posts into their buckets and decide them; return the states of those not decided.
+    """Add the leading posts to their buckets, and decide them; return the states of posts that stay undecided.
 
-    `State.GONE` is among the states if another process gave one of them up.
+    `State.GONE` is among these states if another process marked one of the posts as gone.
     """
     first = min(posts.position[place] for place in posts.leading)
     posts.entered |= posts.leading
@@ -132,7 +133,7 @@ def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 
 
 def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, States]:
-    """Wait for earlier rivals, challenge later ones, then decide; return the states of posts that stay undecided.
+    """Wait for earlier rivals, challenge later rivals, then decide; return the states of posts that stay undecided.
 
     A rival is an undecided post in the buckets ``found`` that matches a leading post; it is earlier if its position is
     before ``first``.
@@ -155,13 +156,16 @@ def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Cal
 
 
 def wait_for(positions: Iterable[int]) -> Steps:
-    """Pause, then give up the posts that are still undecided after a lease."""
+    """Pause, then mark the posts that have been undecided for longer than a lease as gone."""
     lapsed: Sequence[int] = yield Wait(tuple(positions))
     yield from give_up(lapsed)
 
 
 def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Write the verdicts on the leading posts, duplicates after their keepers; return the states as `settle` does."""
+    """Write the verdicts on the leading posts; return the states of posts that another process changed first.
+
+    A duplicate of a post of this batch is written only after that post is kept.
+    """
     verdicts = posts.verdicts()
     own = {posts.position[place]: place for place in verdicts}
     later = {place: own[one.of_position] for place, one in verdicts.items()
@@ -196,9 +200,10 @@ def nothing_of(texts: Keyed) -> Keyed:
 
 
 def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Decide each follower, a post whose text another post holds, by its holder, or let it take over the text.
+    """Decide the followers: posts whose text another post, the holder of the text, has claimed first.
 
-    If nothing can be decided or taken over, wait for the undecided holders.
+    Once its holder is decided, a follower is a duplicate, or takes over the text. While all holders are undecided, wait
+    for them.
 
     Return the states of posts that another process changed first.
     """
@@ -226,7 +231,7 @@ def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 def why_repeated(
     posts: Contestants, place: int, holder: PostRecord | None, found: Mapping[int, PostRecord | None]
 ) -> Evidence | None:
-    """Return the evidence that a post repeats the holder of its text, which is decided or gone; None if it does not."""
+    """Return the evidence that a post repeats ``holder``, the decided or gone post that claimed its text; else None."""
     if holder is None or holder.state is State.GONE:
         return None
     keeper = found[holder.post.evidence.of_position] if holder.post.evidence else None
@@ -241,7 +246,7 @@ def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int
 
 
 def answer_repeated(posts: Contestants) -> Steps:
-    """Answer repeated posts from the decided holders of their ids; reopen posts whose ids are free by now."""
+    """Answer posts with repeated ids like the decided posts with these ids; reopen posts whose ids have become free."""
     repeated = posts.repeated()
     found = yield from records_at(sorted(set(repeated.values())))
     awaited = set()

@@ -33,9 +33,9 @@ PATIENCE = 0.002, 0.05
 LARGEST_BATCH = 1024
 """Number of posts per batch. Other processes may wait for a whole batch, so it is bounded."""
 LEASES_UNTIL_SWEPT = 10
-"""Longest duration of another process's batch, in leases; then its posts are given up and leave their buckets."""
+"""Longest duration of another process's batch, in leases; after that, its undecided posts are marked as gone."""
 LOOKING = 2**62
-"""First position for query texts: after all posts."""
+"""First position assigned to query texts, larger than the positions of all posts."""
 
 
 @dataclass
@@ -46,17 +46,17 @@ class SharedState:
     timing: WindowTime
     shared: SharedStore
     lease: float
-    """Seconds for which a post of another process may be undecided before it is given up."""
+    """Seconds for which a post of another process may be undecided before it is marked as gone."""
     weights_learn: bool = False
     """Always False: the learned data of a shared window does not change."""
     counts: Counts = field(default_factory=Counts)
 
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
-        """Time at which waiting for another process's post began, by position, on the monotonic clock."""
+        """When waiting for a post of another process began, by position, in seconds of the monotonic clock."""
         self._taken: deque[tuple[float, int]] = deque()
-        """Times and first positions of the blocks taken within the last lease, and of one before, oldest first. Posts
-        before the first of them are older than a lease."""
+        """The time and first position of each block taken within the last lease, and of the last block before, oldest
+        first. Posts before the first block are older than a lease."""
         self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
     # ---- deciding
@@ -126,7 +126,7 @@ class SharedState:
         return answer
 
     def _finish(self, batch: SharedBatch) -> None:
-        """Finish the last block of a batch. If that fails, the decisions remain valid, and the block is swept later."""
+        """Finish the last block of a batch; if that fails, the decisions remain valid, and a later call tries again."""
         leaving = batch.duplicates_keyed() if batch.entered else no_posts(self.steps)
         block, times = batch.blocks[-1], (batch.watermark_before, batch.watermark)
         try:
@@ -168,7 +168,7 @@ class SharedState:
         return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
+        """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
         held = self.shared.positions_of(list(map(text_name, prepared.keys)))
         time_of = self._kept_times(np.array([one for one in held if one is not None], np.int64))
         edges = times.edges(self.timing.horizon).tolist()
@@ -223,8 +223,8 @@ class SharedState:
     def delete(self, post_id: PostId) -> bool:
         """Delete a post: remove its record, which takes effect at once, then its entries in buckets.
 
-        Processes treat a post without a record like one that was given up: nothing matches it, and its id is free. A
-        batch that read the record earlier is decided as if it had come before the deletion.
+        Nothing matches a post without a record, and its id is free. A batch that read the record earlier is decided as
+        if it had come before the deletion.
         """
         post = self.post_with(post_id)
         if post is None:

@@ -25,13 +25,13 @@ class State(IntEnum):
     """State of a post in the protocol."""
 
     PENDING = 1
-    """It is being decided."""
+    """The post is being decided."""
     CHALLENGED = 2
-    """It is being decided, and an earlier post has seen it: it must read its buckets again before it may be kept."""
+    """The post is being decided, and an earlier post has seen it: it must read its buckets again before it is kept."""
     KEPT = 3
     DUPLICATE = 4
     GONE = 5
-    """It was given up, or has no record: nothing matches it."""
+    """The post was still undecided when its process seemed to be dead, or has no record: nothing matches it."""
     __hash__ = int.__hash__  # Enum's is a Python function, called for every set lookup
 
 
@@ -39,11 +39,11 @@ UNDECIDED = frozenset({State.PENDING, State.CHALLENGED})
 
 
 class PostRecord(NamedTuple):
-    """A post as the store holds it."""
+    """A post with its state, as a store has it."""
 
     state: State
     post: StoredPost
-    """Its evidence is None unless its state is `State.DUPLICATE`."""
+    """The post; its evidence is None unless the state is `State.DUPLICATE`."""
     watermark: float
     """The time of the window when the post came, in seconds since 1970; a horizon later the post is forgotten."""
 
@@ -59,11 +59,11 @@ class Taken(NamedTuple):
     """Positions for a batch."""
 
     first: int
-    """The first position of the batch; the others follow it."""
+    """The first position of the batch; the other positions follow."""
     watermark: float
-    """The time of the window; minus infinity in a new one."""
+    """The time of the window; minus infinity in a new window."""
     unfinished: tuple[Block, ...] = ()
-    """The blocks of batches that are not finished, this one included."""
+    """The blocks of batches that are not finished, including this batch."""
 
     @property
     def settled(self) -> int:
@@ -72,14 +72,14 @@ class Taken(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """A post that claims a name."""
+    """A post that claims a name, which is an id or a text."""
 
     name: bytes
     """An id or a text, as `hybriddup.shared_windows.packing` encodes it."""
     position: int
     """The position of the claiming post."""
     instead_of: int | None
-    """The position of a gone or forgotten holder that the post may replace; None = it may only claim a free name."""
+    """The position of a gone or forgotten post that has the name and may be replaced; None = claim only a free name."""
 
 
 class Keyed(NamedTuple):
@@ -121,7 +121,7 @@ class Needs(NamedTuple):
     """Minimum time for which records, holders and entries must be stored, in seconds."""
     segments: tuple[int, ...] = ()
     """Number of bits in the segment of each key of a post; empty = keys are hashes. The segment is a block of the
-    fingerprint, which then has 64 bits. It is above the lowest byte of the key, which is the number of the block."""
+    fingerprint, which then has 64 bits. The lowest byte of the key is the number of the block; the segment is above."""
 
 
 def entry_type(words: int) -> np.dtype[np.void]:
@@ -132,7 +132,7 @@ def entry_type(words: int) -> np.dtype[np.void]:
 class SharedStore(Protocol):
     """The posts of a shared window. Calls come from one thread at a time.
 
-    Texts and ids may hold any character, including lone surrogates and NUL. A failed read or write raises
+    Texts and ids may contain any character, including lone surrogates and NUL. A failed read or write raises
     `hybriddup.errors.StoreError`; the store can be used again as soon as the cause is gone, and results returned
     without an error are durable.
 
@@ -143,12 +143,13 @@ class SharedStore(Protocol):
     """
 
     def take(self, n: int) -> Taken:
-        """Reserve ``n`` positions, larger than all before, as an unfinished block."""
+        """Reserve ``n`` positions, larger than all positions taken before, as the block of an unfinished batch."""
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
-        """Store new records, then claim names as `hold` does; return an empty list if a post was given up before.
+        """Store new records, then claim names as `hold` does; return an empty list if a post is already marked as gone.
 
-        If a store retries by itself, it keeps the records of the first attempt: others may have changed them since.
+        If a store retries by itself, it keeps the records of the first attempt, because other processes may have
+        changed them since.
         """
 
     def hold(self, holders: Sequence[Holder]) -> list[int]:
@@ -158,24 +159,24 @@ class SharedStore(Protocol):
         """Return the position that holds each name; None if no post holds it."""
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
-        """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys`` uint64[n].
+        """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys``, uint64[n].
 
-        Posts are added by the process that took their positions. ``keys`` are distinct. A bucket keeps at least every
-        entry of a block that is not finished and the newest `max_bucket_size` of the others, for a horizon; older
-        entries may be dropped.
+        Posts are added by the process that took their positions. ``keys`` are distinct. For a horizon, a bucket keeps
+        at least every entry of a block that is not finished, and the newest `max_bucket_size` of all other entries;
+        older entries may be dropped.
         """
 
     def leave(self, texts: Keyed) -> None:
-        """Remove posts from the buckets of their keys. An `enter` that comes later does not bring them back."""
+        """Remove posts from the buckets of their keys; a later call of `enter` does not add these posts again."""
 
     def records(self, positions: Int64s) -> list[PostRecord | None]:
         """Return the records at these positions, in this order; None if there is none."""
 
     def change(self, changes: Sequence[Change]) -> list[State]:
-        """Change each state that is as expected; return every post's state afterwards, `State.GONE` without a record.
+        """Change the posts whose state is one of the expected states; return the state that each post has afterwards.
 
-        A state returned as kept or as a duplicate is durable. A post without a record that is given up, so that its
-        state would become `State.GONE`, gets no record afterwards.
+        The state of a post without a record is `State.GONE`. If a post without a record is changed to `State.GONE`, it
+        cannot get a record any more. A state returned as kept or as a duplicate is durable.
         """
 
     def remove(self, position: int, kept: float | None) -> None:
@@ -186,40 +187,41 @@ class SharedStore(Protocol):
         position
             The position of the post.
         kept
-            The time of a kept post, which no longer counts; None = the post is a duplicate.
+            The time of a kept post, which is no longer counted; None = the post is a duplicate.
         """
 
     def meta(self, key: str) -> bytes | None:
         """Return the value of a key; None if it has none."""
 
     def set_first(self, key: str, value: bytes) -> bytes:
-        """Store a value if the key has none; return the value that it has afterwards."""
+        """Store a value unless the key has one already; return the value that the key then has."""
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Finish a block: remove posts from their buckets, count the kept ones, advance the time of the window.
+        """Finish a block: remove posts from their buckets, count the kept posts, advance the time of the window.
 
-        Posts leave first: entries of finished blocks count towards `max_bucket_size`. Kept posts are counted only if
-        the block was not finished before, so a call may be repeated.
+        Posts are removed first, because entries of finished blocks count towards `max_bucket_size`. Kept posts are
+        counted only if the block was not finished before, so a call may be repeated.
 
         Parameters
         ----------
         first
             The first position of the block.
         read
-            The watermark that `take` returned. If the store's is smaller by now, it was set back, and is left as it is.
+            The watermark that `take` returned. If the store's watermark is smaller by now, it was set back, and is not
+            changed.
         watermark
             The store's watermark is raised to this value if it is lower; minus infinity leaves it unchanged.
         kept
             The times of the posts that were kept.
         leaving
-            Posts that leave their buckets, as `leave` takes them.
+            Posts to remove from their buckets, as for `leave`.
         """
 
     def rewind(self, watermark: float) -> None:
         """Set the time of the window back to ``watermark``."""
 
     def watermark(self) -> float:
-        """Return the time of the window; minus infinity in a new one."""
+        """Return the time of the window; minus infinity in a new window."""
 
     def n_kept_after(self, time: float) -> int:
         """Return the approximate number of kept posts whose time is after ``time``."""

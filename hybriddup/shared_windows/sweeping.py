@@ -1,12 +1,13 @@
 """Garbage collection for batches that ended halfway: their process was killed, or a call failed.
 
-An unfinished block leaves undecided posts, entries of duplicates in buckets, and kept posts that are not counted. Any
-process may sweep it: giving up an undecided post is always safe, and its own process, if it was only slow, restarts it.
+The unfinished block of such a batch leaves undecided posts, entries of duplicates in buckets, and kept posts that are
+not counted. Any process may clean up: marking an undecided post as gone is always safe, because its own process, if it
+was only slow, then decides the post anew.
 
-Entries of a finished block count towards `max_bucket_size`, so all of them must be of kept posts; others would displace
-kept posts, whose matches would then be kept as well. A slow process may still announce posts of a block that was swept,
-or enter them into buckets. So the store refuses posts that were given up before they were announced, and does not let
-posts enter a bucket that they left.
+Entries of a finished block count towards `max_bucket_size`, so all of them must be of kept posts; entries of other
+posts would displace kept posts, whose matches would then be kept as well. A slow process may still write records of
+posts of such a block, or add them to buckets. So the store refuses records of posts that were already marked as gone,
+and does not add posts to a bucket from which they were removed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Sweeper:
     store, steps
         Store and steps of the window.
     patience
-        Seconds after which an unfinished block of another process is swept.
+        Seconds after which an unfinished block of another process is cleaned up.
     """
 
     def __init__(self, store: SharedStore, steps: Steps, patience: float) -> None:
@@ -50,11 +51,11 @@ class Sweeper:
         self._abandoned.update(blocks)
 
     def sweep_abandoned(self) -> None:
-        """Sweep the abandoned blocks of this process."""
+        """Clean up the blocks that this process abandoned."""
         self._sweep_all(sorted(self._abandoned))
 
     def sweep_overdue(self, now: float) -> None:
-        """Sweep the blocks that have been unfinished for longer than ``patience``."""
+        """Clean up the blocks that have been unfinished for longer than ``patience``."""
         self._sweep_all([block for block, since in self._first_seen.items() if now - since > self._patience])
 
     def _sweep_all(self, blocks: Iterable[Block]) -> None:
@@ -70,10 +71,10 @@ class Sweeper:
             )
 
     def _sweep(self, block: Block) -> None:
-        """Finish a block: give up its undecided posts, and remove all its posts but the kept ones from their buckets.
+        """Finish a block: mark its undecided posts as gone, and remove all posts that are not kept from their buckets.
 
-        Posts are given up first, announced or not. From then on, nothing that their own process does late has an
-        effect: its posts are not announced, and posts that left a bucket do not enter it.
+        Posts are marked first, even if they have no records yet. From then on, nothing that their own process does late
+        has an effect: it cannot write their records, or add them to a bucket again.
         """
         positions = np.arange(block.first, block.first + block.n, dtype=np.int64)
         self._store.change([Change(position, UNDECIDED, State.GONE) for position in positions.tolist()])

@@ -15,32 +15,32 @@ from hybriddup.steps.normalizers.wordless import without_repeats
 
 @dataclass(frozen=True)
 class EqualTexts:
-    """The texts of a run, grouped by equality. A *place* is an index in the order in which texts are decided."""
+    """The texts of a run, grouped by equality. A *place* is a text's index in the order of deciding."""
 
     text_numbers: Int32s
-    """int32[n_texts]: number of the text at each place; distinct texts are numbered from 0 by first occurrence."""
+    """int32[n_texts]: number of each text; equal texts share a number. Numbers count from 0 by first occurrence."""
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:
-        """Build the groups from int64[n_texts]: for each place, the first place with an equal text."""
+        """Build the groups from ``first_of``: int64[n_texts], for each text, the index of the first equal text."""
         is_first = first_of == np.arange(len(first_of))
         return cls((np.cumsum(is_first) - 1).astype(np.int32)[first_of])
 
     @property
     def is_first(self) -> Bools:
-        """bool[n_texts]: whether each place is the first with its text."""
+        """bool[n_texts]: whether each text is the first of its group of equal texts."""
         highest, first = np.maximum.accumulate(self.text_numbers), np.ones(len(self.text_numbers), np.bool_)
         np.not_equal(highest[1:], highest[:-1], out=first[1:])
         return first
 
     @property
     def distinct(self) -> Int64s:
-        """int64[n_distinct]: first place of each distinct text, by text number; ascending."""
+        """int64[n_distinct], ascending: index of the first occurrence of each distinct text, by text number."""
         return np.flatnonzero(self.is_first)
 
     @property
     def first_of(self) -> Int64s:
-        """int64[n_texts]: first place with an equal text; a place itself if no equal text precedes it."""
+        """int64[n_texts]: for each text, the index of the first equal text, which may be the text itself."""
         return self.distinct[self.text_numbers]
 
 
@@ -65,8 +65,8 @@ def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_
 def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
     """Return int64[n], ascending: the indices of the keys whose hash occurs more than once.
 
-    Only these few keys need to be compared. Python's hash differs between processes, but which keys are equal does not
-    depend on it.
+    Only these few keys need to be compared. Python's hashes differ between processes, but the result of comparing the
+    keys does not.
     """
     hashes = np.fromiter(map(hash, keys), np.int64, len(keys))  # never -1, which means no key
     numbers, _ = number_batch(hashes.view(np.uint64)[:, None])
@@ -74,16 +74,16 @@ def places_of_repeated_hashes(keys: Sequence[Hashable]) -> Int64s:
 
 
 def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
-    """Split groups of equal texts by scope; ``scopes`` is int64[n_texts], numbered from 0."""
+    """Split groups of equal texts by scope. ``scopes``: int64[n_texts], the scope of each text, numbered from 0."""
     parted = equal.text_numbers.astype(np.int64) * (scopes.max(initial=0) + 1) + scopes
     _, firsts, numbers = np.unique(parted, return_index=True, return_inverse=True)
     return EqualTexts.of(firsts[numbers])
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
-    """Split groups of texts without tokens by raw text, after collapsing repeated signs.
+    """Split the groups of equal texts that have no tokens: two raw texts must also be equal, except for repeated signs.
 
-    ``has_tokens`` is bool[n_distinct], by text number.
+    ``has_tokens``: bool[n_distinct], whether each distinct text has tokens, by text number.
     """
     if has_tokens.all():
         return equal

@@ -1,4 +1,4 @@
-"""Fingerprint: hashes and weights -> simhash of 64 or 128 bits; on each bit, a text's tokens cast a weighted vote.
+"""Fingerprint: hashes and weights -> simhash; the tokens of a text cast a weighted vote on each bit.
 
 The steps tokenize, weight, hash and fingerprint run batch by batch, so that only the tokens of one batch are in memory.
 """
@@ -22,20 +22,21 @@ from hybriddup.steps.tokenizers.processes import tokenize_in_processes, tokenize
 from hybriddup.steps.weighters import FittedWeighter, Weighter, begin_with_keys
 
 TEXTS_PER_BATCH = 1024
-"""Texts per batch: few enough that their tokens stay in the CPU cache between the steps."""
+"""Number of texts per batch: few enough that their tokens stay in the CPU cache between the steps."""
 MIN_TEXTS_PER_BATCH = 512
-"""Minimum texts per batch: with fewer, threads lose as much time waiting for each other as they save."""
+"""Minimum number of texts per batch: with fewer, threads lose as much time waiting for each other as they save."""
 FIT_SAMPLE = 4096
-"""Texts for fitting a weighter, spread evenly over the corpus: enough to estimate a frequency of 1 % to within 15 %."""
+"""Number of texts for fitting a weighter, spread evenly over the corpus: enough to estimate a frequency of 1 % with a
+relative error of 15 %."""
 
 
 class Simhashes(NamedTuple):
-    """Fingerprints of texts, in their order."""
+    """Fingerprints of texts, in the order of the texts."""
 
     bits: UInt64s
     """uint64[n, words]: the fingerprint of each text."""
     has_tokens: Bools
-    """bool[n]: False for a text without tokens, or without words if words are required; its fingerprint is invalid."""
+    """bool[n]: whether each text has tokens, and words if words are required; if not, its fingerprint is invalid."""
 
     @property
     def is_comparable(self) -> Bools:
@@ -45,7 +46,7 @@ class Simhashes(NamedTuple):
 
 @dataclass
 class Fingerprinter:
-    """Tokenizer, weighter and hasher, combined to fingerprint texts."""
+    """Fingerprints texts with a tokenizer, a weighter and a hasher."""
 
     tokenizer: Tokenizer
     weighter: Weighter
@@ -53,7 +54,7 @@ class Fingerprinter:
     n_bits: int
     workers: int = 1
     reads_words: bool = False
-    """Whether emoji, links and mentions of texts with words are ignored."""
+    """Whether to ignore emoji, links and mentions in texts that also have words."""
     notes: list[str] = field(default_factory=list)
     """Messages for the user, added by `fit` and `fingerprint`."""
 
@@ -103,7 +104,7 @@ class Fingerprinter:
         return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
-        """Return the weight of each token; if ``hashes`` begin with the weighter's keys, do not compute these again."""
+        """Return the weight of each token; reuse ``hashes`` as the weighter's keys if the two are the same."""
         if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
             return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)

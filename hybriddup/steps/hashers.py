@@ -35,7 +35,7 @@ class Xxh3:
         self.options = options
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
-        """Return uint64[n_tokens, words]: the hash of each token; tokens of over 32 code points go to xxhash."""
+        """Return uint64[n_tokens, words]: the hash of each token, as ``words`` 64-bit integers."""
         seed = self.options.seed
         hashes = hash_short_tokens(tokens.code_points, tokens.starts, tokens.lengths, words, np.uint64(seed))
 
@@ -47,9 +47,9 @@ class Xxh3:
 
 
 class Md5:
-    """MD5 of the token's UTF-32-LE bytes, an example of a hasher: two words from each digest, little-endian.
+    """MD5 of the token's UTF-32-LE bytes, as an example of a hasher: each digest gives two words, little-endian.
 
-    The first digest hashes the token, later ones the token followed by the byte 1, 2, ...
+    The first digest is of the token alone. Further digests are of the token followed by the byte 1, 2, ...
     """
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
@@ -72,7 +72,7 @@ class Polynomial:
     """A polynomial over the token's UTF-16 code units, as in well-known 128-bit simhash articles for Java.
 
     ``x = first unit * 2**7; x = (x * 1000003) ^ unit, for each unit; x ^= number of units``, modulo ``2**bits``.
-    Kept as an example: short tokens leave the upper bits of wide fingerprints nearly constant, so that it is a poor
+    Included as an example only: short tokens leave the upper bits of wide fingerprints nearly constant, so it is a poor
     choice for n-grams.
     """
 

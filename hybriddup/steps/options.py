@@ -19,7 +19,7 @@ RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
 """Keys with a meaning of their own in the configuration of a component; its options cannot have these names."""
 
 WRITTEN_FORM = "x-written-form"
-"""JSON Schema key for an example of a mapping as written in a file, if that differs from the fields of its model."""
+"""JSON Schema key for an example of a mapping in a file, if the keys in the file differ from the model's fields."""
 
 Path = tuple[str | int, ...]
 """Location of a value in a configuration: keys and zero-based list positions."""
@@ -159,7 +159,7 @@ def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
 
 
 def _rule_broken(spelled: str, message: str, given: object) -> str:
-    """Turn the message of a validator, which may begin with ``must``, into a sentence about the value."""
+    """Turn a validator's message, which may begin with ``must``, into a sentence that also shows the given value."""
     if message.startswith("must "):
         return f"{spelled} {message.rstrip('.')}; got {quote(given)}."
     return f"{spelled}: {message.rstrip('.')}."
@@ -245,7 +245,7 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _describe_choices(choices: Sequence[str]) -> str:
-    """Join descriptions with "or"; items of a list that are also allowed alone are described once."""
+    """Join descriptions with "or"; if list items are also allowed without a list, describe them only once."""
     alone = " or ".join(dict.fromkeys(one for one in choices if not one.startswith("a list")))
     described = " or ".join(dict.fromkeys(choices))
     return described.replace(f", each item {alone}", " of these") if alone else described

@@ -1,4 +1,4 @@
-"""Thread pools for kernels, which release the interpreter lock, and work that signals must not interrupt."""
+"""Runs kernels, which release the interpreter lock, in thread pools, and protects work from interruption by signals."""
 
 import atexit
 import os
@@ -21,7 +21,7 @@ of_thread = threading.local()
 """Thread-local ``is_worker``: whether the thread is executing a task of `SharedWork`."""
 
 SLICES_PER_WORKER = 4
-"""Slices per worker: several, so that one slow slice does not leave other workers idle."""
+"""Number of slices per worker: several, so that one slow slice does not leave other workers idle."""
 
 
 def available_workers() -> int:
@@ -48,15 +48,15 @@ def slices(n: int, n_slices: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def pool_of(workers: int) -> ThreadPoolExecutor:
-    """Return the pool of ``workers - 1`` threads that help a calling thread; shared, because threads start slowly."""
+    """Return a shared pool of ``workers - 1`` threads, which help the calling thread."""
     return ThreadPoolExecutor(workers - 1, "hybriddup")
 
 
 def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -> Iterator[R]:
-    """Yield ``function(thing)`` for each thing, in order.
+    """Yield ``function(thing)`` for each thing, in order, computed by up to ``workers`` threads.
 
-    The calling thread is one of the workers, because waking another thread can take milliseconds. No other thread is
-    used if there is one worker or one thing, or within a worker, which could deadlock by waiting for its own pool.
+    The calling thread is one of the workers, because waking another thread can take milliseconds. It works alone if
+    there is one worker or one thing, or if it is itself a worker, which could deadlock by waiting for its own pool.
     """
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):
@@ -87,7 +87,7 @@ def _do_all_of(work: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: None) -> R:
-    """Call a function such that no exception of a signal handler interrupts it, and return its result.
+    """Call a function so that no exception from a signal handler interrupts it, and return its result.
 
     Signal handlers run in the main thread, and an exception such as KeyboardInterrupt is raised wherever that thread
     is: inside compiled code, which it breaks, or between a change and its rollback. Therefore another thread does the
@@ -146,18 +146,18 @@ def alone(function: Callable[[], R]) -> R:
 
 
 class SharedWork(Generic[T, R]):
-    """A queue of things that several threads process, each taking the next one."""
+    """A queue of items that several threads process; each thread takes the next item when it is free."""
 
     def __init__(self, function: Callable[[T], R], things: Sequence[T]) -> None:
         self._function, self._lock = function, threading.Lock()
         self._left = deque(things)
         self._results: deque[Future[R]] = deque()
-        """Results of the things taken so far that were not yet yielded, in order."""
+        """Results of the items taken so far, in order, without results that were already yielded."""
 
     def results(self, n_workers: int, pool: ThreadPoolExecutor) -> Iterator[R]:
         """Yield the results in order; the calling thread is one of the workers.
 
-        An exception of the function is raised here; the workers then finish their current things.
+        An exception of the function is raised here; the workers then finish their current items.
         """
         helpers = [pool.submit(self._do_all) for _ in range(n_workers - 1)]
         try:
@@ -175,7 +175,7 @@ class SharedWork(Generic[T, R]):
             pass
 
     def _do_next(self) -> bool:
-        """Process the next thing; return whether one was left."""
+        """Process the next item; return False if no item was left."""
         with self._lock:  # keeps the results in the order of their things
             try:
                 thing = self._left.popleft()

@@ -64,7 +64,7 @@ class Uniform:
 
 
 def check_clip(clip: tuple[float, float]) -> tuple[float, float]:
-    """Return a valid range; raise ValueError if it is empty or exceeds the range of weights."""
+    """Return ``clip`` if it is a valid range; raise ValueError if it is empty or exceeds the range of weights."""
     low, high = clip
     if not 0.0 < low <= high <= MAX_WEIGHT:
         message = f"must be [low, high] with 0 < low <= high <= {MAX_WEIGHT:.0f}"
@@ -79,22 +79,22 @@ class FittedTable:
     keys: UInt64s
     """uint64[n]: keys of the tokens, ascending."""
     weights: Float32s
-    """float32[n]: weight of each of the tokens."""
+    """float32[n]: weight of each token in ``keys``."""
     rarest: float
 
     @cached_property
     def slots(self) -> tuple[UInt64s, Float32s]:
-        """The hash table for `hybriddup.kernels.text.token_table.look_up`."""
+        """Keys and weights as a hash table, for `hybriddup.kernels.text.token_table.look_up`."""
         slots: tuple[UInt64s, Float32s] = build_table(self.keys, self.weights)
         return slots
 
     def checksum(self) -> str:
-        """Return 32 hexadecimal digits, equal for equal weights."""
+        """Return a checksum of the table: 32 hexadecimal digits."""
         content = self.keys.astype("<u8").tobytes() + self.weights.astype("<f4").tobytes()
         return xxhash.xxh3_128_hexdigest(content + np.float64(self.rarest).tobytes())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the table as arrays by name."""
+        """Return the table as named arrays, for `from_arrays`."""
         return {"keys": self.keys, "weights": self.weights, "rarest": np.array(self.rarest)}
 
     @classmethod
@@ -114,11 +114,11 @@ class FittedWeighter:
 
     @property
     def needs_fit(self) -> bool:
-        """Whether the table is missing."""
+        """Whether there is no table of weights yet."""
         return self._table is None
 
     def use(self, table: FittedTable) -> None:
-        """Use a table that was fitted before."""
+        """Use an already fitted table instead of fitting one."""
         self._table = table
 
     def _keep_table(self, keys: UInt64s, weights: Float32s, rarest: float) -> None:
@@ -138,9 +138,9 @@ class FittedWeighter:
         return self.weigh_keys(tokens, token_keys(tokens)[:, None])
 
     def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  (subclasses use the tokens)
-        """Return the weight of each token, float32[n_tokens].
+        """Return float32[n_tokens]: the weight of each token.
 
-        ``keys`` is uint64[n_tokens, words]; its first column has the `token_keys`.
+        ``keys``: uint64[n_tokens, words], with the result of `token_keys` in the first column.
         """
         table = self.table
         weights: Float32s = look_up(*table.slots, keys, np.float32(table.rarest))
@@ -190,7 +190,7 @@ class TfIdf(FittedWeighter):
 
 
 class Levels(FittedWeighter):
-    """Weights 1 to 5: inverse document frequency, relative to a token in only one text, in five equal steps."""
+    """Weights 1 to 5: inverse document frequency in five equal steps; a token in only one text weighs 5."""
 
     n_levels = 5
 
@@ -203,7 +203,7 @@ class Levels(FittedWeighter):
 
 
 def inverse_document_frequencies(counts: Int32s, n_texts: int) -> Float64s:
-    """Return float64[n]: ``ln(n_texts / count)`` for the number of texts that contain each token."""
+    """Return float64[n]: ``ln(n_texts / count)``, where ``count`` is the number of texts that contain a token."""
     frequencies: Float64s = np.log(max(n_texts, 1) / np.maximum(counts, 1))
     return frequencies
 

@@ -1,4 +1,4 @@
-"""Measure on synthetic posts and their edited copies how many pairs share a shingle, and how many bits differ."""
+"""Measures, on synthetic posts and their edited copies, how many pairs share a shingle and how many bits differ."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def ranks(rng: np.random.Generator, n_ranks: int, n: int) -> list[int]:
 def edited(rng: np.random.Generator, post: str, share: float) -> str:
     """Return a copy of a post with random edits: replacements, deletions and insertions.
 
-    ``share`` is the share of its characters that are edited, 0.0 to 1.0, but at least one character.
+    ``share`` is the share of the post's characters that are edited, 0.0 to 1.0; at least one character is edited.
     """
     characters = list(post)
     for place in rng.choice(len(post), max(round(share * len(post)), 1), replace=False):

@@ -1,4 +1,4 @@
-"""Evaluate a configuration on labeled pairs: precision, recall and F1, for the final decision and for stage 1 alone.
+"""Evaluates a configuration on labeled pairs: precision, recall and F1, for the final decision and for stage 1 alone.
 
 Each pair is judged as if its two texts were the only posts of a run, but the components are fitted to the texts of all
 pairs. Curves and tuning use the scores of the pairs and ignore the configured thresholds.
@@ -44,7 +44,7 @@ class LabeledPairs(NamedTuple):
 def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
     """Return labeled pairs from tuples (two texts and a label) or mappings with the fields a, b and label.
 
-    InputError if there are no pairs, or an item is not a labeled pair.
+    Raises InputError if there are no pairs, or an item is not a labeled pair.
     """
     columns = list(zip(*(fields_of(pair, place) for place, pair in enumerate(pairs)), strict=True))
     if not columns:
@@ -53,7 +53,7 @@ def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:
 
 
 def fields_of(pair: Any, place: int) -> tuple[str, str, bool]:
-    """Return the two texts and the label of a pair; InputError if it is invalid.
+    """Return the two texts and the label of a pair; raise InputError if it is invalid.
 
     ``place`` is the index of the pair, for the message.
     """
@@ -112,7 +112,7 @@ class BandMeasures:
     n_pairs: int
     decision: Measures
     stage_1: Measures
-    """Measures if all pairs found by stage 1, exact repeats and candidates, counted as duplicates."""
+    """Measures of stage 1 alone: all exact repeats and candidate pairs count as predicted duplicates."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ class Evaluation:
     """Measures of each length band, shortest first."""
     recipe_id: str
     missed: Int64s
-    """int64: indices of the false negatives, ascending."""
+    """int64[n], ascending: indices of the pairs that are false negatives."""
     mistaken: Int64s
-    """int64: indices of the false positives, ascending."""
+    """int64[n], ascending: indices of the pairs that are false positives."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluation as plain data for JSON."""
@@ -175,14 +175,14 @@ def evaluate(
 
 
 def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
-    """Return int64[n_pairs, 2]: indices of each pair's two texts among the distinct texts, the smaller first."""
+    """Return int64[n_pairs, 2]: indices of each pair's two texts among the distinct texts, the smaller index first."""
     return np.sort(equal.text_numbers.astype(np.int64).reshape(2, n_pairs).T, axis=1)
 
 
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
-    """Return the pairs of ``wanted`` that share a block key and are within the Hamming limit of their length band.
+    """Return the pairs in ``wanted`` that share a block key and are within the Hamming limit of their length band.
 
-    ``wanted`` is int64[n, 2]: the indices of the two texts of each pair, the smaller first.
+    ``wanted``: int64[n, 2], the indices of the two texts of each pair, the smaller index first.
     """
     earlier, later = np.unique(wanted, axis=0).T
     groups, columns = texts.groups, texts.columns
@@ -196,9 +196,9 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
 
 
 def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64s:
-    """Return int64[n_pairs]: the index of each pair in ``others``; -1 if it is missing.
+    """Return int64[n_pairs]: the index of each pair in ``others``; -1 if the pair is missing.
 
-    ``pairs`` is int64[n_pairs, 2]: the indices of the two texts of each pair, the smaller first.
+    ``pairs``: int64[n_pairs, 2], the indices of the two texts of each pair, the smaller index first.
     """
     listed = zip(others.earlier.tolist(), others.later.tolist(), strict=True)
     place_of = {pair: place for place, pair in enumerate(listed)}
@@ -208,14 +208,14 @@ def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64
 def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
     """Return int32[n_pairs]: the index of the length band of each pair's shorter text.
 
-    ``positions`` is int64[n_pairs, 2]: the indices of the two texts of each pair.
+    ``positions``: int64[n_pairs, 2], the indices of the two texts of each pair.
     """
     shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
     return run.components.bands.of_lengths(shorter)
 
 
 class ScoredPairs(NamedTuple):
-    """Labeled pairs, each scored by the verifier for its length band."""
+    """Labeled pairs, each with the score by the verifier of its length band."""
 
     labels: Bools
     exact: Bools
@@ -223,20 +223,18 @@ class ScoredPairs(NamedTuple):
     bands: Int32s
     """int32[n_pairs]: index of each pair's length band."""
     scores: Float64s
-    """float64[n_pairs]: the score of each pair.
-
-    NaN for exact repeats, pairs missed by stage 1, and pairs in bands without a single verifier.
-    """
+    """float64[n_pairs]: the score of each pair; NaN for exact repeats, pairs missed by stage 1, and pairs in bands
+    without a single verifier."""
     single: list[int]
     """Indices of the bands with a single verifier."""
     texts: DistinctTexts
     positions: Any
-    """int64[n_pairs, 2]: indices in ``texts`` of each pair's two texts, the smaller first."""
+    """int64[n_pairs, 2]: indices in ``texts`` of each pair's two texts, the smaller index first."""
 
     def found(self, thresholds: Float64s) -> Bools:
         """Return bool[n_pairs]: whether each pair matches at these thresholds.
 
-        ``thresholds`` is float64[n_bands]; NaN = only exact repeats match in the band.
+        ``thresholds``: float64[n_bands], NaN = only exact repeats match in the band.
         """
         return np.asarray(self.exact | (self.scores >= thresholds[self.bands]))
 
@@ -252,9 +250,9 @@ class CurvePoint(NamedTuple):
 
 
 def curve_of(scored: ScoredPairs) -> tuple[CurvePoint, ...]:
-    """Return the measures at each of the thresholds 0.05, 0.1, ..., 1.0.
+    """Return precision, recall and F1 at each of the thresholds 0.05, 0.1, ..., 1.0.
 
-    Only pairs whose length band has a single verifier count.
+    Pairs are left out if their length band has no verifier, or a combination of several.
     """
     judged = scored.exact | ~np.isnan(scored.scores) | np.isin(scored.bands, scored.single)
     points = []
@@ -289,7 +287,7 @@ def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: 
 
 
 def open_to_all(settings: Settings) -> Settings:
-    """Return settings with the threshold 0.0 for each single verifier, so that it accepts every pair."""
+    """Return settings in which each single verifier has the threshold 0.0, so that it accepts every pair."""
     return with_thresholds(settings, [0.0] * len(settings.lengths))
 
 

@@ -1,4 +1,4 @@
-"""Explain why two texts match or not: run every step on both, and give the verdict in one sentence."""
+"""Explains why two texts match or not: runs every step on both, and gives the verdict in one sentence."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def explain_texts(
 
 
 def explain_rows(a: object, b: object, result: Result) -> Explanation:
-    """Explain the decision about two rows of a run: the result of every step, the verdict, and the run's decision."""
+    """Explain a run's decision about two rows: return the result of every step, the verdict, and the decision."""
     text_a, text_b, run, origin = posts_of_run(result, a, b)
     return explain_texts(text_a, text_b, origin.settings, origin.registry, recipe=result.recipe, run=run)
 
@@ -154,7 +154,7 @@ class Explainer:
 
     @property
     def is_candidate(self) -> bool | None:
-        """Whether a run compares the two texts; None if this depends on its other posts."""
+        """Whether a run compares the two texts; None if this depends on the run's other posts."""
         if self.was_compared:
             return True
         if (self.run is not None and self.run.apart) or self.limit < 0 or not self.simhashes.is_comparable.all():
@@ -191,7 +191,7 @@ class Explainer:
         self.bands.plan.prepare(context, is_learned=self.components.learned is not None)
 
     def judge(self) -> tuple[str, str, str]:
-        """Return the reason (``exact``, ``near`` or ``different``), the verdict, and a caution if it is uncertain."""
+        """Return the reason (``exact``, ``near`` or ``different``), the verdict, and a caution, empty if certain."""
         if not any(self.normalized) and (without_text := self.components.settings.without_text) != "compare":
             done = {"keep": "kept", "drop": "left out"}[without_text]
             verdict = f"B does not repeat A: no text is left of them, and posts without text are all {done}."
@@ -230,7 +230,7 @@ class Explainer:
         return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
 
     def why_not_compared(self) -> str:
-        """Explain why the two texts are not a candidate pair; empty if they are one."""
+        """Return a clause on why the two texts are not a candidate pair; empty if they are a candidate pair."""
         keys = "" if self.shared.n_shared else "they share none of the keys by which texts are found"
         if self.distance <= self.limit:
             return keys and f"{keys}, so they are never compared."
@@ -247,7 +247,7 @@ class Explainer:
         return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
 
     def what_run_did(self, reason: str) -> str:
-        """Describe what the run did with the two posts, to append to the verdict; empty if no run is known."""
+        """Return sentences on what the run did with the two posts, to append to the verdict; empty without a run."""
         if self.run is None:
             return ""
         is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.cautions.of_keys
@@ -275,7 +275,7 @@ class Explainer:
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return ``caution``. If the pair is accepted, append that B repeats A in a run that compares the two."""
+        """Return ``caution``; for an accepted pair, append the sentence that B repeats A if a run compares the two."""
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."

@@ -25,7 +25,7 @@ class KnownRun:
     score: float | None = None
     """Score of the pair, if the run recorded it."""
     apart: str = ""
-    """Reason why the run never compares the two, as a clause; empty if it may compare them."""
+    """Reason, as a clause, why the run never compares the two posts; empty if the run may compare the posts."""
     note: str = ""
     """Sentence to append to the verdict."""
 
@@ -54,7 +54,7 @@ class Explanation:
     b: ExplainedText
     matches: bool
     reason: str
-    """``exact``, ``near``, or ``different``."""
+    """Kind of match: ``exact`` or ``near`` repeat, or ``different``."""
     outcome: Outcome | None
     """What the run did: ``removed`` B as a repeat of A, ``kept`` both, or ``other``: it removed one of them as a repeat
     of another post. None if the two are not posts of a known run."""

@@ -1,4 +1,4 @@
-"""Look up two posts of a run: their texts, and what the run did with them."""
+"""Looks up two posts of a run: their texts, and the decision of the run about both."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hybriddup.study.explanation import KnownRun
 
 
 def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownRun, Origin]:
-    """Look up two rows of a run: their texts, the decision about them, and the run's settings and corpus.
+    """Return the texts of two rows of a run, the decision about the two, and the run's settings and corpus.
 
-    The kept row comes first.
+    If one of the rows was kept, its text comes first.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownR
 
 
 def check_row(result: Result, origin: Origin, name: str, row: object) -> tuple[int, int]:
-    """Return a row and its index in the corpus; InputError if it has no post.
+    """Return a row as an int, and the index of its post in the corpus; raise InputError if it has no post.
 
     ``name`` is the name of the argument, for the message.
     """
@@ -65,7 +65,7 @@ def is_kept(result: Result, row: int) -> bool:
 
 
 def known_run(result: Result, a: int, b: int) -> KnownRun:
-    """Look up a run's decision about two rows. If one of them was kept, row ``a`` must be a kept one."""
+    """Return a run's decision about two rows; if only one of the rows was kept, it must be ``a``."""
     if is_kept(result, b):
         return KnownRun("kept")
     if result.labels[b] == a:
@@ -77,13 +77,13 @@ def known_run(result: Result, a: int, b: int) -> KnownRun:
 
 
 def keeper_of(result: Result, row: int) -> str:
-    """Describe the keeper of a removed row."""
+    """Describe the post that a removed row repeats."""
     keeper = int(result.labels[row])
     return "a post of another corpus" if keeper < 0 else f"row {keeper}"
 
 
 def other_scopes(field: str, a: Any, b: Any) -> str:
-    """Explain in a clause why posts with values ``a`` and ``b`` of ``field`` are not compared; empty if they can be."""
+    """Return a clause on why posts with the values ``a`` and ``b`` of ``field`` are not compared; empty if they are."""
     if scopes_of(field, [a, b]).numbers[1] == 0:
         return ""
     return f"{field} is {a!r} and {b!r}, and the run compared only posts with the same {field}"

@@ -1,7 +1,6 @@
-"""Choose which pairs of posts a user should label, so that tuning needs few labels (active learning).
+"""Chooses which pairs of posts a user should label, so that tuning needs few labels (active learning).
 
-The first pairs cover the whole range of scores. After that, they alternate with pairs near the current decision
-boundary.
+The first pairs cover the whole range of scores. After these, every other pair is near the current decision boundary.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from hybriddup.steps.verifiers.best_threshold import threshold_for
 from hybriddup.study.evaluate import open_to_all, single_bands
 
 MOST_POSTS = 100_000
-"""Number of posts considered, from the start of the input; most repeats follow soon after the original."""
+"""Maximum number of posts that are read, from the start of the input; most repeats follow soon after the original."""
 MOST_PAIRS = 50_000
 """Approximate number of pairs that are scored, from evenly spread posts."""
 SHARES = 11
 """Number of score bins: one for 0.0, and ten equal ones up to 1.0."""
 FIRST_ANSWERS = 30
-"""Number of answers for which pairs come from each score bin in turn; then every other pair is near the boundary."""
+"""Number of answers after which every other pair is near the decision boundary; before, score bins take turns."""
 
 
 class ScoredCandidates(NamedTuple):
@@ -41,15 +40,15 @@ class ScoredCandidates(NamedTuple):
     texts: Sequence[str]
     """Texts of the posts as they were read."""
     pairs: Int64s
-    """int64[n, 2]: indices of the two texts."""
+    """int64[n, 2]: indices in ``texts`` of the two posts of each pair."""
     scores: Float64s
-    """float64[n]: score of each pair with the configuration, 0.0 to 1.0."""
+    """float64[n]: score of each pair by the verifiers of the configuration, 0.0 to 1.0."""
 
 
 def score_candidates(texts: Sequence[str], settings: Settings, registry: Registry, workers: int) -> ScoredCandidates:
     """Find pairs of posts that are similar but not equal, and score them.
 
-    InputError if there are no such pairs, or no length band of the configuration has a single verifier.
+    Raises InputError if there are no such pairs, or no length band of the configuration has a single verifier.
     """
     if not single_bands(settings.lengths):
         raise InputError("no length band of the configuration has a verifier by itself, so pairs have no score.")
@@ -69,7 +68,7 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
 def some_pairs(scan: WideScan, near: Int64s) -> CandidatePairs:
     """Return about `MOST_PAIRS` pairs whose fingerprints differ in few bits.
 
-    ``near`` are the indices of the texts that can be compared; an evenly spread part of them is scanned.
+    ``near``: int64[n], the indices of the texts that can be compared; an evenly spread sample of these is scanned.
     """
     first = scan.pairs(near[spread_rows(len(near), FIRST_LOOK)])
     n = min(len(near), FIRST_LOOK * MOST_PAIRS // max(len(first), 1))
@@ -84,7 +83,7 @@ class Chooser:
     done: set[int] = field(default_factory=set)
     """Pairs not to choose again: the user labeled them, was unsure, or skipped them."""
     labels: dict[int, bool] = field(default_factory=dict)
-    """Map from pair to label; pairs about which the user was unsure are missing."""
+    """Map from pair to label, without the pairs about which the user was unsure."""
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(0)
@@ -117,7 +116,7 @@ class Chooser:
         self.labels.pop(place, None)
 
     def next(self) -> int | None:
-        """Return the next pair to label; None if all are done."""
+        """Return the index of the next pair to label; None if all pairs are done."""
         n = len(self.done)
         if n >= FIRST_ANSWERS and n % 2 and (place := self._least_sure()) is not None:
             return place

@@ -1,4 +1,4 @@
-"""Learn from a corpus as a run does; without a corpus, determine which parts of an explanation are uncertain."""
+"""Learns from a corpus as a run does; without a corpus, determines which parts of an explanation are uncertain."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ UNLEARNED = (
     " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
     "{} can differ. To know, give the posts of the run (--input; in Python corpus or run) or its recipe (--recipe)."
 )
-"""Appended to a verdict that depends on the other posts of a run; the placeholder is for the uncertain parts."""
+"""Caution for a verdict that depends on the other posts of a run; the placeholder is for the uncertain parts."""
 
 
 class Cautions(NamedTuple):
-    """Cautions to append to a verdict if the distance, keys or score depend on a run's other posts; empty if not."""
+    """Sentences to append to a verdict if the distance, keys or score depend on a run's other posts, else empty."""
 
     of_distance: str = ""
     of_keys: str = ""

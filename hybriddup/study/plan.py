@@ -1,4 +1,4 @@
-"""Choose a block index for a given number of posts: estimate time, memory and recall of each possible index."""
+"""Chooses a block index for a given number of posts, by estimates of time, memory and recall of each possible index."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ EXACT_IS_WORTH = 1.25
 CROWDING = 2
 """Factor by which buckets are larger for real texts than for evenly distributed fingerprints."""
 MOST_KEY_BITS_OF_TABLES = 18
-"""Maximum width, in bits, of exact keys that a window stores in tables; it stores wider ones in posting lists."""
+"""Maximum width in bits of the exact keys that a window stores in tables; wider keys are stored in posting lists."""
 
 COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 1212, 50_000_000: 1340}
 """Comparisons per post with `shingles`, by number of posts. Measured on 50,000 and 300,000 Weibo posts, a million
-titles, and in a window of 50 million posts, where the limit of a bucket caps them."""
+titles, and in a window of 50 million posts, where the bucket size limit caps the comparisons."""
 SHINGLE_BYTES: dict[float, float] = {50_000: 9.3, 300_000: 8.0, 1_000_000: 7.1, 5_000_000: 5.9, 50_000_000: 3.5}
 LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
 TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 150: 5.2, 780: 4.4}
 """Bytes per post and key, measured: `shingles` by number of posts (12 keys, 128 bits: 0.457 GB for 5 million, 3.10 GB
 for 50 million); lists and tables by texts per key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
-"""Bytes per post in a window in addition to fingerprint and keys: length, position, a share of an anchor, and a sketch
-of the characters."""
+"""Bytes per post in a window in addition to fingerprint and keys: length, position, an anchor per 64 posts, and a
+character sketch."""
 
 
 class Cost(NamedTuple):
@@ -55,7 +55,7 @@ Lists and tables wait for random memory accesses: a post in a window of 50 milli
 
 @dataclass(frozen=True)
 class Question:
-    """The requirements of an index; exactly one of ``max_hamming_distance`` and ``edit_share`` is given."""
+    """The requirements for an index; exactly one of ``max_hamming_distance`` and ``edit_share`` is not None."""
 
     posts: int
     bits: int = 128
@@ -72,7 +72,7 @@ class Shape:
 
     name: str
     blocks: dict[str, Any] | None
-    """Value of the key ``blocks`` of a configuration; None for an index that is only listed for comparison."""
+    """Value of the key ``blocks`` in a configuration; None for an index that is listed only for comparison."""
     keys: float
     look_ups: float
     comparisons: float
@@ -107,7 +107,7 @@ class Plan:
 
 
 def make_plan(question: Question) -> Plan:
-    """Compare possible block indexes and choose one; ConfigError if a value in ``question`` is invalid."""
+    """Compare possible block indexes and choose one; raise ConfigError if a value in ``question`` is invalid."""
     for fault in find_faults(question):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
@@ -158,9 +158,9 @@ def find_faults(question: Question) -> Iterator[str]:
 
 
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
-    """Yield the block indexes worth comparing; the last two are naive ones that are never chosen.
+    """Yield the block indexes worth comparing; the last two are naive indexes that are never chosen.
 
-    ``limit`` is the Hamming limit. If it is based on measured ``edits``, they also determine the recall.
+    ``limit`` is the Hamming limit. If it comes from measured ``edits``, the recall does too.
     """
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
@@ -176,7 +176,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
     """Yield the index `blocks` for each possible number of key blocks.
 
-    Each has the fewest blocks, and so the longest keys, that find every pair within ``limit``.
+    Each index has the fewest blocks with which it finds every pair within ``limit``, and so the longest keys.
     """
     for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
         index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
@@ -185,7 +185,7 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield the index `probing` for each number of blocks with which it looks up at most `MAX_PROBES` neighbours."""
+    """Yield the index `probing` for each number of blocks with which it looks up at most `MAX_PROBES` neighbors."""
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
         if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
@@ -194,7 +194,7 @@ def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]
 def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
     """Estimate the cost of a block index from the number of keys and look-ups that it computes for a text.
 
-    ``blocks`` is its configuration, and ``recall`` the share of the pairs it finds; None = depends on the texts.
+    ``blocks`` is the configuration of the index. ``recall`` is the share of the pairs found, None = depends on texts.
     """
     n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
     index.prepare(question.bits, limit)
@@ -237,7 +237,7 @@ def price(
     counts
         Number of keys, look-ups and comparisons per post.
     held
-        How a window stores the keys, as a name in `COSTS`, and how many bytes that takes per post and key.
+        How a window stores the keys, as a name in `COSTS`, and the number of bytes per post and key.
     """
     n_keys, look_ups, comparisons = counts
     n_bytes = question.posts * (question.bits // 8 + BYTES_BESIDE_BITS + n_keys * held[1])
@@ -265,9 +265,9 @@ def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
 
 
 def choose(fitting: Sequence[Shape]) -> Shape | None:
-    """Return the fastest index, or None if there are none. An exact index is preferred: see `EXACT_IS_WORTH`.
+    """Return the fastest index, or None without any; exact indexes have an advantage, see `EXACT_IS_WORTH`.
 
-    A scan is not chosen if shingles fit, because its time grows with the number of posts.
+    A scan is not chosen if shingles fit, because the time of a scan grows with the number of posts.
     """
     lossy = [shape for shape in fitting if not shape.exact]
     rivals = [shape for shape in fitting if not (lossy and shape.blocks == {"use": "scan"})]
@@ -298,7 +298,7 @@ def explain_none(shapes: Sequence[Shape], question: Question) -> str:
 
 
 def configuration(chosen: Shape, bits: int, limit: int) -> dict[str, Any]:
-    """Return the contents of a configuration file that uses the chosen index; keys that are left out keep defaults."""
+    """Return the contents of a configuration file that uses the chosen index, without keys that keep their defaults."""
     default = Settings()
     if bits == default.fingerprint.bits and not chosen.exact:
         return {"blocks": chosen.blocks}

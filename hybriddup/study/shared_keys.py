@@ -1,4 +1,4 @@
-"""Find the block keys that two texts share, and the parts of the first text from which they are computed."""
+"""Finds the block keys that two texts share, and the parts of the first text from which these keys are computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.steps.blocks import BlockIndex
 
 LONGEST_PART = 8
-"""Longest part of a text that is tried as a key, in characters; shingles have up to five."""
+"""Maximum length of a part of a text that is tried as a key, in characters; shingles have up to five."""
 CHARACTERS_TRIED = 1_000
 """Number of characters at the start of a text whose parts are tried, to limit the time for long texts."""
 
@@ -27,9 +27,9 @@ class SharedKeys(NamedTuple):
 
 
 def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> SharedKeys:
-    """Return the block keys of the first of two texts by which the second is looked up.
+    """Return the block keys of the first text that are also keys by which the second text is looked up.
 
-    ``bits`` is uint64[2, words]: the fingerprints of the two texts.
+    ``bits``: uint64[2, words], the fingerprints of the two texts.
     """
     keys = index.keys(texts, bits)
     probes = (index.probes(keys, bits) if index.probes_others else keys)[1]
@@ -40,9 +40,9 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """For each key, find the shortest part of the text that has it; return the distinct parts, in no particular order.
+    """Return the shortest part of the text for each key; the parts are distinct and in no particular order.
 
-    The index computes the keys of every short part. If it does not compute keys from texts, the result is empty.
+    The index computes the keys of every short part. If its keys do not depend on the text, the result is empty.
     """
     if not len(keys) or not index.reads_texts:
         return []

@@ -1,4 +1,4 @@
-"""Fit a configuration to labeled pairs: its thresholds, or the model of `post`.
+"""Fits a configuration to labeled pairs: its thresholds, or the model of the verifier `post`.
 
 Several ways of fitting are compared by cross-validation, and the best one is used. The unchanged configuration wins
 unless another way is clearly better, so that tuning on few labels does no harm.
@@ -37,9 +37,9 @@ from hybriddup.study.evaluate import (
 
 POST = "post"
 FEWEST_OF_KIND = 10
-"""Minimum number of pairs with each label; fewer cannot be divided into folds."""
+"""Minimum number of pairs with each label; with fewer, the pairs cannot be divided into folds."""
 FEW = 100
-"""Number of pairs below which the user is warned; with so few, the intervals are more than about 0.1 wide."""
+"""Number of pairs below which the user is warned, because the confidence intervals are wider than about 0.1."""
 FEWEST_OF_BAND = 20
 """Minimum number of pairs with each label for a length band to get its own threshold."""
 FEWEST_TO_REFIT = 60
@@ -95,7 +95,7 @@ class Tuned:
 
     settings: Settings
     way: str
-    """The change: ``as it is`` (none), ``threshold``, ``threshold of the model NAME``, or ``new model``."""
+    """The changed part: ``as it is`` (nothing), ``threshold``, ``threshold of the model NAME``, or ``new model``."""
     before: Reached
     after: Reached
     """Cross-validated measures: each pair is judged by a configuration fitted to other pairs."""
@@ -104,7 +104,7 @@ class Tuned:
     scored: ScoredPairs = field(repr=False)
     """The pairs, scored with the new configuration."""
     wrong: Int64s
-    """int64: indices of the pairs that the new configuration misjudges, ascending."""
+    """int64[n], ascending: indices of the pairs that the new configuration misjudges."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data for JSON, without the settings and scores."""
@@ -123,9 +123,9 @@ class Way(NamedTuple):
 
     name: str
     matches: Callable[[Bools, Bools], Bools]
-    """Takes two masks, bool[n_pairs]: fits to the pairs of the first, and predicts the labels of the second."""
+    """Function of two masks, bool[n_pairs]: fits to the pairs in the first, predicts the labels of the second."""
     settings: Callable[[], Settings]
-    """Fits to all pairs and returns the settings."""
+    """Function that fits to all pairs, and returns the settings."""
 
 
 def tune(
@@ -204,9 +204,9 @@ class Tuning:
         yield self.by_new_model()
 
     def by_thresholds(self, name: str, scored: ScoredPairs, settings: Settings) -> Way:
-        """Return the way that fits thresholds: one per band with enough pairs, shared ones for the other bands.
+        """Return the way that fits thresholds: one per band with enough pairs; all other bands share thresholds.
 
-        ``scored`` are the pairs scored with ``settings``.
+        ``scored`` are the pairs, scored with ``settings``.
         """
 
         def thresholds(fitted: Bools) -> Float64s:
@@ -261,7 +261,7 @@ class Tuning:
     def bands_reached(self, after: Bools) -> Iterator[BandReached]:
         """Yield the measures before and after tuning of each length band that has pairs.
 
-        ``after`` is bool[n_pairs]: the predictions after tuning.
+        ``after``: bool[n_pairs], the predictions after tuning.
         """
         for place, (lower, band) in enumerate(self.settings.bands()):
             inside = self.scored.bands == place
@@ -271,9 +271,9 @@ class Tuning:
 
 
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
-    """Fit the threshold of each length band to the pairs in the mask ``fitted``.
+    """Return float64[n_bands]: the threshold of each length band, fitted to the pairs in the mask ``fitted``.
 
-    Returns float64[n_bands]: NaN if the band has no single verifier. With ``precision``, reaching it takes priority.
+    It is NaN if the band has no single verifier. If ``precision`` is given, reaching this precision takes priority.
     """
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)
@@ -286,7 +286,7 @@ def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, preci
 
 
 def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
-    """Group the bands that share a threshold: each band with enough pairs by itself, the others by verifier."""
+    """Group the bands that share a threshold: bands with enough pairs stay alone, others are grouped by verifier."""
     groups: dict[Any, list[int]] = {}
     for band in single_bands(settings.lengths):
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
@@ -298,9 +298,9 @@ def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
 
 
 def threshold_between(scores: Float64s, labels: Bools, precision: float | None) -> float:
-    """Return the threshold with the best F1, halfway between the lowest accepted score and the highest rejected one.
+    """Return the threshold with the best F1, halfway between the lowest accepted and the highest rejected score.
 
-    With ``precision``, reaching it takes priority.
+    If ``precision`` is given, reaching this precision takes priority.
     """
     lowest = threshold_for(scores, labels, 0.0 if precision is None else precision)
     below = scores[scores < lowest]
@@ -314,7 +314,7 @@ def fewest_of_kind(labels: Bools) -> int:
 
 
 def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
-    """Return bool[n_pairs]: the prediction for each pair by a fit to the folds that do not contain it."""
+    """Return bool[n_pairs]: the prediction for each pair, fitted to the folds without this pair."""
     found = np.zeros(len(scored.labels), np.bool_)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):
@@ -325,9 +325,9 @@ def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
 
 
 def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> int:
-    """Return the index of the best way; 0, the unchanged configuration, unless another is clearly better.
+    """Return the index of the best way: 0, the unchanged configuration, unless another way is clearly better.
 
-    ``judged`` has an array bool[n_pairs] for each way: its predictions.
+    ``judged`` has the predictions of each way, bool[n_pairs].
     """
     measures = [Measures.of(found, labels) for found in judged]
     reached = [round(min(one.precision or 0.0, precision or 0.0), 2) for one in measures]

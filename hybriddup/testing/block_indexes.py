@@ -59,7 +59,7 @@ def _made(subject: Subject, bits: int, max_hamming_distance: int) -> Any:
 
 
 def _keys(subject: Subject, index: Any, texts: Sequence[str], prints: UInt64s) -> UInt64s:
-    """Return uint64[n, n_keys]: the keys of each text, sorted, with `NO_KEY` at the end."""
+    """Return uint64[n, n_keys]: the sorted keys of each text, padded with `NO_KEY`."""
     with subject.clause("keys() returns uint64[n, n_keys], for all kinds of texts and for an empty batch"):
         index.keys((), prints[:0])
         keys: UInt64s = index.keys(texts, prints)
@@ -93,7 +93,7 @@ def _check_learned(subject: Subject, index: Any, prepared: tuple[int, int], prin
 
 
 def _check_complete(subject: Subject, index: Any, bits: int, distance: int, rng: np.random.Generator) -> None:
-    """Check that all pairs within the Hamming limit ``distance`` share a key, if the index has ``is_complete``."""
+    """Check that all pairs within the Hamming limit ``distance`` share a key, if the index is complete."""
     if not index.is_complete:
         return
     earlier = rng.integers(1, 2**64, (N_PAIRS, bits // 64), np.uint64)

@@ -61,7 +61,7 @@ class Subject:
             ) from error
 
     def copy(self, component: Any) -> Any:
-        """Return a pickled and unpickled copy of the component, as a worker process gets it."""
+        """Return a pickled and unpickled copy of the component, like the copy in a worker process."""
         with self.clause("it can be pickled"):
             return pickle.loads(cloudpickle.dumps(component))  # noqa: S301  pickled here
 
@@ -110,7 +110,7 @@ def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Seque
 
 
 def pickled_question(component: Any, question: Callable[[Any], Any]) -> bytes:
-    """Return a component and a function to call with it, pickled for `call_elsewhere`."""
+    """Pickle a component and a function to call with this component, for `call_elsewhere`."""
     return pickle.dumps((_homes(component), cloudpickle.dumps((component, question))))
 
 

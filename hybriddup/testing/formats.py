@@ -64,7 +64,7 @@ def _read(subject: Subject, reader: Any, content: bytes, extension: str) -> list
 
 
 def _check_rows(subject: Subject, batches: Sequence[RecordBatch]) -> None:
-    """Check that rows are numbered from 0 without gaps, and that each has either a text or a bad record."""
+    """Check that rows are numbered from 0 without gaps, and that each row is either a text or a bad row."""
     rows: list[int] = []
     for batch in batches:
         subject.require(isinstance(batch, RecordBatch), "read yields RecordBatch", type(batch).__name__)

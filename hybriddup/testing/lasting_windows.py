@@ -26,14 +26,14 @@ OTHER_RECIPE = CONFIG | {"tokenizer": {"use": "words"}}
 
 
 def check_lasting(windows: Windows) -> None:
-    """Check that posts survive reopening and a crash, and that read-only windows see them."""
+    """Check that posts survive reopening and a crash, and that read-only windows see all posts."""
     _check_reopening(windows)
     _check_vanished(windows)
     _check_reading(windows)
 
 
 def check_second(windows: Windows, *, shared: bool) -> None:
-    """Check that a second window can be opened for writing if windows are ``shared``, and is refused otherwise."""
+    """Check that a second window can be opened for writing if windows are ``shared``, and only then."""
     if shared:
         _check_sharing(windows)
     else:
@@ -61,7 +61,7 @@ def _check_reopening(windows: Windows) -> None:
 
 
 def _check_known(window: Window, posts: list[dict[str, Any]], answers: list[object]) -> None:
-    """Check that a window knows posts of an earlier session, and finds repeats of them."""
+    """Check that a window contains the posts of an earlier session, and finds repeats of these posts."""
     again = window.add_many(posts)
     clause = "a reopened window answers repeated ids with the first decision"
     require(comparable(again) == answers and all(each.repeated for each in again), clause, again[:5])
@@ -76,7 +76,7 @@ def _add_and_vanish(posts: list[dict[str, Any]], open_window: Opens) -> list[obj
 
 
 def _check_vanished(windows: Windows) -> None:
-    """Check that posts and deletions by another process survive if it ends without closing the window."""
+    """Check that posts and deletions by another process survive if that process ends without closing the window."""
     posts = posts_with_repeats(20)
     answers = windows.elsewhere(partial(_add_and_vanish, posts))
     window = windows("vanished")

@@ -133,7 +133,7 @@ FAR = 2**64 - 2
 
 
 def found_in(store: SharedStore, *keys: int) -> list[list[int]]:
-    """Return the sorted positions in the bucket of each key, after checking that all entries are as written."""
+    """Return the sorted positions in the bucket of each key, after checking that all entries are unchanged."""
     nothing = Keyed(np.zeros(0, entry_type(2)), np.zeros((0, 1), np.uint64))
     counts, entries = store.enter(nothing, _keys(*keys))
     expected = keyed(entries["position"].tolist(), [[0]] * len(entries)).entries

@@ -66,7 +66,7 @@ def _texts() -> list[str]:
 def _pairs(texts: Sequence[str]) -> CandidatePairs:
     """Return all pairs of sample texts and edited copies from `_texts`, and each sample text with its repeat.
 
-    They are sorted as a block index returns them.
+    The pairs are in the order in which stage 1 returns pairs.
     """
     n_originals = sum(1 for text in ALL_TEXTS if text.strip())
     repeats = [(place, len(texts) - n_originals + place) for place in range(n_originals)]
@@ -121,7 +121,7 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that a score that reaches the threshold is exact, and that any other score is below the threshold.
+    """Check that scores that reach the threshold are exact, and that all others stay below the threshold.
 
     The thresholds are the exact score of each pair, a slightly higher one, and `THRESHOLDS`.
     """
@@ -139,7 +139,7 @@ def _check_thresholds(
 def _check_lengths(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check the length bounds: the longer text of a pair that reaches a threshold is within the shorter one's bound."""
+    """Check the length bounds: if a pair reaches a threshold, the longer text is within the bound of the shorter."""
     sizes = text_lengths(texts)
     shorter = np.minimum(sizes[pairs.earlier], sizes[pairs.later])
     longer = np.maximum(sizes[pairs.earlier], sizes[pairs.later])
@@ -158,7 +158,7 @@ def _check_characters(
 ) -> None:
     """Check that pairs with fewer common characters than ``least_in_common`` requires do not reach the threshold.
 
-    Stage 1 drops such pairs. Every pair is checked with its score, and with lower `THRESHOLDS`, as the threshold.
+    Stage 1 drops such pairs. Each pair is checked with its score and with lower `THRESHOLDS` as the threshold.
     """
     shares = getattr(verifier, "least_in_common", None)
     if shares is None:
@@ -184,7 +184,7 @@ def _check_learning(
 ) -> None:
     """Check that scores stay the same after ``renew`` with other texts, and after saving and loading the learned data.
 
-    The other texts are the same texts preceded by another one, so that all positions change.
+    The other texts are the same texts after an additional first text, so that all positions change.
     """
     methods = [method for method in KEEPING if callable(getattr(verifier, method, None))]
     if not methods:

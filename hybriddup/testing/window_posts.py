@@ -45,7 +45,7 @@ class Windows:
     def elsewhere(self, question: Callable[[Opens], Any]) -> Any:
         """Call ``question`` with the function that opens windows, in another process, and return the result.
 
-        The process ends without closing anything.
+        The other process then ends without closing its windows.
         """
         try:
             return call_elsewhere(pickled_question(self._open, question))
@@ -72,7 +72,7 @@ def nearly(text: str) -> str:
 
 
 def posts_with_repeats(n: int) -> list[dict[str, Any]]:
-    """Return 3 * ``n`` posts with ids, in random order: each of ``n`` texts twice, and a near duplicate of each."""
+    """Return 3 * ``n`` posts with ids, in random order: ``n`` texts, each twice, and a near duplicate of each text."""
     texts = distinct_texts(n)
     forms = [*texts, *texts, *map(nearly, texts)]
     Random(n).shuffle(forms)  # noqa: S311  posts, not secrets
@@ -80,7 +80,7 @@ def posts_with_repeats(n: int) -> list[dict[str, Any]]:
 
 
 def right_answers(posts: Sequence[dict[str, Any]]) -> list[object]:
-    """Return the expected decisions on `posts_with_repeats`, as `comparable` returns them."""
+    """Return the expected decisions on `posts_with_repeats`, in the form that `comparable` returns."""
     keepers: dict[str, dict[str, Any]] = {}
     answers: list[object] = []
     for post in posts:

@@ -41,8 +41,8 @@ def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False
         Whether posts survive closing and reopening, and the end of a process that did not close the window. If so, the
         check also opens the window in another process, so cloudpickle must be able to pickle ``open_window``.
     shared
-        Whether several windows, in one process or in several, may be open at once and all accept posts. If not, a
-        second one must be refused unless it has ``read_only=True``.
+        Whether several windows, in one process or in several, may be open at once and all accept posts. If not, opening
+        a second window must fail unless it has ``read_only=True``.
 
     Raises
     ------

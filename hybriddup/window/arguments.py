@@ -1,4 +1,4 @@
-"""Validate arguments of the methods of a window; the `InputError` names the given value and the allowed ones."""
+"""Validates the arguments of window methods. An `InputError` names the given value and the allowed values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hybriddup.window.records import PostId
 
 
 def checked_text(text: object, name: str = "text") -> str:
-    """Return ``text``; InputError, which names the argument ``name``, if it is not a string."""
+    """Return ``text``; raise InputError, with the argument's ``name`` in the message, if it is not a string."""
     if not isinstance(text, str):
         raise InputError(f"{name} must be a text; got {quote(text)}.")
     return text

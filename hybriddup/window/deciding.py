@@ -1,4 +1,4 @@
-"""Decide a batch: find the posts that repeat a kept post of the window or an earlier kept post of the batch."""
+"""Decides a batch: finds the posts that repeat a kept post of the window or an earlier kept post of the batch."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from hybriddup.window.records import Evidence, PostId
 from hybriddup.window.states import KeptPostsOfBatch
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
-"""Pairs of a post verified in the first turn, and in each later turn. A run uses smaller turns, which verify hardly
-fewer pairs in all; here, fewer turns are faster, because each takes a millisecond, however few its pairs are."""
+"""How many pairs of a post are verified in the first round, and in each later round. A run uses smaller rounds, which
+save only few pairs; in a window, fewer rounds are faster, because each round takes a millisecond however few pairs it
+has."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Verdicts:
     near: dict[int, int]
     """For each near repeat, the position of the kept post that it matches."""
     pairs: VerifiedPairs
-    """The deciding pairs of the near repeats, in the order of ``near``."""
+    """For each near repeat, in the order of ``near``, the pair of this post and the kept post that it matches."""
     looked_up: Batch
     """The texts that were looked up in the index."""
     is_kept: Bools
@@ -67,9 +68,9 @@ class Verdicts:
 
 @dataclass
 class WindowIndex:
-    """The index of a window for a `Decider`: it only finds kept posts within the horizon of the post looked up.
+    """The index of a window, as a `Decider` uses it. It finds only kept posts within the horizon of the post looked up.
 
-    The kept posts of the batch itself are added to memory later, when they are on disk.
+    The kept posts of the batch itself are added to the index later, when they are on disk.
     """
 
     held: KeptPostsOfBatch
@@ -79,7 +80,7 @@ class WindowIndex:
     is_kept: Bools
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of texts of the batch with kept posts within the horizon."""
+        """Return the pairs of a text of the batch and a kept post within the horizon of this text."""
         rows = self.searchable(batch)
         near = self.held.index.look_up(batch.take(rows))
         near = near._replace(later=rows[near.later])
@@ -89,7 +90,7 @@ class WindowIndex:
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair, the rank of the earlier post under each key of the later post.
 
-        1 = newest.
+        The newest post of a key has rank 1.
         """
         return self.held.index.depths(batch, rows, earlier)
 
@@ -112,9 +113,10 @@ def decide_batch(
     verify: Verify,
     report: BlockReport,
 ) -> Verdicts:
-    """Decide each post against the posts kept before it: a duplicate of an equal post, else of the earliest match.
+    """Decide for each post whether it is kept, or which earlier kept post it repeats.
 
-    ``equal`` int64[n] is the position of a kept post with an equal text within the horizon, -1 = none.
+    A post repeats a kept post with an equal text or, if there is none, the earliest kept post that matches. ``equal``,
+    int64[n], has the position of a kept post of the window with an equal text within the horizon, -1 = none.
     """
     index = WindowIndex(held, prepared, times, prepared.batch.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
@@ -136,11 +138,11 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """Map exact repeats of posts of the window to the last equal posts kept earlier in the batch, if any.
+    """For exact repeats of a post in the window, find the last equal post that was kept earlier in the batch, if any.
 
-    An equal post was kept if its time is too late to match the post of the window; a repeat with an earlier time may
-    follow. ``exact`` maps indices of exact repeats to positions of posts of the window; ``kept`` int64[n] are indices
-    of the kept posts. The result maps indices to positions.
+    An equal post is kept if its time is too late to match the post in the window; a repeat with an earlier time may
+    follow. ``exact`` maps the indices of exact repeats in the batch to positions of posts in the window. ``kept``,
+    int64[n], has the indices of the kept posts. The result maps indices in the batch to the positions of kept posts.
     """
     later: dict[int, int] = {}
     if not exact:

@@ -5,13 +5,14 @@ largest time so far. A post matches kept posts whose time is after its *edge*: i
 is later, minus the horizon. So the answer depends only on the posts and their order.
 
 A single wrong time, from a post or from a clock that was ahead once, does little harm. Each post advances the
-watermark by at most ``max_step``. By arrival time this limit is per batch, because a batch comes at one moment. An
-event time later than the clock is replaced by the clock's time. After a pause, posts are decided by their own times
-while the watermark catches up. A post that is ahead of the watermark by more than a horizon is removed once it is the
-oldest.
+watermark by at most ``max_step``. With arrival times, the limit applies to a whole batch, because all its posts come at
+one moment. An event time later than the clock is replaced by the clock's time. After a pause, posts are decided by
+their own times while the watermark catches up. A post that is ahead of the watermark by more than a horizon is removed
+once it is the oldest.
 
-If the clock goes backwards, the time stays until the clock has caught up; `Window.rewind` is for a clock that was ahead
-for long. A post older than the horizon is *late*: it is decided like any other, and matches no later one.
+If the clock goes backwards, the time of the window stands still until the clock has caught up; `Window.rewind` is for a
+clock that was ahead for long. A post older than the horizon is *late*: it is decided like any other post, but no later
+post matches it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class PostTimes(NamedTuple):
     """float64[n]: the watermark when each post is decided, with its own time included."""
 
     def edges(self, horizon: float) -> Float64s:
-        """Return float64[n]: for each post, its edge; only kept posts with a later time can match it."""
+        """Return float64[n]: for each post, the time after which kept posts can match it."""
         edges: Float64s = np.maximum(self.times, self.watermarks) - horizon
         return edges
 
@@ -67,7 +68,7 @@ class WindowTime:
     """The most that one post advances the watermark, in seconds."""
 
     def of_posts(self, posts: Sequence[Post], now: float, watermark: float) -> PostTimes:
-        """Return the times of posts that arrive at ``now``; InputError if a post lacks a ``created_at`` it needs."""
+        """Return the times of posts that arrive at ``now``; InputError if event time is missing from a post."""
         now = max(now, watermark)
         if self.time_of == "event":
             times = np.minimum([event_time(place, post) for place, post in enumerate(posts)], now)
@@ -76,7 +77,7 @@ class WindowTime:
         return PostTimes(np.full(len(posts), now), np.full(len(posts), reached))
 
     def watermarks(self, times: Float64s, watermark: float) -> Float64s:
-        """Return float64[n]: the watermark after each time, which advances it by at most `max_step`."""
+        """Return float64[n]: the watermark after each of ``times``; each time advances it by at most `max_step`."""
         reached = float(times[0]) if watermark == NEVER else watermark
         watermarks = np.maximum(np.maximum.accumulate(times), reached)
         if np.diff(watermarks, prepend=reached).max() <= self.max_step:  # as good as always
@@ -95,7 +96,7 @@ class WindowTime:
         return now
 
     def rewound_to(self, to: float | None) -> float:
-        """Return the time to set a window back to: ``to``, None = the clock's. InputError if ``to`` is not valid."""
+        """Return ``to``, the time to set a window back to, or the clock's time if it is None; InputError if invalid."""
         if to is None:
             return self.now()
         if not is_moment(to):
@@ -142,9 +143,10 @@ def parse_length(name: str, length: object) -> float:
 
 
 class Edges:
-    """Pairs of a watermark and the next position of the window when it reached that watermark.
+    """Pairs of a watermark, and the position of the next post when the window reached this watermark.
 
-    They map a time to the position before which all posts had been decided, precise to a thousandth of the horizon.
+    They map a time to the position before which all posts had been decided by then, precise to a thousandth of the
+    horizon.
     """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:
@@ -153,14 +155,14 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Record the next position at a watermark, unless the last pair is recent enough; return whether it did so."""
+        """Add a pair of ``watermark`` and ``next_position``, unless the last pair is recent; return True if added."""
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))
         return is_news
 
     def first_after(self, time: float) -> int:
-        """Return the position of the last pair with a watermark up to ``time``, 0 = none; drop the pairs up to it."""
+        """Drop the pairs with a watermark up to ``time``; return the position in the last of them, 0 = none."""
         position = 0
         while self._edges and self._edges[0][0] <= time:
             position = self._edges.popleft()[1]

@@ -1,6 +1,7 @@
-"""A hash table from hashes to consecutive numbers, assigned in the order of adding.
+"""A hash table that maps hashes to consecutive numbers, assigned in the order in which hashes are added.
 
-A window looks up posts by id and kept posts by text with it. A segment is freed when all of its numbers are forgotten.
+A window uses it to look up posts by id, and kept posts by text. The table consists of segments; a segment is freed when
+all of its numbers are forgotten.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ forgotten hashes is freed in time."""
 
 
 class Segment:
-    """The hashes of consecutive numbers from ``first`` up to, but not including, ``end``."""
+    """The part of a hash table with the hashes numbered ``first`` to ``end - 1``."""
 
     def __init__(self, first: int, capacity: int) -> None:
         self.first = first
@@ -32,7 +33,7 @@ class Segment:
         return self.first + len(self.hashes) - self.end
 
     def add(self, hashes: UInt64s) -> None:
-        """Add up to ``room`` hashes under the next numbers."""
+        """Add up to ``room`` hashes with the next numbers."""
         place = self.end - self.first
         self.hashes[place : place + len(hashes)] = hashes
         fill_slots(self.slots, self.hashes, place, place + len(hashes))
@@ -45,7 +46,7 @@ class Segment:
 
 
 class HashTable:
-    """Maps each hash to the numbers under which it was added; all hashes together have consecutive numbers."""
+    """Maps each hash to the numbers with which it was added; each added hash gets the next number."""
 
     def __init__(self, first: int = 0, smallest: int = SMALLEST_SEGMENT) -> None:
         self._smallest = smallest
@@ -67,7 +68,7 @@ class HashTable:
         return sum(segment.hashes.nbytes + segment.slots.nbytes for segment in self._segments)
 
     def add(self, hashes: UInt64s) -> None:
-        """Add hashes under the next numbers."""
+        """Add hashes with the next numbers."""
         while len(hashes):
             room = self._segments[-1].room
             self._segments[-1].add(hashes[:room])

@@ -1,7 +1,7 @@
 """Data that a window learns once, from its first posts; it is stored with the window and does not change.
 
 A window learns token weights, the common shingles, and what verifiers learn from a corpus. A weighter that
-learns has no weights when a window begins: until `FIT_AT` posts have come, every token has the weight of a rare one.
+learns has no weights when a window begins: until `FIT_AT` posts have come, every token has the weight of a rare token.
 That costs no precision, because the verifier compares the texts themselves, and nearly no recall, because all posts can
 be compared while there are few. Later, fingerprints stay comparable, and a pair has the same score at every opening.
 """
@@ -58,13 +58,13 @@ def learns(components: Components) -> bool:
 
 
 class RecipeStore(Protocol):
-    """Holds the recipe of a window, and what the window learned."""
+    """Stores the recipe of a window, and the data that the window learned."""
 
     def meta(self, key: str) -> bytes | None:
         """Return the value of a key; None if it has none."""
 
     def set_first(self, key: str, value: bytes) -> bytes:
-        """Store a value if the key has none; return the value that it has afterwards."""
+        """Store a value unless the key has one already; return the value that the key then has."""
 
 
 class Prepared(NamedTuple):
@@ -103,7 +103,7 @@ def prepare_components(
 
 
 def agree_on_recipe(recipe: Mapping[str, Any], store: RecipeStore, *, read_only: bool) -> None:
-    """Raise WindowError if the window has another recipe; a new window gets this one."""
+    """Store the recipe in a new window; raise WindowError if the window already has a different recipe."""
     stored = store.meta(RECIPE) if read_only else store.set_first(RECIPE, pack_recipe(recipe))
     if stored is None:
         raise WindowError("the window is new and has no posts to read yet. Open it read-only after posts were added.")
@@ -136,9 +136,9 @@ def pack_learned(components: Components, learned: Learned) -> bytes:
 
 
 def use_weights(components: Components, learned: Learned) -> bool:
-    """Pass the learned weights to the weighter if it is one that learns; return whether there are learned weights.
+    """Pass the learned weights, if there are any, to a weighter that learns; return whether there are any.
 
-    Until there are, every token gets the maximum weight.
+    Without learned weights, every token gets the maximum weight.
     """
     maker = components.fingerprinter
     if WEIGHTS in learned and isinstance(maker.weighter, FittedWeighter):
@@ -157,9 +157,9 @@ def fitted_weights(components: Components) -> Arrays:
 
 
 def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
-    """Return the learned data with the parts of the recipe given to the components, if any, added to it.
+    """Return the learned data, with the missing parts added from the recipe that the components were given, if any.
 
-    WindowError if the window has learned something else.
+    WindowError if the window has learned other data for a part of the recipe.
     """
     recipe = components.learned
     if recipe is None:
@@ -187,7 +187,7 @@ def prepare_blocks(components: Components, learned: Learned) -> bool:
 
 
 def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
-    """Return normalized texts of evenly spread posts of the store, without empty ones."""
+    """Return the normalized texts of a sample of stored posts, at evenly spread positions; empty texts are left out."""
     first, n = store.first_position, store.next_position - store.first_position
     positions = first + spread_rows(n, N_SAMPLED)
     posts = store.posts(positions.astype(np.int64))
@@ -214,9 +214,9 @@ def prepare_verifiers(steps: Steps, learned: Learned, sample: Sequence[str]) -> 
 
 
 def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) -> None:
-    """Learn from evenly spread kept posts of the store, and add new parts to ``learned``.
+    """Learn missing parts from kept posts at evenly spread positions of the store, and add them to ``learned``.
 
-    If learning a part fails, ``learned`` has the parts before it.
+    If learning a part fails, ``learned`` already has the parts learned before.
     """
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
@@ -233,7 +233,7 @@ def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) ->
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: Arrays) -> None:
-    """Pass a verifier its learned data; WindowError if the verifier rejects it, for example after an upgrade."""
+    """Pass its stored learned data to a verifier; WindowError if it rejects the data, for example after an upgrade."""
     try:
         verifier.use_learned(kept)
     except Exception as error:

@@ -1,15 +1,15 @@
-"""The audit of a live window: estimate the recall of the live index from a sample of posts.
+"""The audit of a live window: estimates the recall of the live index from a sample of posts.
 
-One of every thousand posts, chosen by a hash, is compared with every kept post that was within the horizon when it was
-decided. A sampled post that was kept and has a match among them was missed; a near duplicate was found. The limits are
-those the window uses, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the
-hash of their text and left out.
+One of every thousand posts, chosen by a hash, is compared with every kept post within its horizon. A sampled post that
+was kept although it matches one of them counts as missed; a near duplicate counts as found. The window's own limits
+apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of their
+text and left out.
 
 A comparison is done in parts: each decided batch continues one comparison, in turn, by a part in proportion to its
 number of posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
 so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is abandoned.
 
-Posts with many candidates take long, and may be the very ones that were missed. So the interval of the estimate
+Posts with many candidates take long, and may be the very posts that were missed. So the interval of the estimate
 includes both extremes: posts still being verified, or abandoned, could all be missed duplicates, or none.
 """
 
@@ -49,17 +49,17 @@ class Comparison:
     texts: PreparedTexts
     """The sampled posts that were kept and could be near repeats; at least one."""
     edges: Float64s
-    """float64[n]: for each post, the time after which earlier posts were within the horizon when it was decided."""
+    """float64[n]: for each post, the start of the horizon when it was decided; only later posts could match it."""
     position: int
     """Texts of the window before this position were already compared."""
     end: int
     """The first position of the batch: its posts were compared with one another when they were decided."""
     n_found_in_batch: int = 0
-    """Near duplicates among the sampled posts of the batch; they are counted or skipped together with it."""
+    """Number of near duplicates among the sampled posts of the batch, counted or skipped with this comparison."""
     missed: Bools = field(init=False)
     """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
-    """Pairs to be verified, ordered by the later post, from the oldest on."""
+    """Pairs still to be verified, sorted by the later post, the oldest first."""
 
     def __post_init__(self) -> None:
         self.missed = np.zeros(len(self), np.bool_)
@@ -109,7 +109,7 @@ class Audited(Protocol):
     store: WindowStore
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts, in this order."""
+        """Return the normalized texts of the kept posts at these positions, in this order."""
 
 
 @dataclass
@@ -119,17 +119,18 @@ class LiveAudit:
     one_in: int = 1000
     """One of every ``one_in`` posts is sampled; 1 = every post."""
     texts_per_post: int = 512
-    """Texts compared for each post decided: this takes a microsecond or two, a few percent of the time of deciding."""
+    """Number of texts compared for each decided post, which takes a microsecond or two, a few percent of the time of
+    deciding."""
     posts_per_part: int = 256
     """Minimum number of posts decided between two parts; smaller parts would mostly be overhead."""
     pairs_per_part: int = 8
-    """Pairs verified in a part. Reading their texts, from all over the store, takes longer than scoring."""
+    """Number of pairs verified in a part; reading their texts, from all over the store, takes longer than scoring."""
     most_comparisons: int = 8
-    """Maximum number of comparisons under way, in turn, so that sampling goes on while one of them takes long."""
+    """Maximum number of unfinished comparisons, which take turns, so that sampling goes on while one takes long."""
 
     def __post_init__(self) -> None:
         self.comparisons: deque[Comparison] = deque()
-        """The comparisons under way; the first one gets the next part."""
+        """The unfinished comparisons; the first is continued next."""
         self._n_since = 0
         """Posts decided since the last part."""
         self._n_unique = self._n_found = self._n_missed = self._n_skipped = self._n_given_up = 0
@@ -197,7 +198,7 @@ class LiveAudit:
             self.comparisons.remove(comparison)
 
     def _give_up(self, comparison: Comparison) -> None:
-        """Remove a comparison under way, and count its posts as skipped."""
+        """Abandon an unfinished comparison, and count its posts as skipped."""
         self._n_given_up += len(comparison)
         self._n_skipped += comparison.n_found_in_batch
         self.comparisons.remove(comparison)

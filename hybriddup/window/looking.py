@@ -22,11 +22,11 @@ from hybriddup.window.records import AuditCounts, Match, PostId, PostList, Store
 from hybriddup.window.states import OpenState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
-"""Number of posts with the fewest differing bits that are scored: at least `FEWEST_SCORED`, and for short texts
-`MOST_SCORED`, or the limit of the query if that is more."""
+"""How many posts are scored, those with the fewest differing bits first: `MOST_SCORED` for short texts, or the limit of
+the query if that is larger; fewer for longer texts, but at least `FEWEST_SCORED`."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
-"""Maximum number of posts that one search reads, and that it reads at a time. Each read takes one or two milliseconds,
-during which no post is decided."""
+"""Maximum number of posts that one search reads, in all and at a time. Each read takes one or two milliseconds, during
+which no post is decided."""
 
 
 def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
@@ -106,7 +106,7 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
 
 
 def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplainer:
-    """Return an explainer of a post of the window, A, and a text, B; InputError if there is no such post."""
+    """Return an explainer that compares a post of the window (A) with a text (B); InputError without such a post."""
     post = state.post_with(post_id)
     if post is None:
         raise InputError(

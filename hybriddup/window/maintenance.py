@@ -1,4 +1,4 @@
-"""The store of a window and the memory derived from it: consistency, learning, forgetting, deleting, queries."""
+"""Keeps the memory of a window consistent with its store: learning, forgetting, deleting, and queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ logger = logging.getLogger("hybriddup")
 class MaintainedState:
     """An open window without the methods that decide posts: its store, and the memory derived from the store.
 
-    One call at a time.
+    Only one thread at a time may call it.
     """
 
     steps: Steps
@@ -58,7 +58,7 @@ class MaintainedState:
     unsaved: dict[str, bytes] = field(default_factory=dict)
     """Learned data that could not be stored yet."""
     n_remembered: int = 0
-    """The next position when the memory was last brought up to date."""
+    """The next position of the store when the memory was last brought up to date."""
     watermark: float = NEVER
     last_time: float = NEVER
     """The time of the post that was decided last."""
@@ -68,7 +68,7 @@ class MaintainedState:
     live_audit: LiveAudit = field(default_factory=LiveAudit)
     renewals: Renewals = field(default_factory=Renewals)
     replaced: list[StoredPost] = field(default_factory=list)
-    """A post, at all its positions, that the next decided post replaces."""
+    """The post that the next decided post replaces, once for each position where it is stored."""
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
@@ -87,7 +87,7 @@ class MaintainedState:
         self.watermark = self.last_time = self.store.watermark()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
-        """Call ``change``, which updates the memory after the store; if it fails, log that and rebuild the memory."""
+        """Call ``change``, which updates the memory after the store; if it fails, log why, and rebuild the memory."""
         try:
             change()
         except Exception as error:
@@ -210,7 +210,7 @@ class MaintainedState:
         return True
 
     def all_positions(self, post: StoredPost) -> list[StoredPost]:
-        """Return a post as it is stored at each of its positions, with the latest one last."""
+        """Return the post at each position where it is stored, the latest position last."""
         held = [one for one in self.renewals.all_of(post.position) if one >= self.store.first_position]
         return self.store.posts(np.array(held, np.int64))
 

@@ -1,7 +1,8 @@
 """The built-in windows: in memory, over a directory, and read-only over a directory.
 
-A read-only window fills its memory from the store. Before each query it adds the posts that came since, up to one
-snapshot of the store, which the whole query uses. So the writer never waits for it, and nothing is written.
+A read-only window fills its memory from the store. For each query, it takes a snapshot of the store, first adds the
+posts that came since the last query, and then answers from the snapshot. So the writer never waits for it, and nothing
+is written.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class ReadOnlyWindow(Window):
 
 
 def follow(state: WindowState) -> None:
-    """Bring the memory up to date with the store: add new posts, and remove those deleted or forgotten there."""
+    """Bring the memory up to date with the store: add new posts, remove posts that were deleted or forgotten there."""
     first, state.n_remembered = state.n_remembered, STALE  # until everything is there
     end = state.store.next_position
     if first < end:

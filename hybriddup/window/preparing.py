@@ -33,7 +33,8 @@ from hybriddup.steps.verifiers.bounds import positions_of, texts_at
 FEWEST_IN_PARALLEL = 128
 """Smallest batch whose sketches are computed in another thread."""
 MOST_CHARACTERS = 2**22
-"""Size of the cache of earlier texts; if it is exceeded, the cache is emptied. About 8 MB, and 30,000 short posts."""
+"""Maximum number of characters in the cache of earlier texts: about 8 MB, or 30,000 short posts. A fuller cache is
+emptied."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
 """Returns the normalized texts at some positions of the window."""
@@ -52,7 +53,7 @@ class PreparedTexts(NamedTuple):
     batch: Batch
     """Positions, block keys and fingerprints of the texts. In a batch to be decided, positions are consecutive."""
     searchable: Bools
-    """bool[n]: which texts could be near repeats; the others have no block keys."""
+    """bool[n]: whether each text could be a near repeat; texts that could not have no block keys."""
 
     @property
     def positions(self) -> Int64s:
@@ -65,7 +66,7 @@ class PreparedTexts(NamedTuple):
         return self.batch.columns.lengths
 
     def take(self, rows: Int64s) -> PreparedTexts:
-        """Return the texts at ``rows``, which must be ascending, so that the others can be freed."""
+        """Return a copy with the texts at ``rows`` (ascending) only, so that all other texts can be freed."""
         return PreparedTexts(
             texts_at(self.normalized, rows),
             texts_at(self.compared, rows),
@@ -77,9 +78,9 @@ class PreparedTexts(NamedTuple):
 
 
 class EarlierTexts:
-    """A cache of texts of the window, with which batches of new posts are compared.
+    """A cache of the texts of the window with which new posts are compared.
 
-    Posts are mostly compared with the posts kept last, and repeatedly with the same ones if many are alike.
+    These are mostly the texts kept last and, if many posts are alike, the same texts again and again.
     """
 
     def __init__(
@@ -154,16 +155,16 @@ class Steps:
         maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
 
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
-        """Return the context from which verifiers score pairs of these texts."""
+        """Return the context that verifiers need to score pairs of these texts."""
         return self.components.verifier_context(normalized, self.components.compared(normalized), self.workers)
 
     def earlier_texts(self, normalized_at: TextsAt) -> EarlierTexts:
-        """Return an empty cache of the texts of the window; ``normalized_at`` reads those that it lacks."""
+        """Return an empty cache of the texts of the window; ``normalized_at`` reads texts that are not cached."""
         return EarlierTexts(normalized_at, self.components.compared)
 
     @cached_property
     def counts_characters(self) -> bool:
-        """Whether a verifier sets a minimum of common characters."""
+        """Whether a verifier requires that two texts have some characters in common."""
         return bool(self.components.bands.least_in_common().any())
 
     def verify(
@@ -171,14 +172,15 @@ class Steps:
     ) -> tuple[Bools, VerifiedPairs]:
         """Return bool[n_pairs]: whether the verifiers accept each pair; and the accepted pairs.
 
-        Pairs are given by position: ``later`` is a prepared text, and ``earlier`` a prepared text or one of the window.
+        In ``pairs``, ``later`` is the position of a prepared text, and ``earlier`` the position of a prepared text or
+        of a text of the window.
         """
         local = self.localize(pairs, prepared, earlier)
         accepted, verified = self.components.bands.verify(local.pairs, local.context)
         return accepted, verified.of(pairs.take(accepted))
 
     def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
-        """Collect the texts of the pairs, prepare the verifiers for them, and return the pairs by text index."""
+        """Collect the texts of the pairs, prepare the verifiers for them, and return the pairs as indices of texts."""
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
@@ -206,8 +208,8 @@ def exact_keys(
 ) -> list[tuple[bool, str]]:
     """Return the key of each text: whether it has words, and a string. Exact repeats are posts with equal keys.
 
-    The string is the normalized text if it has words, else `key_as_sent`. If no text is left, it contains the position
-    of the post, so that it equals no other, unless ``without_text`` is ``compare``.
+    The string is the normalized text if it has words, else `key_as_sent`. If normalizing leaves no text, the string
+    contains the position of the post, so that it equals no other key, unless ``without_text`` is ``compare``.
     """
     keeps = without_text != "compare"
     return [

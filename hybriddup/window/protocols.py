@@ -22,7 +22,8 @@ class WindowOpener(Protocol):
         Parameters
         ----------
         url
-            As it was given; a path comes as a ``file:`` URL. It may hold a password, which no error may repeat.
+            The URL as the user gave it; a path is passed as a ``file:`` URL. It may contain a password, which no error
+            message may repeat.
 
         Raises
         ------

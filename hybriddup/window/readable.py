@@ -108,11 +108,11 @@ class ReadableWindow:
         limit
             Maximum number of posts.
         after
-            A position, such as `PostList.after`: only older posts are listed.
+            List only posts before this position, such as `PostList.after`.
         text
-            Only posts whose text as sent contains this, ignoring case.
+            List only posts whose text, as it was sent, contains this string, ignoring case.
         of
-            Only duplicates of the post with this id, even if that was deleted.
+            List only duplicates of the post with this id, even if the post was deleted.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class ReadableWindow:
         return self.stats().n_kept_in_window
 
     def __bool__(self) -> bool:
-        """Return True: an empty window is a window."""
+        """Return True, even for an empty window."""
         return True
 
     def __contains__(self, post_id: object) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 PostId = str | int
 MADE_ID = re.compile(r"#[0-9]+")
 MOST_ID_BYTES = 512
-"""Longest id in bytes of UTF-8: answers repeat the id of the post and of its keeper."""
+"""Longest id, in bytes of UTF-8, limited because answers repeat the id of a post and of the kept post it duplicates."""
 
 
 class Post(NamedTuple):
@@ -22,7 +22,7 @@ class Post(NamedTuple):
 
     text: str
     id: PostId | None = None
-    """None = the window makes one from the position: ``#17``."""
+    """Id of the post; None = the window makes an id from the post's position, such as ``#17``."""
     created_at: float | None = None
     """Seconds since 1970 (UTC); used with event time only."""
     author: PostId | None = None
@@ -31,7 +31,7 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why a post is a duplicate: the kept post that it matches, and the pair's own score."""
+    """Why a post is a duplicate: the kept post that it matches, and the score of this pair."""
 
     duplicate_of: PostId
     """Id of the kept post."""
@@ -53,7 +53,7 @@ class Evidence:
 
 EVIDENCE_FIELDS = tuple(field.name for field in fields(Evidence))
 evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FIELDS)
-"""Returns the values of the fields of `Evidence`, in their order; stores keep them."""
+"""Returns the values of the fields of `Evidence`, in their order, for storing them."""
 
 
 class Copies(NamedTuple):
@@ -70,18 +70,18 @@ class StoredPost(NamedTuple):
     """An acknowledged post, as it is stored."""
 
     position: int
-    """Its number in the order of acknowledgement, from 0; never reused."""
+    """The post's number in the order of acknowledgement, from 0; never reused."""
     id: PostId
     time: float
     """Seconds since 1970 (UTC), event or arrival time."""
     text: str
-    """As it was sent."""
+    """The text as it was sent."""
     evidence: Evidence | None
-    """None = the post was kept."""
+    """Why the post is a duplicate; None = the post was kept."""
     author: PostId | None = None
-    """None = unknown."""
+    """Who posted it; None = unknown."""
     copies: Copies | None = None
-    """None = the post is a duplicate, or the window does not count copies."""
+    """The counted copies; None = the post is a duplicate, or the window does not count copies."""
 
     @property
     def n_copies(self) -> int | None:
@@ -131,13 +131,13 @@ class StoredPost(NamedTuple):
         return self._replace(copies=Copies(0, self.time, self.time, authors))
 
     def repeating(self, position: int) -> StoredPost:
-        """Return the duplicate with ``position`` as the position of its keeper; a kept post is returned unchanged."""
+        """Return the duplicate, with ``position`` as the position of the post it repeats; a kept post is unchanged."""
         if self.evidence is None or self.evidence.of_position == position:
             return self
         return self._replace(evidence=replace(self.evidence, of_position=position))
 
     def with_copies(self, copies: Sequence[StoredPost], sign: int = 1) -> StoredPost:
-        """Return the kept post with more copies, or with fewer if ``sign`` is -1."""
+        """Return the kept post with ``copies`` added to its counts, or subtracted if ``sign`` is -1."""
         before = self.counted().copies
         assert before is not None  # noqa: S101  as this post was kept
         n, first, last, authors = before
@@ -166,7 +166,7 @@ def mark_of(post: StoredPost) -> StoredPost:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer about one post."""
+    """The answer of a window about one post: whether it is kept, or which kept post it repeats."""
 
     id: PostId
     position: int
@@ -204,7 +204,7 @@ class Match:
     id: PostId
     position: int
     text: str
-    """As it was sent."""
+    """The text as it was sent."""
     time: float
     score: float
     threshold: float
@@ -214,7 +214,7 @@ class Match:
     verifier: str
     length_band: str
     guards: list[str] = field(default_factory=list)
-    """Reasons of the guards that keep the two apart; see ``must_agree``."""
+    """Reasons why guards refuse this match; see ``must_agree``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class PostList:
 
     posts: list[StoredPost]
     after: int | None
-    """The position after which the list continues with older posts; None = it ends here."""
+    """The position after which the list continues with older posts; None = there are no older posts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class AuditCounts:
     """Counts of the posts sampled to audit the live index, without exact repeats."""
 
     n_compared: int = 0
-    """Sampled posts that were compared."""
+    """Sampled posts whose comparison is finished."""
     n_found: int = 0
     """Compared posts that were decided to be near duplicates."""
     n_missed: int = 0
@@ -239,7 +239,7 @@ class AuditCounts:
     n_skipped: int = 0
     """Sampled posts that were not compared, because many comparisons were under way or because comparing failed."""
     n_unknown: int = 0
-    """Kept posts with many candidates: still being verified, or given up."""
+    """Kept posts with many candidates whose verification is unfinished or was abandoned."""
 
     @property
     def estimated_recall(self) -> float | None:
@@ -269,7 +269,7 @@ class WindowStats:
     """The time of the window in seconds since 1970, which follows the largest time of a post; None = no post yet."""
     index_bytes: int
     store_bytes: int | None
-    """Size of the store; None if the store does not report it, as HBase."""
+    """Size of the store; None if the store, such as HBase, does not report it."""
     index: str
     """Description of the live index."""
     seconds_ahead: float = 0.0
@@ -280,10 +280,10 @@ class WindowStats:
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Time by step: normalize, fingerprint, look up, verify, store, index, audit."""
     estimated_recall: float | None = None
-    """Share of near duplicates found, by comparing one post in a thousand with every kept one, within the same limits;
-    None = no near duplicate was among them yet."""
+    """Share of near duplicates that are found, estimated by comparing one post in a thousand with every kept post,
+    within the same limits; None = no near duplicate was among the compared posts yet."""
     recall_interval: tuple[float, float] | None = None
-    """The 95 % interval of the estimate."""
+    """The 95 % confidence interval of ``estimated_recall``."""
     audit: AuditCounts = AuditCounts()
     recipe_id: str = ""
     n_deleted: int = 0

@@ -2,12 +2,12 @@
 
 The memory of a window and the ids of its store are forgotten from the oldest position on. So a kept post that is
 renewed is stored again at a new position, with the copy's time and in the copy's transaction, and both positions name
-one post. The earlier one matches until it is too old, as if the post had not been renewed. A copy renews a post if it
-comes at least a sixteenth of a horizon after the last renewal, so that a text that comes all the time is stored again
-at most 16 times per horizon.
+one post. At the earlier position, the post matches until it is too old, as if it had not been renewed. A copy renews a
+post if it comes at least a sixteenth of a horizon after the last renewal, so that a text that comes all the time is
+stored again at most 16 times per horizon.
 
-Posts are stored again after the batch of the copies that renew them. A batch is split if that could change whether a
-later post of it is kept. If a text matches two kept posts, the batches can determine which of them is named.
+Posts are stored again after the batch of the copies that renew them. A batch is split if a renewal could change whether
+a later post of the batch is kept. If a text matches two kept posts, which of them is named can depend on the batches.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Renewals:
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self._newer: dict[int, int] = {}
         self._older: dict[int, int] = {}
-        """By new position, in rising order."""
+        """The previous position of each renewed post by its new position, in ascending order."""
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Add pairs of the new and the previous position of a renewed post, in ascending order of the new one."""
+        """Add pairs of the new and the previous position of a renewed post, in ascending order of the new position."""
         for position, before in pairs:
             self._newer[before], self._older[position] = position, before
 
@@ -44,7 +44,7 @@ class Renewals:
         return position
 
     def all_of(self, position: int) -> list[int]:
-        """Return all positions of a post, oldest first, given its latest one."""
+        """Return all positions of a post, oldest first, given its latest position."""
         positions = [position]
         while (before := self._older.get(positions[-1])) is not None:
             positions.append(before)
@@ -67,7 +67,7 @@ class Renewals:
 def renewing_copies(
     repeated: Mapping[int, int], kept_at: Mapping[int, float], times: Float64s, edges: Float64s, horizon: float
 ) -> tuple[dict[int, int], int]:
-    """Return the copies of a batch that renew posts, and how many of its first posts do not depend on the renewals.
+    """Find the copies of a batch that renew posts, and how many leading posts do not depend on the renewals.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def renewing_copies(
 def renewed_posts(
     renewing: Mapping[int, int], posts: Sequence[StoredPost], keepers: Iterable[StoredPost], repeated: Mapping[int, int]
 ) -> list[StoredPost]:
-    """Return posts to be stored again after a batch, each counted with the copies of the batch.
+    """Return the renewed posts, to be stored again after a batch, with the copies in the batch counted.
 
-    ``keepers`` are the posts of the store that are repeated; ``posts`` is the batch; the others are as in
+    ``posts`` is the batch, and ``keepers`` are the stored posts that it repeats. The other parameters are as in
     `renewing_copies`, but ``repeated`` is empty if copies are not counted.
     """
     if not renewing:

@@ -1,4 +1,4 @@
-"""Validate posts as they are sent: texts, mappings or `Post`."""
+"""Validates posts as they are sent: texts, mappings or `Post`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open window: decide a batch and write it. One call at a time."""
+"""An open window, which decides a batch of posts and writes it to the store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Part(NamedTuple):
     posts: Sequence[StoredPost]
     prepared: PreparedTexts
     columns: KeptColumns
-    """Those of the kept posts."""
+    """The columns of the kept posts."""
 
 
 class WindowState(MaintainedState):
@@ -51,7 +51,7 @@ class WindowState(MaintainedState):
         return answers
 
     def find_edits(self, posts: Sequence[Post]) -> set[int]:
-        """Return the indices of posts whose id has another text in the store or in an earlier post of the batch."""
+        """Return the indices of posts whose id had a different text in the store or earlier in the batch."""
         given = {place: post.id for place, post in enumerate(posts) if post.id is not None}
         texts = {(type(one.id), one.id): one.text for one in self.store.find_ids(list(given.values())) if one}
         edits = set()
@@ -63,7 +63,7 @@ class WindowState(MaintainedState):
         return edits
 
     def take_out(self, post: Post) -> None:
-        """Remove from memory the stored post with the id of ``post``, which replaces it with the next batch."""
+        """Remove the stored post with the same id as ``post`` from memory; ``post`` replaces it with the next batch."""
         stored = None if post.id is None else self.post_with(post.id)
         if stored is None:  # forgotten since
             return
@@ -89,7 +89,7 @@ class WindowState(MaintainedState):
         return answers
 
     def known_ids(self, posts: Sequence[Post]) -> dict[int, StoredPost | int]:
-        """Map the index of each post with a known id to the earlier post: a stored one, or an index in this batch."""
+        """Map the index of each post with a known id to the earlier post: a stored post, or an index in this batch."""
         places = [place for place, post in enumerate(posts) if post.id is not None]
         ids: list[PostId] = [posts[place].id for place in places]  # type: ignore[misc]  # None was left out
         with self.counts.timed("store"):
@@ -114,7 +114,7 @@ class WindowState(MaintainedState):
         return [part for part in (posts[:n_first], posts[n_first:]) if part]
 
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
-        """Decide posts with new ids, write them, and make the kept ones findable."""
+        """Decide posts with new ids, write them, and add the kept posts to the index."""
         now = self.timing.now()
         times = self.timing.of_posts(posts, now, self.watermark)
         prepared = self.prepare([post.text for post in posts])
@@ -146,20 +146,20 @@ class WindowState(MaintainedState):
         return stored
 
     def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Continue the audit, if enabled: sample decided posts, and compare them with the window as it was then."""
+        """Continue the audit, if enabled: compare a sample of decided posts with the window as it was before them."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
                 self.live_audit.follow(prepared, times, verdicts, self)
 
     def meta_after(self, times: PostTimes) -> dict[str, bytes]:
-        """Return the values to store with a batch: the watermark, and learned data and edges if they are due."""
+        """Return the values to store with a batch: the watermark and, if they changed, learned data and `Edges`."""
         meta = {WATERMARK: packed(float(times.watermarks[-1])), **self.unsaved}
         if self.watermark > NEVER and self.edges.note(self.store.next_position, self.watermark):
             meta[EDGES] = self.edges.pack()
         return meta
 
     def renewing(self, repeated: Mapping[int, int], times: PostTimes) -> tuple[dict[int, int], int]:
-        """Return the copies that renew posts, and how many first posts do not depend on them; see `renewing_copies`."""
+        """Return the copies in a batch that renew posts; parameters and result as in `renewing_copies`."""
         if not (repeated and self.steps.components.settings.window.renew):
             return {}, len(times.times)
         first, horizon = self.store.next_position, self.timing.horizon
@@ -170,9 +170,9 @@ class WindowState(MaintainedState):
         return renewing_copies(repeated, by_position, times.times, times.edges(horizon), horizon)
 
     def renew(self, again: Sequence[StoredPost], times: PostTimes) -> list[Part]:
-        """Return a list with one `Part`, the renewed posts ``again``; empty if there are none.
+        """Return a list with one `Part`, which has the renewed posts ``again``; empty if there are none.
 
-        They are stored after a batch, whose times are ``times``.
+        The renewed posts are stored after a batch with the times ``times``.
         """
         if not again:
             return []
@@ -221,7 +221,10 @@ class WindowState(MaintainedState):
             return self.steps.verify(pairs, prepared, self.earlier)
 
     def earlier_keepers(self, repeated: Mapping[int, int]) -> list[StoredPost]:
-        """Return the stored posts among the keepers; ``repeated`` maps posts of a batch to the keepers' positions."""
+        """Return the posts of the store that a batch repeats.
+
+        ``repeated`` maps indices in the batch to the positions of the kept posts, which may be in the batch, too.
+        """
         positions = np.unique(list(repeated.values())).astype(np.int64)
         return self.store.posts(positions[positions < self.store.next_position])
 
@@ -233,7 +236,7 @@ class WindowState(MaintainedState):
         verdicts: Verdicts,
         keepers: Sequence[StoredPost],
     ) -> list[StoredPost]:
-        """Return the posts of a batch as they are stored, with the evidence against duplicates.
+        """Return the posts of a batch as they are stored, with the evidence for each duplicate.
 
         ``keepers`` are the stored posts that the batch repeats.
         """
@@ -247,13 +250,13 @@ class WindowState(MaintainedState):
         return list(map(StoredPost, positions, ids, times.times.tolist(), texts, reasons, authors))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
+        """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
         return self.derived.equal_posts(prepared, times, self.texts, self.store)
 
     def remember(
         self, parts: Sequence[Part], times: PostTimes, verdicts: Verdicts, renewals: Sequence[tuple[int, int]]
     ) -> None:
-        """Make the kept posts of a written batch findable, and forget posts that are too old."""
+        """Add the kept posts of a written batch to memory, and forget posts that are too old."""
         (_, prepared, columns), *again = parts
         chosen = np.isin(prepared.positions, columns.positions).tolist()
         normalized, compared = (list(compress(texts, chosen)) for texts in (prepared.normalized, prepared.compared))

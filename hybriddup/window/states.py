@@ -28,7 +28,7 @@ class WindowOptions:
     """Makes the components that the settings name."""
     timing: WindowTime
     workers: int
-    """Threads, at least one."""
+    """Number of threads, at least 1."""
     read_only: bool
     authors: str | None = None
     """Field with the author of a post; None = authors are not noted."""
@@ -40,13 +40,13 @@ class KeptIndex(Protocol):
     """Finds kept posts that may match texts."""
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return the pairs of texts with kept posts."""
+        """Return the pairs of one of ``texts`` and a kept post that it may match."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.
 
-        ``rows`` int64[n] are the later texts' rows in ``texts``, ``earlier`` int64[n] the texts to rank. 1 = newest,
-        0 = not found.
+        The newest text of a key has rank 1; 0 means that the earlier text was not found. ``rows``, int64[n], has the
+        rows of the later texts in ``texts``, and ``earlier``, int64[n], the earlier texts as `look_up` returned them.
         """
 
 
@@ -62,7 +62,11 @@ class KeptPostsOfBatch(Protocol):
         """Seconds for which a kept post can match."""
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts ``earlier`` are within the horizon of the batch's posts at ``places``."""
+        """Return bool[n]: for each pair, whether the kept post can still match the post of the batch.
+
+        ``earlier``, int64[n], has the kept posts as `KeptIndex.look_up` returns them, and ``places``, int64[n], the
+        indices of the posts in the batch.
+        """
 
 
 class WindowSizes(NamedTuple):
@@ -79,7 +83,7 @@ class WindowSizes(NamedTuple):
 
 
 class OpenState(Protocol):
-    """The state behind an open window, of one process or shared. One call at a time."""
+    """The state behind an open window, of one process or shared. Only one thread at a time may call it."""
 
     steps: Steps
     timing: WindowTime
@@ -96,7 +100,7 @@ class OpenState(Protocol):
         """Prepare texts for a look-up, with positions after all posts."""
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
-        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
+        """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
         """Return the pairs of one text and the kept posts that still match it; ``earlier`` holds positions."""

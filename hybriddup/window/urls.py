@@ -101,7 +101,7 @@ def parts_of(url: str) -> SplitResult | None:
 
 @contextmanager
 def secrets_hidden(url: str) -> Iterator[None]:
-    """Remove the passwords of a URL from errors of the block and from their causes."""
+    """Remove the passwords of a URL from errors that the ``with`` block raises, and from their causes."""
     try:
         yield
     except Exception as error:

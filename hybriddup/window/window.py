@@ -1,4 +1,4 @@
-"""The public class of windows: decide posts in order, delete posts, set the time back."""
+"""The public class of windows, which decides posts in order, deletes posts, and can set its time back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGEST_COMMIT = 4096
 
 
 class Window(ReadableWindow):
-    """Decides post by post against the posts kept within the horizon. Safe to use from several threads.
+    """Decides posts one by one, comparing each with the posts kept within the horizon. Thread-safe.
 
     A post is a duplicate if it matches an earlier post *that was kept* and is still within the horizon. Of posts that
     match each other, however they are sent, exactly one is kept. Acknowledged posts are on disk.
@@ -161,7 +161,7 @@ class Window(ReadableWindow):
         return undisturbed(lambda: self._decide(checked))
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
-        """Decide posts in this thread, or wait for another thread that decides them with its own."""
+        """Decide posts in this thread, or wait until another thread has decided them together with its own posts."""
         answer: Future[list[Decision]] = Future()
         with self._turn:
             self._waiting.append((posts, answer))
@@ -181,7 +181,7 @@ class Window(ReadableWindow):
         return answer.result()
 
     def _decide_waiting(self) -> None:
-        """Decide waiting posts, of as many senders as fit into one commit."""
+        """Decide the waiting posts of as many senders as fit into one commit."""
         senders = [self._waiting.popleft()]
         n = len(senders[0][0])
         while self._waiting and n + len(self._waiting[0][0]) <= LARGEST_COMMIT:

@@ -1,4 +1,4 @@
-"""Comparing texts with the entries of buckets that were read from a shared store."""
+"""Compares texts with the entries of buckets that were read from a shared store."""
 
 import numpy as np
 
@@ -11,18 +11,24 @@ from hybriddup.kernels.popcount import differing_bits
 def near_entries(
     begins: Int64s, ends: Int64s, rows: Int64s, text_bits: UInt64s, entry_bits: UInt64s, most_bits: int
 ) -> tuple[Int64s, Int64s]:
-    """Compare texts with the entries of their buckets; return int64[n], int64[n]: entry and look-up of each near pair.
+    """Compare texts with the entries of their buckets, and return the pairs with similar fingerprints.
 
     Parameters
     ----------
     begins, ends
-        int64[n_looks]: look-up ``i`` reads the entries ``begins[i]`` to before ``ends[i]``. Ranges may overlap.
+        int64[n_looks]: look-up ``i`` compares a text with the entries ``begins[i]`` to ``ends[i] - 1``. Ranges may
+        overlap.
     rows
-        int64[n_looks]: the row in ``text_bits`` of the text looked up.
+        int64[n_looks]: for each look-up, the row of its text in ``text_bits``.
     text_bits, entry_bits
         uint64[n_texts, words], uint64[n_entries, words]: fingerprints.
     most_bits
-        An entry is near if it differs from the text in at most this many bits.
+        The fingerprints of a pair differ in at most this many bits.
+
+    Returns
+    -------
+    entries, looks
+        int64[n], int64[n]: for each pair, the index of its entry and of its look-up.
     """
     n = np.int64(0)
     for look in range(len(rows)):

@@ -1,4 +1,4 @@
-"""Adding texts to posting lists and removing them, and counting look-ups of crowded keys."""
+"""Adds texts to posting lists, removes them, and counts the keys with more texts than a look-up reads."""
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def add_texts(
     kept
         bool[n]: whether each text is added.
     first_live
-        The first live number; smaller numbers are dead.
+        Texts with smaller numbers have been forgotten; their numbers are *dead*, all others *live*.
     first
         Index in the flattened ``keys`` at which to start.
 
@@ -95,7 +95,10 @@ def add_texts(
 
 @njit(cache=True, nogil=True)
 def count_crowded(postings: Postings, keys: UInt64s, next_number: int, first_live: int) -> int:
-    """Return how many of the keys, uint64[n], have more live texts than a look-up reads."""
+    """Return how many of the keys, uint64[n], have more live texts than a look-up reads.
+
+    The live texts have the numbers ``first_live`` to ``next_number - 1``.
+    """
     age, n_crowded = Age(np.uint64(next_number), np.uint64(next_number - first_live)), np.int64(0)
     for key in keys:
         value = np.uint64(0) if key == NO_KEY else value_of(postings, key)
@@ -175,7 +178,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
     keys
         uint64[n]: the keys of the text, padded with `NO_KEY`.
     first_live
-        The first live number; smaller numbers are dead.
+        Texts with smaller numbers have been forgotten, so that their numbers can serve as tombstones.
     """
     wanted, dead = np.uint64(number) & NUMBER_MASK, np.uint64(first_live - 1) & NUMBER_MASK
     if dead == 0:  # 0 means an empty slot
@@ -195,7 +198,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
 def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
     """Remove the number ``wanted`` from the list in ``block``, if it is there.
 
-    The older numbers are shifted by one to fill the gap, and ``dead`` is written as the oldest.
+    The older numbers are shifted by one to fill the gap. ``dead``, the number of a forgotten text, becomes the oldest.
     """
     words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
     _, n, oldest = read_header(words, start, postings.ring_size)

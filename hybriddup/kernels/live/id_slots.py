@@ -18,7 +18,7 @@ PLACE_BITS = 25
 MOST_PLACES = (1 << PLACE_BITS) - 1
 PLACE_MASK = np.uint32(MOST_PLACES)
 TAG_SHIFT = np.uint64(64 - (32 - PLACE_BITS))
-"""The upper bits of a hash are its tag; the lower bits select its slot."""
+"""Shift from a hash to its tag, the upper bits; the lower bits select the slot."""
 
 
 @njit(cache=True, nogil=True)
@@ -49,7 +49,7 @@ def fill_slots(slots: UInt32s, hashes: UInt64s, first: int, end: int) -> None:
 
 @njit(cache=True, nogil=True)
 def find_latest(slots: UInt32s, hashes: UInt64s, wanted: UInt64s, first_position: int, found: Int64s) -> None:
-    """Look up hashes, and write the latest position of each into ``found``; hashes not in the map are left unchanged.
+    """Look up hashes, and write the latest position of each hash that is in the map into ``found``.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def find_latest(slots: UInt32s, hashes: UInt64s, wanted: UInt64s, first_position
     wanted
         uint64[n]: the hashes to look up.
     first_position
-        The position of ``hashes[0]``; the positions of the others follow.
+        ``hashes[i]`` has the position ``first_position + i``.
     found
-        int64[n]: on entry, earlier positions of the hashes, or -1. Changed in place.
+        int64[n]: on entry, earlier positions of the hashes, or -1. Changed in place for the hashes in the map.
     """
     mask, last = np.uint64(len(slots) - 1), len(wanted) - 1
     for i in range(len(wanted)):

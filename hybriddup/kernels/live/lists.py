@@ -1,6 +1,6 @@
 """Posting lists in an arena: for each key, the numbers of the newest texts with the key.
 
-A list is one block of 32-bit words: a header, then the numbers from the oldest on. The size of a block is one of a few
+A list is one block of 32-bit words: a header, then the numbers, the oldest first. The size of a block is one of a few
 classes. A list of `ring_size` numbers is a ring: each new number replaces the oldest. The upper bits of the header are
 the class. The lower bits are the number of entries; for a ring, `ring_size` plus the index of the oldest entry. A free
 block holds the next free block of its class. Blocks are aligned to four words, and block 0 is never used.
@@ -27,13 +27,13 @@ BLOCK_BITS = np.uint64(2)
 NUMBER_BITS = 31
 NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
 SIZE_BITS = np.uint64(26)
-"""Number of bits below the class in a header."""
+"""Number of low bits of a list's header that hold its size; the bits above hold its block class."""
 SIZE_MASK = np.uint64((1 << 26) - 1)
 LARGEST_RING = 1 << 25
 ANY_LENGTH = np.uint64(255)
 """Length class of texts of unknown length, and of the longest texts. It matches any range of lengths."""
 ROOM_SHARE = 8
-"""At least one part in `ROOM_SHARE` of the block of a rewritten list is free, which delays the next rewrite."""
+"""A list is moved to a block with about 1 / `ROOM_SHARE` of its space free, which delays the next move."""
 
 
 class Postings(NamedTuple):
@@ -44,7 +44,7 @@ class Postings(NamedTuple):
     uppers: UInt32s
     """uint32[n_slots]: the upper half of each slot's key; empty if all keys are below 2**32."""
     pages: UInt32s
-    """uint32[most_pages, n_shards]: the pages of each shard, in order; one column per shard, to use few rows."""
+    """uint32[most_pages, n_shards]: the pages of each shard, in order; one column per shard."""
     n_pages: Int32s
     """int32[n_shards]: number of pages of each shard."""
     n_keys: Int32s
@@ -52,14 +52,14 @@ class Postings(NamedTuple):
     words: UInt32s
     """uint32[n]: the blocks of all lists."""
     length_classes: UInt8s
-    """uint8[n]: for each word that is a number, the length class of its text, as returned by
+    """uint8[n]: for each text number in ``words``, the length class of the text, as returned by
     `hybriddup.kernels.search.pair_limits.length_class`; `ANY_LENGTH` if unknown."""
     book: Int64s
-    """int64[N_BOOK]: free pages and blocks; `FRESH_PAGE` and the constants next to it are its indices."""
+    """int64[N_BOOK]: the free lists of pages and blocks; the indices are `FRESH_PAGE` and the constants next to it."""
     class_words: Int64s
     """int64[n_classes]: block size of each class, in words, in ascending order; the last is the size of a ring."""
     ring_size: int
-    """One more than the number of texts that a look-up reads from a list. The extra one shows that there are more."""
+    """One more than the number of texts that a look-up reads from a list; the extra text shows that there are more."""
 
 
 class Age(NamedTuple):
@@ -68,7 +68,7 @@ class Age(NamedTuple):
     next_number: np.uint64
     """The number that the next text will get, larger than all numbers in the lists."""
     span: np.uint64
-    """The live numbers are the ``span`` numbers before ``next_number``."""
+    """The texts that are not forgotten have the ``span`` numbers before ``next_number``."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -92,7 +92,7 @@ def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def take_block(postings: Postings, its_class: np.uint64) -> np.uint64:
-    """Allocate a block of a class: a freed one, or one never used; return 0 if the arena is full."""
+    """Allocate a block of a size class, reusing a free block if there is one; return 0 if the arena is full."""
     words, book = postings.words, postings.book
     at, n_words = np.uint64(FREE_BLOCKS) + its_class, np.int64(postings.class_words[its_class])
     if book[at] != 0:
@@ -141,7 +141,7 @@ def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np.uint64:
-    """Return how many numbers of a list are dead, by binary search."""
+    """Return how many entries of a list belong to forgotten texts, by binary search."""
     _, n, oldest = read_header(words, start, ring_size)
     low, high = np.uint64(0), n
     while low < high:

@@ -1,7 +1,7 @@
-"""Looking up later texts in posting lists, and comparing them with the earlier texts in the lists.
+"""Looks up texts in posting lists, and compares them with the earlier texts in the lists.
 
-A look-up waits for memory three times: for the slot of a key, its list, and the fingerprints of its texts. So the later
-texts go through a pipeline: the memory for one row is prefetched while the rows before it are compared.
+A look-up waits for memory three times: for the slot of a key, for its list, and for the fingerprints of the texts in
+the list. So the texts go through a pipeline: the memory for one text is prefetched while earlier texts are compared.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 N_STAGES = 4
-"""Rows in the pipeline, each one stage ahead of the next."""
+"""Number of texts in the pipeline of look-ups, one in each stage."""
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
 """Number of words, and of length classes, that fit into a cache line."""
 MOST_FETCHED = 512
@@ -38,10 +38,10 @@ MOST_FETCHED = 512
 
 @njit(cache=True, nogil=True)
 def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Find the distinct pairs of a later text and a live text that share a key and are within their limits, sorted.
+    """Find the pairs of a later text and a live text that share a key and are within their limits.
 
-    The depth of a pair is the smallest depth of the live text in the lists of the shared keys. The newest text of a
-    list has depth 1. At most `Postings.ring_size` - 1 texts of a list are read.
+    The pairs are distinct and sorted. The depth of a pair is the rank of the live text in the list of a shared key,
+    1 = the newest, or the smallest such rank. At most `Postings.ring_size` - 1 texts of a list are read.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_ahead(postings: Postings, keys: UInt64s, values: UInt64s, step: int) -> None:
-    """Prefetch the slots of row ``step``, the list headers of the row before it, and the lists of the row before that.
+    """Prefetch the slots of row ``step``, the list headers of row ``step - 1``, and the lists of row ``step - 2``.
 
     ``values``, uint64[N_STAGES, n_keys], holds the slot values of the rows in the pipeline, 0 for keys that are not in
     the table. Changed in place.
@@ -131,7 +131,8 @@ def read_list(
     value
         Value of the key's slot.
     read
-        uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, depth in the lower.
+        uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, its rank in the list (1 = the
+        newest) in the lower.
     n_read, depth
         Number of texts in ``read``, and number of texts of this list that were read before.
     lengths
@@ -174,8 +175,8 @@ def depths_by_key(
 ) -> Int32s:
     """Return int32[n, n_keys]: for each pair, the depth of the earlier text in the list of each key of the later text.
 
-    The depth is 0 if the earlier text is not live or not among the newest that a look-up reads, or if the key is
-    `NO_KEY`.
+    The depth is the rank in the list, 1 = the newest. It is 0 if the earlier text is not live or not among the newest
+    that a look-up reads, or if the key is `NO_KEY`.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def depths_by_key(
     numbers
         int64[n]: for each pair, the number of the earlier text. No pair occurs twice.
     next_number, first_live
-        The live numbers are those from ``first_live`` to before ``next_number``.
+        Texts are live if their numbers are ``first_live`` to ``next_number - 1``.
     """
     depths = np.zeros((len(rows), keys.shape[1]), np.int32)
     wanted = np.where((numbers >= first_live) & (numbers < next_number), numbers & np.int64(NUMBER_MASK), IN_NO_LIST)
@@ -205,7 +206,10 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """For each number of a list that is in ``table`` (see `table_of`), write its depth in the list to ``depths``."""
+    """Write the depth of each number of a list that is in ``table`` to ``depths``; 1 = the newest.
+
+    ``table`` and ``places`` are as returned by `table_of`.
+    """
     n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS

@@ -1,4 +1,4 @@
-"""Comparing later texts with the live texts of a ring buffer: all of them, or only texts found in lists or buckets.
+"""Compares later texts with the live texts of a ring buffer: with all of them, or only those in some lists or buckets.
 
 Each text found is packed into a uint64. The upper 32 bits are its *place*, the rank among the live texts, 0 = the
 oldest. The lower 32 bits are its *depth*, the rank in the list or bucket, 1 = the newest.
@@ -19,7 +19,7 @@ READ_AT_ONCE = np.uint64(512)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) -> None:
-    """Prefetch the fingerprints of the texts packed in ``read[first:last]``."""
+    """Prefetch the fingerprints of the texts in ``read[first:last]``, whose upper 32 bits are ranks of live texts."""
     bits = ring.columns.bits
     n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
     for i in range(first, last):
@@ -30,7 +30,10 @@ def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) ->
 def compare_read(
     ring: Ring, read: UInt64s, n_read: np.uint64, later: LaterTexts, row: int, limit: np.uint64, near: UInt64s, n: int
 ) -> int:
-    """Append the texts of ``read[:n_read]`` within ``limit`` bits of text ``row`` to ``near[:n]``; return the new n."""
+    """Append the texts of ``read[:n_read]`` that differ from text ``row`` in at most ``limit`` bits to ``near[:n]``.
+
+    Return the new ``n``.
+    """
     bits, n_near = ring.columns.bits, np.uint64(n)
     capacity, n_words = np.uint64(len(bits)), bits.shape[1]
     first_word, second_word = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1]
@@ -48,8 +51,8 @@ def compare_read(
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
     """Remove duplicates from ``near[first:last]``, the sorted texts near text ``row``; return the new end of the range.
 
-    Each remaining item gets ``row`` in the upper 32 bits, and the place of the live text in the lower 32. Its smallest
-    depth is written to ``depths``.
+    Items have the rank of a live text in the upper 32 bits, and its depth in a list or bucket in the lower 32. They are
+    replaced by ``row`` in the upper and the rank in the lower bits. The smallest depth of each text goes to ``depths``.
     """
     n, high = np.int64(first), np.uint64(row) << HALF
     for i in range(first, last):

@@ -32,14 +32,14 @@ class BucketKeys(NamedTuple):
     """The fingerprint bits that select the buckets of a text in each table, one table after another."""
 
     positions: Int64s
-    """int64[n]: positions of the bits that form the number of a bucket, the lowest first."""
+    """int64[n]: positions of the fingerprint bits that form a bucket number, from its lowest bit up."""
     starts: Int64s
-    """int64[n_tables + 1]: the positions of table ``t`` are ``starts[t]`` to ``starts[t + 1]``."""
+    """int64[n_tables + 1]: table ``t`` uses ``positions[starts[t]:starts[t + 1]]``."""
     offsets: UInt32s
-    """uint32[n_probes]: masks that turn a text's own bucket into the buckets to search, by exclusive or; the first of
-    each table is 0."""
+    """uint32[n_probes]: masks; the exclusive or of a text's bucket and each mask gives the buckets to search. The first
+    mask of each table is 0."""
     offset_starts: Int64s
-    """int64[n_tables + 1]: the offsets of table ``t`` are ``offset_starts[t]`` to ``offset_starts[t + 1]``."""
+    """int64[n_tables + 1]: table ``t`` uses ``offsets[offset_starts[t]:offset_starts[t + 1]]``."""
     bucket_bits: int
 
 
@@ -81,7 +81,7 @@ def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
 PLACE_BITS = np.uint64(20)
 LARGEST_SEGMENT = 1 << 20
 PLACE_MASK = np.uint64(LARGEST_SEGMENT - 1)
-"""The low bits of an entry hold the index of its text in the segment, the high bits its tag."""
+"""Mask of the low bits of an entry, which hold the index of its text in the segment; the high bits hold its tag."""
 TAG_BITS = np.uint64(12)
 TAG_MASK = np.uint64((1 << 12) - 1)
 
@@ -90,7 +90,7 @@ class Segments(NamedTuple):
     """All segments of a live index: their entries, the starts of their buckets, and the range of segment sizes."""
 
     entries: UInt32s
-    """uint32[n_tables * capacity]: the entries of a segment that starts at number ``n`` begin at index
+    """uint32[n_tables * capacity]: the entries of a segment whose first text has number ``n`` begin at index
     ``n % capacity * n_tables``. The capacity is a multiple of `largest`."""
     starts: UInt32s
     """uint32[n_rows, n_buckets + 1]: start of each bucket of a segment, relative to the segment's first entry."""
@@ -102,7 +102,7 @@ class Listing(NamedTuple):
     """The segments that currently exist and their storage locations, in ascending order of text numbers."""
 
     numbers: Int64s
-    """int64[n + 1]: the first number of each segment, then the first number after all segments."""
+    """int64[n + 1]: the number of the first text in each segment, then the number after the last segment."""
     rows: Int64s
     """int64[n]: the row of each segment in `Segments.starts`."""
     places: Int64s
@@ -111,7 +111,7 @@ class Listing(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> Listing:
-    """Locate the segments of numbers ``first`` to ``last - 1``; the first segment may begin before ``first``."""
+    """Locate the segments of the texts numbered ``first`` to ``last - 1``; the first may begin before ``first``."""
     _, starts, smallest, largest = segments
     capacity, size, row = len(segments.entries) // n_tables, np.int64(largest), np.int64(0)
     number = first - first % size
@@ -131,7 +131,7 @@ def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> L
 
 @njit(cache=True, nogil=True)
 def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int) -> None:
-    """Build each segment that contains a number from ``before`` on; all other segments exist already."""
+    """Build the segments that contain texts numbered ``before`` or higher; all other segments must exist already."""
     last = np.int64(ring.next_number)
     numbers, rows, places = list_segments(segments, last - np.int64(ring.span), last, len(keys.starts) - 1)
     for i in range(len(rows)):
@@ -141,9 +141,9 @@ def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int
 
 @njit(cache=True, nogil=True)
 def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
-    """Build the segment of the numbers ``bounds[0]`` to ``bounds[1] - 1``.
+    """Build the segment of the texts numbered ``bounds[0]`` to ``bounds[1] - 1``.
 
-    It is stored at ``row`` and ``place``, its values in `Listing.rows` and `Listing.places`.
+    ``row`` and ``place`` say where to store it; they are its values in `Listing.rows` and `Listing.places`.
     """
     first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))
@@ -171,7 +171,7 @@ def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int6
 
 @njit(cache=True, nogil=True, inner=True)
 def tag_of(bits: UInt64s, row: int) -> np.uint64:
-    """Return the tag of a fingerprint, row ``row`` of ``bits``: the exclusive or of its parts of `TAG_BITS` bits."""
+    """Return the tag of the fingerprint in row ``row`` of ``bits``: its parts of `TAG_BITS` bits, combined by XOR."""
     tag = np.uint64(0)
     for word in range(bits.shape[1]):
         left = bits[row, word]
@@ -183,10 +183,10 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Find the distinct pairs of a later and a live text that are within their limits, sorted; all depths are 1.
+    """Find the pairs of a later text and a live text that are within their limits, distinct and sorted.
 
-    A later text is compared only with the texts in its buckets and the unsorted texts. The memory for a later text is
-    prefetched while the ones before it are compared.
+    A later text is compared only with the texts in its buckets and with those in no segment yet. All depths are 1.
+    Memory for one later text is prefetched while the previous two are compared.
     """
     listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
     listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
@@ -231,7 +231,10 @@ def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> tuple[int, int]:
-    """Prefetch the entries in text ``row``'s buckets, if the row exists; return how many, in all and in the largest."""
+    """Prefetch the entries in text ``row``'s buckets, if the row exists.
+
+    Return the number of these entries, and the number in the largest bucket.
+    """
     n_entries, largest = np.int64(0), np.int64(0)
     for probe in range(listed.shape[1] if 0 <= row < len(listed) else 0):
         n_before = n_entries
@@ -262,9 +265,10 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Write the live texts in the buckets of text ``row`` whose tags are within the Hamming limit to ``read``.
+    """Find the live texts in the buckets of text ``row`` whose tags are within the Hamming limit.
 
-    Return how many there are. ``first`` is the first live number. ``read`` must have room for all texts of the buckets.
+    Write them to ``read``, and return how many there are. ``first`` is the number of the oldest live text. ``read``
+    must have room for all texts of the buckets.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):
@@ -291,7 +295,7 @@ def compare_unsorted(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Compare text ``row`` with the live texts from rank ``first`` on, and append the near ones to ``near[:n_near]``.
+    """Compare text ``row`` with the live texts of rank ``first`` or higher; append near texts to ``near[:n_near]``.
 
     Return the new ``n_near``. The other parameters are as in `compare_slots`.
     """

@@ -1,8 +1,9 @@
 """A ring buffer of the texts of a live index, and the limits that pairs with these texts must meet.
 
 Texts have running numbers, and the number determines the slot. Numbers come in blocks of `IN_BLOCK`. A block has an
-*anchor*, the position of its first text, and stores the other positions as offsets of 16 bits. A text that is more than
-`LARGEST_OFFSET` positions after the anchor starts a new block. The slots of skipped numbers hold `NO_TEXT`.
+*anchor*, the position of its first text in the input, and stores the other positions as offsets of 16 bits. A text that
+is more than `LARGEST_OFFSET` positions after the anchor starts a new block. The slots of skipped numbers hold
+`NO_TEXT`.
 """
 
 from typing import NamedTuple
@@ -27,13 +28,13 @@ from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
-"""How many consecutive numbers share an anchor."""
+"""Number of texts per block; the positions in a block are stored relative to the first."""
 LOW_BITS = 20
-"""Other modules may shorten numbers to this many low bits, or more; these bits are never all 0."""
+"""Other modules may store only this many low bits of a number, or more; these bits are never all 0."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
-"""How many texts ahead the columns are prefetched."""
+"""How many texts ahead the ring's columns are prefetched."""
 
 
 class RingColumns(NamedTuple):
@@ -44,15 +45,15 @@ class RingColumns(NamedTuple):
     length_numbers: UInt16s
     """uint16[capacity] or uint32[capacity]: index of the text's length in `Ring.lengths`."""
     offsets: UInt16s
-    """uint16[capacity]: position minus the anchor of the block."""
+    """uint16[capacity]: position of the text minus the position of the first text in its block."""
     anchors: Int64s
-    """int64[capacity / IN_BLOCK]: the anchor of each block."""
+    """int64[capacity / IN_BLOCK]: the position of the first text in each block."""
     sketches: UInt64s
     """uint64[capacity, SKETCH_WORDS]: sketches of the texts' characters; no rows if characters are not counted."""
 
 
 class Ring(NamedTuple):
-    """The live texts, and the limits that pairs with them must meet."""
+    """The live texts, and the limits that pairs with these texts must meet."""
 
     columns: RingColumns
     lengths: Int32s
@@ -61,13 +62,14 @@ class Ring(NamedTuple):
     """LIMIT[n_lengths]: for each of ``lengths``, the limits of pairs whose shorter text has this length."""
     max_distances: Int32s
     shortest: Int32s
-    """int32[n], int32[n]: by length of a later text, the largest Hamming limit of the shorter texts that it may match
-    (-1 if there are none), and the length of the shortest of them. The last entry is for all greater lengths."""
+    """``max_distances`` and ``shortest`` are int32[n], indexed by the length of a later text: the largest Hamming limit
+    of the shorter texts that it may match (-1 if there are none), and the length of the shortest such text. The last
+    entry is for all greater lengths."""
     next_number: np.uint64
     span: np.uint64
-    """The live numbers are the ``span`` numbers before ``next_number``."""
+    """The live texts have the ``span`` numbers before ``next_number``."""
     first_slot: np.uint64
-    """The slot of the first live number; the others follow."""
+    """The slot of the oldest live text; the slots of newer texts follow."""
 
 
 class LaterTexts(NamedTuple):
@@ -81,7 +83,7 @@ class LaterTexts(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int64s, Int64s]:
-    """Number new texts in blocks; return int64[n], int64[n]: the number of each text, and the anchor of its block.
+    """Assign ascending numbers to new texts, in blocks of `IN_BLOCK`; some numbers are skipped.
 
     Parameters
     ----------
@@ -91,7 +93,12 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
         The first number to assign, at least `IN_BLOCK`. A block whose first number has only zeros in its `LOW_BITS` low
         bits is skipped, so that no number has low bits that are all 0.
     anchor
-        The anchor of the block of ``next_number``; ignored if that block is empty.
+        The position of the first text in the block of ``next_number``; ignored if that block is empty.
+
+    Returns
+    -------
+    numbers, anchors
+        int64[n], int64[n]: the number of each text, and the position of the first text in its block.
     """
     numbers, anchors = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
     number = np.int64(next_number)
@@ -123,13 +130,13 @@ def write_texts(
     Parameters
     ----------
     columns
-        Changed in place; it has a slot for every number.
+        Changed in place; they must have a slot for every number.
     numbers, anchors
         As returned by `number_texts` for ``next_number``.
     turn
         The number in slot 0. Numbers past the last slot wrap around, at most once.
     positions, texts, length_numbers
-        By row, the position of each text, its columns, and the index of its length in `Ring.lengths`.
+        The position of each text, its fingerprint and sketch, and the index of its length in `Ring.lengths`.
     """
     ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
     capacity, number = len(ring_bits), np.int64(next_number)
@@ -164,8 +171,8 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
     """Return the number of the first text at or after ``position``, and how many texts the search passed before it.
 
-    The search starts at number ``first``. If all texts are before the position, the number is ``next_number``. ``turn``
-    is the number in slot 0.
+    The search starts at the text numbered ``first``. If all texts are before ``position``, the result is
+    ``next_number``. ``turn`` is the number of the text in slot 0.
     """
     capacity, number, n_before = len(columns.offsets), np.int64(first), np.int64(0)
     while number < next_number:
@@ -180,7 +187,7 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 @njit(cache=True, nogil=True)
 def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
-    """Return int64[n]: the number of the first text at or after each position; arguments as in `first_from`."""
+    """Return int64[n]: the number of the first text at or after each position; other parameters as in `first_from`."""
     numbers = np.empty(len(positions), np.int64)
     for row in range(len(positions)):
         block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS

@@ -1,1 +1,1 @@
-"""Finding the texts of a run that share a key: keys, groups, rings, the limits of pairs, and the rule of removal."""
+"""Finds the texts of a run that share a key, checks the limits of pairs, and decides which texts are removed."""

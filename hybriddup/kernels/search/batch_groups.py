@@ -1,4 +1,4 @@
-"""Grouping the texts of one batch by key.
+"""Groups the texts of one batch by key.
 
 An array with one element per group has an extra element at the end, for `NO_GROUP`, so that the loops need no branch
 that the processor would mispredict.
@@ -18,7 +18,7 @@ FETCH_KEYS = 16
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Number the keys that occur several times, from 0 on; return the numbers and how many such keys there are.
+    """Number the keys that occur several times, from 0 on; return each key's number, and how many numbers there are.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
     """Renumber groups in place, dropping those that occur only once; return how many are left.
 
-    ``numbers``, uint32[n, m], are below ``n_numbers`` or `NO_GROUP`. A number that occurs once becomes `NO_GROUP`.
+    Each of ``numbers``, uint32[n, m], is below ``n_numbers`` or is `NO_GROUP`. Numbers that occur once become
+    `NO_GROUP`.
     """
     counts, n_shared = count_keys(numbers, n_numbers), np.uint32(0)
     for number in range(n_numbers):
@@ -66,7 +67,7 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
 
 @njit(cache=True, nogil=True)
 def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
-    """Return uint32[n_groups + 1]: the size of each group, then the number of keys without group.
+    """Return uint32[n_groups + 1]: the number of keys in each group, then the number of keys without a group.
 
     ``own`` is uint32[n, n_keys]: the groups of each text, padded with `NO_GROUP`.
     """

@@ -16,7 +16,7 @@ def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) ->
     bits
         uint64[n, words]: the fingerprints.
     masks
-        uint64[n_masks, words]: the chosen bits.
+        uint64[n_masks, words]: masks of the chosen bits.
     flips, mask_of
         uint64[n_keys, words], int64[n_keys]: for each key, the bits to flip before hashing, and the index of its mask.
 

@@ -1,4 +1,4 @@
-"""The rule of removal (see `hybriddup.steps.deciding`), applied to the texts of one batch, in order.
+"""Decides which texts of a batch are removed, in order, by the rule in `hybriddup.steps.deciding`.
 
 Verifying is expensive, so the kernel works in rounds: it decides all texts for which the pairs verified so far suffice,
 lists the pairs to verify next, and is called again.
@@ -15,46 +15,50 @@ from hybriddup.kernels.search.key_groups import NO_GROUP
 OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 """Verdicts on a pair: not verified yet, accepted, refused."""
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-"""States of a text: open, kept, removed as a near repeat, and removed as an exact repeat."""
+"""States of a text: undecided, kept, removed as a near repeat, and removed as an exact repeat."""
 IN_INDEX = np.int64(-1)
-"""Used as the row of the earlier text of a pair if it is a kept text of the index, not of this batch."""
+"""The row of a pair's earlier text if that text was kept in an earlier batch and is in the index."""
 NONE = np.int64(-1)
 CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-"""Whether the earlier text of a pair is a candidate, a kept text that is among the newest of a shared key: yes; no; yes
-if it will be kept; or unknown until all texts before the later one are decided."""
+"""Whether the earlier text of a pair is a candidate, that is, kept and among the newest texts with a shared key. In
+order: yes; no; yes if it will be kept; unknown until all texts before the later text are decided."""
 
 
 class Contest(NamedTuple):
-    """A batch that is being decided: its texts by row, and their pairs sorted by later text, then by earlier text."""
+    """The texts of a batch, by row, and their pairs, sorted by later text and then by earlier text."""
 
     offsets: Int64s
-    """int64[n + 1]: text ``i`` has the pairs ``offsets[i]`` to before ``offsets[i + 1]``."""
+    """int64[n + 1]: the pairs with later text ``i`` are ``offsets[i]`` to ``offsets[i + 1] - 1``."""
     earlier: Int64s
     """int64[n_pairs]: the row of the earlier text, or `IN_INDEX`."""
     distances: Int32s
     """int32[n_pairs]: Hamming distance of the fingerprints."""
     is_sure: Bools
-    """bool[n_pairs]: whether the earlier text is among the newest of a shared key, whichever texts of this batch are
-    kept."""
+    """bool[n_pairs]: whether the earlier text is among the newest texts of a shared key even if all texts of the batch
+    are kept."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
-    """int64[n_pairs]: if the earlier text is in the index, its smallest depth in a shared key."""
+    """int64[n_pairs]: if the earlier text is in the index, its rank in the list of a shared key, 1 = the newest, or the
+    smallest such rank."""
     depth_rows: Int64s
-    """int64[n_pairs]: the pair's row in the ``depths`` passed to `decide_in_order`, `NONE` if not looked up."""
+    """int64[n_pairs]: the pair's row in the ``depths`` of `decide_in_order`, `NONE` if the pair has no row there."""
     previous_copy: Int64s
     """int64[n]: for each text, the row of the last equal text before it, `NONE` if there is none."""
     times: Float64s
     oldest: Float64s
-    """float64[n], float64[n]: the time of each text, and the time after which earlier texts may match it."""
+    """``times`` and ``oldest`` are float64[n]: the time of each text, and a bound for the time of its matches. An
+    earlier text can match only if its time is later than this bound."""
     most_pairs: Int64s
-    """int64[n]: limit for each text: a candidate is skipped if this many before it are at most as distant."""
+    """int64[n]: for each text, how many candidates may be verified: a candidate is skipped if this many candidates
+    before it have the same or a smaller distance."""
     own: UInt32s
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, m]: the groups of each text, and the groups that it is looked up in."""
+    """``own``, uint32[n, n_keys]: each text's groups. ``probed``, uint32[n, m]: the groups to look the text up in."""
     before: Int32s
     places: Int32s
-    """int32[n, m], int32[n, n_keys]: number of earlier texts of the batch in each ``probed`` and each ``own`` group."""
+    """``before`` is int32[n, m], the number of earlier texts of the batch in each ``probed`` group; ``places`` is
+    int32[n, n_keys], the same for each ``own`` group."""
     max_bucket_size: int
     """How many of the newest kept texts of a key are candidates; 0 = all."""
 
@@ -65,17 +69,17 @@ class Course(NamedTuple):
     status: Int8s
     """int8[n]: `UNDECIDED`, `KEPT`, `NEAR` or `EXACT`."""
     deciding: Int64s
-    """int64[n]: for `NEAR`, the pair that removed the text; for `EXACT`, the row of the equal kept text."""
+    """int64[n]: for `NEAR`, the index of the pair that removed the text; for `EXACT`, the row of an equal kept text."""
     next_pair: Int64s
-    """int64[n]: for each text with at most ``most_pairs`` pairs, the first pair that is not refused yet."""
+    """int64[n]: for each text with at most ``most_pairs`` pairs, the index of the first pair not refused yet."""
     is_cut: Bools
     """bool[n]: whether a text was kept although some of its candidates were skipped."""
     n_near: Int64s
     n_expected: Int64s
-    """int64[n_distances], int64[n_distances]: scratch buffers for the current text. For each distance, the number of
-    candidates so far up to this distance, without and with the expected ones."""
+    """``n_near`` and ``n_expected`` are int64[n_distances], scratch buffers for one text: the number of its candidates
+    so far with at most each distance. Only ``n_expected`` counts texts that are candidates only if they are kept."""
     ranks: Int64s
-    """int64[n, n_keys]: for a kept text, the number of kept texts of this batch before it in each of its groups."""
+    """int64[n, n_keys]: for each kept text, how many earlier texts of this batch were kept in each of its groups."""
     n_kept: Int64s
     """int64[n_groups]: number of kept texts of this batch in each group so far."""
     n_settled: Int64s
@@ -86,20 +90,20 @@ class Course(NamedTuple):
 def decide_in_order(
     contest: Contest, course: Course, depths: Int64s, n_per_round: int, n_ahead: int, is_last: bool, wanted: Int64s
 ) -> int:
-    """Decide the texts that can be decided, write the pairs to verify next to ``wanted``, and return their number.
+    """Decide all texts that can be decided; list the pairs to verify next in ``wanted``, and return their number.
 
     Parameters
     ----------
     depths
-        int64[n_rows, m]: for the pairs with a row in `Contest.depth_rows`, the depth of the earlier text in each group
-        that the later text is looked up in, among the texts kept before the batch; 0 = not in the group.
+        int64[n_rows, m]: for the pairs with a row in `Contest.depth_rows`, the rank of the earlier text in each group
+        that the later text is looked up in, among the texts kept before the batch. 1 = the newest, 0 = not in it.
     n_per_round
         Largest number of pairs of a text to verify in one round.
     n_ahead
-        How many texts after the last settled one are considered. 0 = all texts, but if a text has more pairs than its
-        limit ``most_pairs``, its `UNSURE` candidates are not verified yet.
+        How many texts are considered, from the first text on that is not settled yet (see `settle_text`). 0 = all
+        texts, but if a text has more pairs than its limit ``most_pairs``, its `UNSURE` candidates are not verified yet.
     is_last
-        Whether ``contest`` has all pairs of the batch. If not, texts without a sure match stay undecided.
+        Whether ``contest`` has all pairs of the batch. If not, texts without a certain match stay undecided.
     wanted
         int64[n_pairs]: buffer for the result.
     """
@@ -117,7 +121,7 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def settle_text(contest: Contest, course: Course, row: int) -> None:
-    """Advance ``n_settled`` past text ``row``, which is decided; if it is kept, count it in each of its groups.
+    """Advance ``n_settled`` past the decided text ``row``; if it is kept, count it as a kept text in its groups.
 
     All earlier texts must be settled already.
     """
@@ -198,7 +202,7 @@ def decide_text(
 def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
     """Return whether the earlier text of a pair is a candidate: `CANDIDATE`, `NO_CANDIDATE`, `EXPECTED` or `UNSURE`.
 
-    ``is_next`` is whether all texts before the later one, ``row``, are settled.
+    ``row`` is the later text of the pair. ``is_next`` tells whether all texts before it are decided.
     """
     earlier = contest.earlier[pair]
     is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
@@ -217,7 +221,7 @@ def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
-    """Remove a text if it equals a kept text of the batch; return whether an equal text must be decided first."""
+    """Mark a text as removed if it equals a kept text of the batch; return whether an equal text is still undecided."""
     copy = contest.previous_copy[row]
     while copy != NONE:
         if course.status[copy] == UNDECIDED:
@@ -234,7 +238,7 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
-    """Return whether ``pair`` has an earlier text in the index whose candidacy depends on depths not looked up yet."""
+    """Return whether depths must be looked up to tell if the earlier text of ``pair``, in the index, is a candidate."""
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False
     n_newer = np.int64(0)
@@ -248,7 +252,7 @@ def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
     """Return whether, by the decisions so far, a pair's earlier text is among the newest kept texts of a shared key.
 
-    The result is final if all texts before the later one are settled, and `needs_depths` is false.
+    The result is final if all texts before the later text are decided, and `needs_depths` is false.
     """
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if contest.is_sure[pair] or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
@@ -290,8 +294,8 @@ def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bo
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
     """Return bool[n_pairs]: False for pairs that ``most_pairs`` excludes, however the texts of the batch are decided.
 
-    The excluded pairs of a text stay True up to and including the first that is certainly a candidate, so that the run
-    counts that the text skipped a candidate.
+    As an exception, the excluded pairs of a text stay True up to and including the first certain candidate, so that the
+    run can count the text as one that skipped a candidate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Looking up texts in rings of texts that share a key, and selecting the pairs within their limits."""
+"""Looks up texts in ring buffers of texts that share a key, and selects the pairs within their limits."""
 
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 FITTING_TOGETHER = 64
-"""How many texts of fitting lengths are collected before their fingerprints, already prefetched, are compared."""
+"""How many texts of matching length are collected before their fingerprints, already prefetched, are compared."""
 
 
 class Queries(NamedTuple):
@@ -51,10 +51,10 @@ class Queries(NamedTuple):
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: how many texts of each ring to compare, from the first added on; no rows = all texts."""
+    """int32[n, m]: how many texts of each ring to compare, counted from the first text added; no rows = all texts."""
 
     def take(self, first: int, last: int) -> "Queries":
-        """Return the queries ``first`` to before ``last``."""
+        """Return the queries ``first`` to ``last - 1``."""
         return Queries._make(column[first:last] for column in self)
 
 
@@ -109,9 +109,9 @@ def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings
 def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) -> int:
     """Keep each text of the first ``n_hits`` hits once, at its smallest depth; return the number of hits left.
 
-    ``slots`` uint64[n] is a hash table of indices into the hits, tagged with the number of the query so that it need
-    not be cleared; n is a power of two and at least ``2 * n_hits``. ``query``, 1 or more, differs from call to call.
-    With sorting instead of this table, a search would take 1.5 times as long.
+    ``slots``, uint64[n], is a hash table of indices into the hits; n is a power of two and at least ``2 * n_hits``. Its
+    entries are tagged with ``query``, which must be 1 or more and differ from call to call, so that the table need not
+    be cleared. With sorting instead of this table, a search would take 1.5 times as long.
     """
     n, mask = np.int64(0), np.uint64(len(slots) - 1)
     for i in range(n_hits):
@@ -131,7 +131,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Keep the hits that may match text ``row`` by their lengths and sketches, and sort them; return their number."""
+    """Keep the hits whose lengths and sketches may match text ``row``, and sort these hits; return their number."""
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
@@ -157,9 +157,10 @@ def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> W
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Append the pairs of text ``row`` (query ``place``) and its near hits to ``found``; return the new ``n_pairs``.
+    """Append the pairs of text ``row`` and each near hit to ``found``; return the new ``n_pairs``.
 
-    A hit is near if its Hamming distance is within the limit of the pair.
+    A hit is near if its Hamming distance is within the limit of the pair. ``place`` is the index of the query for the
+    text.
     """
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)

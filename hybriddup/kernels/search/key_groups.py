@@ -15,7 +15,7 @@ from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
 NO_KEY = np.uint64(2**64 - 1)
 """Padding in arrays of keys, for texts with fewer keys than others."""
 NO_GROUP = np.uint32(2**32 - 1)
-"""Used instead of a group number if there is no key, or no other text has the key."""
+"""Group number of a key that no other text has; also used as padding."""
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
 """An odd factor for hashing within a part; parts are selected by `SPREAD`."""
 PLACE_SHIFT = np.uint64(20)
@@ -25,11 +25,11 @@ class DealtKeys(NamedTuple):
     """The keys of some texts, partitioned by hash."""
 
     keys: UInts
-    """uint32[n_keys] or uint64[n_keys]."""
+    """uint32[n_keys] or uint64[n_keys]: the keys, part by part."""
     entries: UInt32s
     """uint32[n_keys]: index of each key in the original, flattened array, in ascending order within a part."""
     bounds: Int64s
-    """int64[n_parts + 1]: part ``p`` is ``bounds[p]`` to ``bounds[p + 1]``."""
+    """int64[n_parts + 1]: part ``p`` is ``keys[bounds[p]:bounds[p + 1]]``."""
 
 
 @njit(cache=True, nogil=True)
@@ -128,14 +128,14 @@ def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> None:
-    """Write the group of each key of some texts into ``groups``, `NO_GROUP` for keys without group.
+    """Write the group of each key of some texts into ``groups``, `NO_GROUP` for keys without a group.
 
     Parameters
     ----------
     numbered
         The partitioned keys of these texts, each replaced by its number from `number_keys`.
     first_groups
-        int64[n_parts + 1]: the group of number 0 of each part.
+        int64[n_parts + 1]: key number ``i`` of part ``p`` gets the group ``first_groups[p] + i``.
     groups
         uint32[n_texts, n_keys], changed in place; it may share its memory with ``numbered.entries``.
     """
@@ -188,7 +188,7 @@ def groups_of_texts(listed: UInt32s, ends: UInt32s, rows: Int64s, width: int) ->
 
 @njit(cache=True, nogil=True)
 def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked: Bools) -> Bools:
-    """Renumber the groups in place, and return bool[n]: which texts have a marked group.
+    """Renumber the groups in place; return bool[n]: whether each text has a marked group.
 
     Parameters
     ----------

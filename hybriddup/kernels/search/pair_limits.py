@@ -1,6 +1,6 @@
-"""Checking pairs of texts against their limits: lengths, characters in common, and Hamming distance.
+"""Checks pairs of texts against their limits: lengths, characters in common, and Hamming distance.
 
-The data for the first two take 40 bytes per text, and rule out most pairs.
+Lengths and characters rule out most pairs, and take only 40 bytes per text.
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ FACT = np.dtype(
         ("sketch_3", np.uint64),
     ]
 )
-"""Record of a text: its length, the index of its limits (``kind``), and the sketch of its characters. They are stored
-together, so that reading them costs one cache miss, or two if the record crosses a cache line."""
+"""Record of a text: its length, the index of its limits (``kind``), and the sketch of its characters. The fields are
+stored together, so that reading them costs one cache miss, or two if the record crosses a cache line."""
 LIMIT = np.dtype(
     [
         ("max_distance", np.int32),
@@ -33,7 +33,7 @@ LIMIT = np.dtype(
         ("common_of_longer", np.float32),
     ]
 )
-"""The limits of pairs whose shorter text is of one kind, as in `hybriddup.data.records.PairLimits`."""
+"""The limits of a pair, which depend on its shorter text; the fields are as in `hybriddup.data.records.PairLimits`."""
 Records = NDArray[np.void]
 Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
@@ -57,9 +57,10 @@ class TextColumns(NamedTuple):
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
-    """LIMIT[n_kinds]: the different limits. In a run there is one for each length, so that they stay in the cache."""
+    """LIMIT[n_kinds]: the different limits. A run has only one for each text length, so that they fit the CPU cache."""
     shortest: Int32s
-    """int32[longest + 1]: for each length of a text, the length of the shortest text it may match, at most its own."""
+    """int32[longest + 1]: for each text length, the length of the shortest text that such a text may match; no longer
+    than the text itself."""
 
     @property
     def lengths(self) -> Int32s:
@@ -111,7 +112,7 @@ def text_columns(
     bits, sketches
         uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        The limits by length; and int64[n], the index into ``limits`` of each text, or None if it equals the text's row.
+        The different limits; and int64[n], the index into ``limits`` for each text. None = the index is the text's row.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
@@ -137,7 +138,7 @@ def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return the Hamming distance of the texts in rows ``a`` and ``b``, or -1 if above the limit of the shorter one."""
+    """Return the Hamming distance of texts ``a`` and ``b``, -1 if it exceeds the limit of the shorter text."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
@@ -240,9 +241,9 @@ def length_class(length: int) -> int:
 
 
 def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
-    """Return int32[longest + 1]: for each length of a text, the length of the shortest text that it may match.
+    """Return int32[longest + 1]: for each text length, the length of the shortest text that such a text may match.
 
-    It is the text's own length if no shorter text may match.
+    The result for a length is the length itself if no shorter text may match.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Rings(NamedTuple):
 
     words: UInt32s
     fingerprints: UInt64s
-    """uint32[2 * n], uint64[n]: two views of the same memory."""
+    """``words``, uint32[2 * n], and ``fingerprints``, uint64[n], are two views of the same memory."""
     class_bits: np.uint64
     """Number of low bits of a text's word that hold the length class."""
 
@@ -58,7 +58,7 @@ class Wanted(NamedTuple):
     """Largest number of differing bits."""
     shortest: np.uint64
     more: np.uint64
-    """Class of the shortest length, and the number of classes from it to the class of the longest length."""
+    """The wanted length classes are ``shortest`` to ``shortest + more``."""
 
 
 def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[Rings, UInt32s]:
@@ -69,7 +69,7 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
     sizes
         uint32[n]: number of texts that will be added to each ring.
     n_texts
-        All rows of texts are below this.
+        Number of texts; all row numbers are below it.
     most
         Largest capacity, below 2**31; 0 = no limit.
     most_narrow
@@ -214,7 +214,7 @@ def add_kept(
         uint32[n, m], uint32[n, n_keys]: the starts of the rings that each text looked into, and of the rings that it is
         added to; `NO_GROUP` for none.
     most
-        A group is crowded for a text if more than ``most`` earlier texts are in it; 0 = no group is ever crowded.
+        A group is crowded for a text if more than ``most`` earlier kept texts are in it; 0 = no group is ever crowded.
     """
     n_crowded = np.int64(0)
     for i in range(len(rows)):
@@ -256,7 +256,7 @@ def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
 def note_fitting(
     rings: Rings, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
 ) -> int:
-    """Append the texts of a ring with wanted lengths to ``hits[:n_hits]``; return the new number of hits.
+    """Append those texts of a ring that have a wanted length to ``hits[:n_hits]``; return the new number of hits.
 
     A hit has the row of the text in the upper 32 bits and its depth in the lower 32. ``size`` is the number of texts in
     the ring, and ``newest`` the index of the newest, which has depth 1. ``hits`` must have space for ``size`` more. The
@@ -298,7 +298,7 @@ def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
-    """Append the texts of a wide ring that meet all of ``wanted`` to ``hits[:n_hits]``; return the new ``n_hits``.
+    """Append the texts of a wide ring that meet all conditions of ``wanted`` to ``hits[:n_hits]``; return the new end.
 
     The parameters are as in `note_fitting`.
     """
@@ -332,9 +332,9 @@ def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, h
 
 @njit(cache=True, nogil=True)
 def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings) -> Int64s:
-    """Return int64[n, m]: for each pair, the depth of the earlier text in the rings of the later text.
+    """Return int64[n, m]: for each pair, the depth of the earlier text in each ring of the later text.
 
-    1 = the newest, 0 = not in the ring.
+    The newest text of a ring has depth 1; depth 0 means that the text is not in the ring.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings
 
 @njit(cache=True, nogil=True)
 def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
-    """Build a hash table of ``texts[first:last]``; return it, and int64[n]: the index in ``texts`` of each key."""
+    """Build a hash table of ``texts[first:last]``; return, for each slot, the key and its index in ``texts``."""
     n_places = power_of_two(2 * (last - first))
     table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
     for i in range(first, last):
@@ -371,7 +371,10 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
-    """For each text of a ring that is in ``table`` (see `table_of`), write its depth in the ring to ``depths``."""
+    """Write the depth of each text of a ring that is in ``table`` to ``depths``; the newest text has depth 1.
+
+    ``table`` and ``places`` are as returned by `table_of`.
+    """
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)
     for place in range(size):

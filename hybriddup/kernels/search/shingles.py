@@ -6,8 +6,8 @@ whatever their hashes, because they do not distinguish texts.
 
 A shingle is common if it occurs in several *surroundings*, the characters before and after it. The number of texts does
 not count, because one text may be posted a hundred times, each time with a different ending. If its shingles counted as
-common, its copies would take all keys from their endings. A text of mostly common shingles takes a fixed
-share of its keys from these, see `MOSTLY_COMMON`.
+common, its copies would take all keys from their different endings. A text of mostly common shingles takes a fixed
+share of its keys from the common shingles, see `MOSTLY_COMMON`.
 
 The hash is the rolling hash of R. M. Karp and M. O. Rabin (1987), a polynomial of the characters modulo 2**64, finished
 by the mixer of MurmurHash3 (A. Appleby, public domain): its cost does not depend on the length of the shingle.
@@ -25,14 +25,15 @@ from hybriddup.kernels.text.ngrams import is_dense_script
 NO_SHINGLE = np.uint32(2**32 - 1)
 """Padding for texts with fewer shingles than others."""
 DENSE_UNITS, OTHER_UNITS = np.uint8(2), np.uint8(1)
-"""Weight of a character: one of a dense script, such as Han, carries as much information as two letters or more."""
+"""Weight of a character of a dense script, such as Han, which says as much as two letters or more; and of any other."""
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF, ONE = np.uint64(33), np.uint64(1)
 COMMON = np.uint32(2**31)
 """Flag bit of common shingles, which makes them larger than all others."""
 N_RANKED = np.uint64(32)
-"""Up to this many shingles are sorted by counting the smaller ones; a constant, so that the loop is vectorized."""
+"""Up to this many shingles are sorted by counting, for each, the smaller shingles. The loop over a constant number is
+vectorized."""
 MOST_UNITS = 16
 SURROUNDING = 8
 """Number of characters on each side of a shingle that are its surroundings, half as many in a dense script. With 16,
@@ -67,8 +68,8 @@ def bottom_shingles(
 ) -> UInt32s:
     """Return uint32[n_texts, n_kept]: the smallest distinct shingles of each text, in ascending order.
 
-    A shingle is stored as 31 bits of its hash, below a bit that is set if it is common. A text of mostly common
-    shingles has a few common shingles first, then the smallest of the others.
+    A shingle is stored as 31 bits of its hash, below a bit that is set if the shingle is common. A text of mostly
+    common shingles has a few common shingles first, then the smallest of the other shingles.
 
     If a text has too few shingles, shorter ones follow, also in ascending order, and then `NO_SHINGLE`. A short text
     that was edited in its middle shares few long shingles with the original.
@@ -285,8 +286,9 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
 def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, units: int) -> UInt32s:
     """Count the different surroundings of shingles; return uint32[2**COMMON_BITS], by the leading bits of their hash.
 
-    A shingle's count is its largest count within any one scope. ``scopes``, int64[n_texts], is in ascending order from
-    0. Texts shorter than a shingle do not count. A few surroundings are missed by false positives of the Bloom filter.
+    The surroundings of a shingle are the characters before and after it. ``scopes``, int64[n_texts], assigns each text
+    to a scope, in ascending order from 0; a shingle's count is its largest count within any one scope. Texts shorter
+    than a shingle do not count. A few surroundings are missed by false positives of the Bloom filter.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
     scope_of, seen = np.full(1 << COMMON_BITS, -1, np.int64), np.zeros(ONE << (SEEN_BITS - np.uint64(6)), np.uint64)

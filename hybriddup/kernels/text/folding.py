@@ -13,9 +13,10 @@ COLLAPSES = np.uint32(1 << 21)
 """Flag: repeats of the character collapse into one. On the space, it also strips the ends of a text."""
 COLLAPSES_SHIFT = np.uint32(21)
 SPECIAL = np.uint32(1 << 22)
-"""Flag: folding the character depends on the text around it; the entry's point is the character itself."""
+"""Flag: folding the character depends on the text around it; the entry's code point is the character itself."""
 SEVERAL = np.uint32(1 << 23)
-"""Flag: the character becomes no characters or several; the entry's point is an index into `FoldingTable.several`."""
+"""Flag: the character becomes no or several characters; instead of a code point, the entry has an index into
+`FoldingTable.several`."""
 ENDS_LITERAL = np.uint32(1 << 24)
 """Flag: the character is the last one of a literal; never set together with `SEVERAL`."""
 NUMBER_SHIFT = np.uint32(25)
@@ -54,7 +55,7 @@ class FoldingTable(NamedTuple):
 
 @njit(cache=True, nogil=True, inner=True)
 def is_dot(point: np.uint32) -> bool:
-    """Return whether a character is a dot or an ellipsis."""
+    """Return whether a character is a dot, an ideographic full stop, or an ellipsis."""
     return point in (DOT, ELLIPSIS, IDEOGRAPHIC_STOP)
 
 
@@ -95,7 +96,7 @@ def state_at_end(
 ) -> np.uint8:
     """Find the literals at the end of ``folded[start:end]``; return their state flags, combined.
 
-    ``entry`` is the table entry of the last character. ``found`` bool[n_literals] is set at each literal found.
+    ``entry`` is the table entry of the last character. ``found``, bool[n_literals], is set for each literal found.
     """
     literals, bounds, state = table.literals, table.literal_bounds, np.uint8(0)
     literal = np.int64(entry >> NUMBER_SHIFT)
@@ -111,23 +112,26 @@ def state_at_end(
 def fold_texts(
     points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, found: Bools, folded: UInt32s
 ) -> tuple[Int64s, UInt8s]:
-    """Write the folded texts to ``folded``; return their bounds int64[n_texts + 1] and states uint8[n_texts].
+    """Fold texts by a table; write them to ``folded``, and return where each text starts and its state flags.
 
     Parameters
     ----------
     points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     fold_special
-        Whether special characters are copied like others. If not, a text with one has the state `TEXT_IS_SPECIAL`
-        and nothing is written for it.
+        Whether special characters are copied like others. If not, a text with a special character has the state
+        `TEXT_IS_SPECIAL`, and nothing is written for it.
     found
         bool[n_literals]: set for each literal in a folded text; changed in place.
     folded
         uint32[at least MAX_SEVERAL * n_points]: changed in place.
 
-    Notes
-    -----
-    The other state flags of a text come from the literals in the folded text.
+    Returns
+    -------
+    bounds
+        int64[n_texts + 1]: text ``i`` is ``folded[bounds[i]:bounds[i + 1]]``.
+    states
+        uint8[n_texts]: `TEXT_IS_SPECIAL`, or the state flags of all literals in the folded text.
     """
     entries, several, drops_questions, joins_dots = (
         table.entries,

@@ -104,7 +104,7 @@ def lcs_many_words(
 
 @njit(cache=True, nogil=True)
 def longest_of(offsets: Int64s, texts: Int64s) -> int:
-    """Return the length of the longest of ``texts``, in symbols; 0 if there are no texts."""
+    """Return the number of symbols of the longest text among those numbered ``texts``; 0 if there are none."""
     longest = np.int64(0)
     for text in texts:
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -118,9 +118,10 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
     Parameters
     ----------
     symbols, offsets
-        The texts: int32[n] symbols below ``n_symbols``, int64[n_texts + 1].
+        int32[n], int64[n_texts + 1]: the symbols of all texts, below ``n_symbols``, and the start of each text.
     earlier, later
-        int64[n_pairs]: text numbers. Pairs of one later text should be consecutive, so that its table is made once.
+        int64[n_pairs]: the indices of the two texts of each pair. Pairs with the same later text should be consecutive,
+        so that the bit masks of this text are built only once.
     """
     lengths = np.zeros(len(earlier), np.int64)
     n_strips = longest_of(offsets, later) // (64 * WORDS_PER_STRIP) + 1
@@ -149,7 +150,7 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
 def symbols_in_common(
     symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64s, later: Int64s, needed: Int64s
 ) -> Int64s:
-    """Return int64[n_pairs]: the number of common symbols of each pair in any order, an upper bound of the LCS length.
+    """Return int64[n_pairs]: the number of symbols each pair has in common, in any order; at least the LCS length.
 
     If the number is below ``needed``, int64[n_pairs], counting stops early, and the result is some number below
     ``needed``. For the other parameters, see `lcs_lengths`, which takes ten times as long.

@@ -45,7 +45,7 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Return the end of the run of only dense or only other characters from ``start`` on, and whether it is dense."""
+    """Find the run of characters at ``start`` that are all dense or all not; return its end and whether it is dense."""
     dense = is_dense_script(code_points[start])
     position = start + 1
     while position < end and is_dense_script(code_points[position]) == dense:
@@ -55,7 +55,7 @@ def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
 
 @njit(cache=True, nogil=True)
 def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: Int64s) -> tuple[Int64s, Int32s, Int64s]:
-    """Return starts int64[n_tokens], lengths int32[n_tokens] and offsets int64[n_texts + 1] of the n-grams.
+    """Split texts into character n-grams.
 
     Parameters
     ----------
@@ -63,6 +63,13 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
         The texts, as `hybriddup.data.records.EncodedTexts`.
     dense, other
         int64[2], int64[2]: smallest and largest size of n-grams, in runs of dense scripts and in all other runs.
+
+    Returns
+    -------
+    starts, lengths
+        int64[n_tokens], int32[n_tokens]: index of the first code point of each n-gram, and number of code points.
+    token_offsets
+        int64[n_texts + 1]: index of the first n-gram of each text.
 
     Notes
     -----
@@ -86,7 +93,7 @@ def script_ngrams(code_points: UInt32s, offsets: Int64s, dense: Int64s, other: I
 def write_ngrams(first: int, last: int, sizes: Int64s, starts: Int64s, lengths: Int32s, n: np.uint64) -> np.uint64:
     """Append the n-grams of the run ``first`` to ``last - 1`` to ``starts[:n]``, ``lengths[:n]``; return the new ``n``.
 
-    A run shorter than the smallest size is one n-gram by itself.
+    A run shorter than the smallest size is a single n-gram.
     """
     length = last - first
     for size in range(min(sizes[0], length), min(sizes[1], length) + 1):

@@ -8,14 +8,14 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.vectors import add_where
 
 WEIGHT_UNIT = 256
-"""Weights are counted in units of 1/256, as whole numbers: sums are exact and the order of tokens cannot matter."""
+"""Weights are stored as multiples of 1/256, so that sums are exact and do not depend on the order of tokens."""
 MAX_BLOCK_WEIGHT = 32767
-"""Largest total weight of a block of tokens: its sums fit into 16 bits, and twice as many of them into a register."""
+"""Largest total weight of a block of tokens, so that its sums fit into 16 bits, which halves the registers needed."""
 
 
 @njit(cache=True, nogil=True)
 def count_weights(weights: Float32s) -> Int32s:
-    """Convert weights to whole units of 1 / `WEIGHT_UNIT`, int32[n_tokens], with a minimum of one unit."""
+    """Return int32[n_tokens]: the weights in units of 1 / `WEIGHT_UNIT`, rounded, and at least 1."""
     units = np.empty(len(weights), np.int32)
     for token in range(len(weights)):
         rounded = np.rint(weights[token] * np.float32(WEIGHT_UNIT))
@@ -25,7 +25,7 @@ def count_weights(weights: Float32s) -> Int32s:
 
 @njit(cache=True, nogil=True, inner=True)
 def move_block(block: Int16s, sums: Int64s) -> None:
-    """Add ``block``, the sums over some tokens, int16[64 * words], to ``sums``, int64[64 * words], and set it to 0."""
+    """Add the sums per bit in ``block``, int16[64 * words], to ``sums``, int64[64 * words]; then clear ``block``."""
     for bit in range(len(sums)):
         sums[bit] += block[bit]
         block[bit] = 0
@@ -68,8 +68,8 @@ def sum_bits(sums: Int64s, block: Int16s, hashes: UInt64s, weights: Int32s, firs
 def keep_signs(sums: Int64s, total: int, bits: UInt64s, text: int) -> None:
     """Write the fingerprint of a text, the signs of its sums, to its row of ``bits``, uint64[n_texts, words].
 
-    Tokens without the bit weigh ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0 gives
-    bit 0.
+    The tokens that lack a bit weigh ``total - sums``, so the signed sum is ``2 * sums - total``. A signed sum of 0
+    gives a bit of 0.
     """
     for word in range(bits.shape[1]):
         value = np.uint64(0)
@@ -80,7 +80,7 @@ def keep_signs(sums: Int64s, total: int, bits: UInt64s, text: int) -> None:
 
 @njit(cache=True, nogil=True)
 def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
-    """Compute the fingerprint of each text, uint64[n_texts, words].
+    """Return uint64[n_texts, words]: the fingerprint of each text.
 
     Parameters
     ----------

@@ -61,7 +61,9 @@ def note_tokens(
     distinct: UInt64s,
     n_distinct: int,
 ) -> int:
-    """Count each distinct token of a text in a hash table, and append new ones to ``distinct``; return its new length.
+    """Count each distinct token of a text in a hash table, and append new tokens to ``distinct``.
+
+    Return the new number of distinct tokens.
 
     The text's tokens are ``first`` to ``last - 1``. The upper half of ``stamp`` is the number of the text, from 1 on.
     The table, ``keys`` and ``notes``, must be large enough. This is a separate function because numba counts references
@@ -132,7 +134,7 @@ def first_bucket(key: np.uint64, n_buckets: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
-    """Build a table from distinct keys: keys uint64[n_buckets, BUCKET] and values float32[n_buckets, BUCKET].
+    """Build a hash table from distinct keys; return its keys and values, two arrays of shape [n_buckets, BUCKET].
 
     At most an eighth of the slots are used, so that full buckets are rare; their keys overflow into the next bucket.
     """
@@ -175,7 +177,7 @@ def look_up_dense(
 ) -> Float32s:
     """Look up tokens like `look_up`, but return ``other`` for tokens that do not begin in a dense script.
 
-    ``starts`` int64[n_tokens] is the index of each token's first character in ``code_points``.
+    ``starts``, int64[n_tokens], holds the index of each token's first character in ``code_points``.
     """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):

@@ -12,7 +12,7 @@ FLAG_HALF, EXTENDER, JOINER, SPACE, PICTURE, RETURN, LINE_FEED, NEWLINE = (np.ui
 ExtendNumLet; MidLetter; MidNum; MidNumLet; Single_Quote; Double_Quote; Regional_Indicator; Extend and Format; ZWJ;
 WSegSpace; CR; LF; Newline. `PICTURE` is Other with the property Extended_Pictographic."""
 LETTER_OR_NUMBER = NUMBER
-"""Largest value of letters and digits; the smallest is `LETTER`."""
+"""Letters and digits have the Word_Break values from `LETTER` to this one."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -119,14 +119,21 @@ def stays_together(raw: np.uint8, here: np.uint8, n_flags: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: Bools) -> tuple[Int64s, Int32s, Int64s]:
-    """Return starts int64[n_tokens], lengths int32[n_tokens] and offsets int64[n_texts + 1] of the words.
+    """Find the words of texts that were split by `mark_words`.
 
     Parameters
     ----------
     begins
-        bool[n_points]: beginnings of words and of parts between words; the first code point of each text is one.
+        bool[n_points]: whether a word, or a part between words, begins at each code point.
     says_something
         bool[0x110000]: whether a part that contains the character is a word.
+
+    Returns
+    -------
+    starts, lengths
+        int64[n_tokens], int32[n_tokens]: index of the first code point of each word, and number of code points.
+    token_offsets
+        int64[n_texts + 1]: index of the first word of each text.
     """
     starts = np.empty(len(points), np.int64)
     lengths = np.empty(len(points), np.int32)

@@ -1,1 +1,1 @@
-"""The results of a run for people: a page of HTML, and what notebooks show."""
+"""Presents the results of a run to people: as an HTML page, and in notebooks."""

@@ -1,4 +1,4 @@
-"""Bars, limits and ticks of charts, in the coordinates of an SVG that the template chart.svg draws."""
+"""Computes the bars, limits and ticks of charts, in the coordinates of an SVG, which the template chart.svg draws."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LEAST_HEIGHT = 1.5
 """Minimum height of a bar, so that it can be seen."""
 LINE_WIDTH = 1.5
 MOST_LINEAR = 50
-"""The axis of a histogram is logarithmic if its highest bar has more than this many times the count of its lowest."""
+"""The y axis of a histogram is logarithmic if its highest bar is more than this many times as high as its lowest."""
 
 
 class Mark(NamedTuple):
-    """A rectangle: a bar, or the line of a limit."""
+    """A rectangle in a chart: a bar, or the line that shows a limit."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ class Series(NamedTuple):
     name: str
     """Name of the marks, which also selects their color."""
     total: str
-    """Sum of the bars, or the limits, as text."""
+    """For bars, the sum of their values; for lines, the list of limits; as text."""
     marks: list[Mark]
 
 
@@ -63,7 +63,7 @@ class Number(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A chart whose y axis counts from zero."""
+    """A bar chart; its y axis begins at zero."""
 
     series: list[Series]
     x_ticks: list[Tick]
@@ -71,10 +71,10 @@ class Chart(NamedTuple):
     left: float
     """x coordinate at which the bars begin; the labels of the y axis are left of it."""
     unit: float
-    """Height of a bar with the value 1."""
+    """Height of a bar with the value 1, in SVG units."""
     numbers: list[Number]
     is_log: bool = False
-    """Whether a bar for ten times as many is one unit higher."""
+    """Whether the y axis is logarithmic: ten times the value adds one ``unit`` of height."""
     width: int = WIDTH
     height: int = HEIGHT
     right: float = WIDTH - RIGHT
@@ -82,7 +82,7 @@ class Chart(NamedTuple):
 
 
 def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
-    """Return a chart with one stacked bar per label; ``series`` maps the name of a series to one number per label."""
+    """Return a chart with one stacked bar per label; ``series`` maps names of series to one number per label."""
     chart = _chart(int(np.sum(list(series.values()), axis=0).max()))
     room = (chart.right - chart.left) / len(labels)
     width = min(0.88 * room, WIDEST_BAR)
@@ -103,10 +103,10 @@ def stacked_bars(labels: Sequence[str], series: Mapping[str, Sequence[int]]) -> 
 
 
 def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[float]], bin_width: float) -> Chart:
-    """Return a chart of the number of values per bin, with a line at each limit; keys are names of series and limits.
+    """Return a histogram with a line at each limit; the keys are the names of series and limits.
 
     Bins begin at multiples of ``bin_width``, and are wider if there would be more than fifty. A width of 1 is for whole
-    numbers: each is at the center of its bar, and a limit is a line at the right edge of its bar.
+    numbers: a bar is centered on its number, and the line of a limit is at the right edge of the limit's bar.
     """
     shift = 0.5 if bin_width == 1 else 0.0
     edges = _edges(np.concatenate([*series.values(), *map(np.asarray, limits.values())]), bin_width, shift)
@@ -141,7 +141,7 @@ def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.f
 
 
 def _range(first: float, end: float, shift: float) -> str:
-    """Return the range of values of a bin as text; ``shift`` is the distance of the values from the bin's edges."""
+    """Return the range of values in a bin as text; ``shift`` is the distance from the edges to the outermost values."""
     first, last = first + shift, end - shift
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
@@ -165,7 +165,7 @@ def _log_chart(most: int) -> Chart:
 
 
 def shortened_number(n: int) -> str:
-    """Return a number in up to four characters, if it is less than a million.
+    """Return a number as short text: up to four characters if it is less than a million.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _line(chart: Chart, x: float, label: str) -> Mark:
 
 
 def _step(length: float, n_most: int) -> float:
-    """Return the distance between ticks, 1, 2 or 5 times a power of ten, with up to ``n_most`` ticks after zero.
+    """Return the distance between ticks: 1, 2 or 5 times a power of ten, so that at most ``n_most`` follow the zero.
 
     Examples
     --------

@@ -26,10 +26,10 @@ from hybriddup.run.summary import Summary
 
 NEAR_SHOWN, EXACT_SHOWN, MISSES_SHOWN = 200, 20, 30
 SCORE_BINS = 20
-"""Number of ranges of scores from which samples of about equal size are shown."""
+"""Number of score ranges; about equally many pairs of each range are shown."""
 CLUSTERS_SHOWN, MEMBERS_SHOWN, AUTHORS_SHOWN = 10, 6, 5
 MOST_MEMBERS = 2000
-"""Largest number of members of a cluster that are read to find its most frequent texts."""
+"""Maximum number of posts of a cluster that are read to find its most frequent texts."""
 MOST_BARS = 62
 LENGTH_BINS = 10
 CODES = {"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}
@@ -42,11 +42,11 @@ class ShownPair(NamedTuple):
     earlier: MarkedText
     text: MarkedText
     command: str
-    """The command that explains the pair."""
+    """Shell command that explains the decision about the pair."""
 
 
 class ShownMember(NamedTuple):
-    """A text of a cluster, and the number of its posts with this text."""
+    """A text of a cluster, and the number of posts in the cluster with this text."""
 
     text: MarkedText
     post: Removed
@@ -64,7 +64,7 @@ class ShownCluster(NamedTuple):
     n_more: int
     """Number of posts whose texts are not shown, including posts with the text of the keeper."""
     seen: list[str]
-    """When and by whom they were posted, as far as that is known."""
+    """Lines with the first and last time and the authors of the cluster's posts, as far as known."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Contents:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """The number of posts, then the number of posts with each outcome."""
+        """Names and numbers: all posts, then the posts with each outcome."""
         of = self.summary
         n_left_out = of.n_read - of.n_kept - of.n_exact - of.n_near - of.n_originals
         more = {"left out, without text": n_left_out, "removed with their copies": of.n_originals}
@@ -127,12 +127,12 @@ class Contents:
 
     @property
     def limits(self) -> list[tuple[str, int]]:
-        """The limits that were hit, each with its number of hits."""
+        """Names of the limits that were reached, and how often."""
         return [(name, n) for name, n in self.summary.blocks.limits_hit.items() if n]
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """Other facts about the run, as names and values; none of them varies between equal runs."""
+        """More facts about the run, as names and values; equal runs have equal facts, so times are left out."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
         interval = f" ± {margin:.4f}" if margin else ""
@@ -146,7 +146,7 @@ class Contents:
         ]
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten length ranges with similar numbers of removed posts, and the counts per range by reason."""
+        """Return up to ten length ranges with similar numbers of removed posts, and these numbers by reason."""
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
         lengths = np.fromiter(
@@ -162,7 +162,7 @@ class Contents:
         return names, counts
 
     def by_day(self) -> Days | None:
-        """Return the number of posts with each outcome by day; None if posts have no times."""
+        """Return the number of posts by day and outcome; None if posts have no times."""
         if self.times is None:
             return None
         rows, names = self.corpus.rows, ("kept", "exact repeats", "near repeats", "left out")
@@ -231,13 +231,13 @@ class Contents:
 
 
 def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair:
-    """Return a post next to the post that it repeats or nearly repeats."""
+    """Return a post paired with the post that it repeats or nearly repeats, for display."""
     words = ["hybriddup", "explain", "--config", config, "--", earlier, post.text]
     return ShownPair(post, *marked_texts(earlier, post.text), shlex.join(words))
 
 
 def evenly_by_score(scores: Float64s, n: int) -> Int64s:
-    """Choose up to ``n`` scores spread over their range; return int64[n]: their indices by ascending score."""
+    """Choose up to ``n`` scores, spread over the whole range; return int64: their indices by ascending score."""
     order = np.argsort(scores, kind="stable")
     if len(scores) <= n:
         return order
@@ -250,7 +250,7 @@ def evenly_by_score(scores: Float64s, n: int) -> Int64s:
 
 
 class Days(NamedTuple):
-    """Counts by day, month or year, in order."""
+    """Numbers of posts by day, month or year, in order of time."""
 
     unit: str
     """``day``, ``month`` or ``year``."""
@@ -262,9 +262,9 @@ class Days(NamedTuple):
 
 
 def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Days | None:
-    """Return the number of posts with each outcome by day, month or year; None if no post has a time.
+    """Return the number of posts by outcome and by day, month or year; None if no post has a time.
 
-    ``outcomes`` int64[n] is the outcome of each post, as an index into ``names``.
+    ``outcomes``: int64[n], the outcome of each post, as an index into ``names``.
     """
     days = np.array([day_of(time) for time in times], "datetime64[D]")
     is_known = ~np.isnat(days)
@@ -287,10 +287,10 @@ def days_of(times: Sequence[Any], outcomes: Int64s, names: Sequence[str]) -> Day
 
 
 def day_of(time: Any) -> date | None:
-    """Return the day of a time; None if it is invalid.
+    """Return the day of a time; None if the time is invalid.
 
-    A time is a date, or a value that `hybriddup.data.times.parse_time` reads. The day is in the time zone that a text
-    names, otherwise in UTC.
+    A time is a date, or a value that `hybriddup.data.times.parse_time` reads. The day is in the time zone named in the
+    text, or in UTC.
 
     Examples
     --------

@@ -14,7 +14,7 @@ PAIRS_SHOWN = 5
 
 
 def removed_html(title: str, removed: Sequence[Removed]) -> str:
-    """Return a title, and some removed posts next to their keepers; near repeats before exact ones."""
+    """Return HTML with a title and some removed posts next to their keepers, near repeats first."""
     some = [removed[place] for place in spread_rows(len(removed), 20 * PAIRS_SHOWN).tolist()]
     some = [post for post in some if post.reason == "near"] or some
     shown = [some[place] for place in spread_rows(len(some), PAIRS_SHOWN).tolist()]
@@ -24,7 +24,7 @@ def removed_html(title: str, removed: Sequence[Removed]) -> str:
 
 
 def pair_html(verdict: str, texts: tuple[str, str], facts: Iterable[tuple[str, str]]) -> str:
-    """Return a verdict on two texts, the texts with their differences marked, and facts about them."""
+    """Return HTML with a verdict on two texts, the texts with their differences marked, and facts about the pair."""
     pair = zip("AB", marked_pair(*texts), strict=True)
     return (
         f"<p>{escape(verdict)}</p>{table_html(['', 'text'], pair)}"

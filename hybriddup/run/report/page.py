@@ -72,7 +72,7 @@ def shown_score(score: float) -> str:
 
 
 def charts_of(contents: Contents) -> Iterator[tuple[str, str, Chart]]:
-    """Yield each chart for which there is data: its title, a sentence about it, and the chart."""
+    """Yield the title, a description and the chart, for each chart that has data."""
     if len(contents.removed):
         hint = "Characters of the removed posts; each bar is about a tenth of them."
         yield "Removed posts by length", hint, stacked_bars(*contents.by_length())

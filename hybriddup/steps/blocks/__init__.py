@@ -1,9 +1,9 @@
 """Block index: texts -> block keys. This is the start of stage 1: texts without a common key are never compared.
 
-**Two texts are a candidate pair when they share a key and their fingerprints are within the Hamming limit of the
-shorter one's length.** A block index computes the keys of a text; an index of `hybriddup.steps.candidates` stores them.
-Only the newest `BlockIndex.max_bucket_size` kept texts of a key are read, so that the result depends on the order of
-the texts alone.
+**Two texts are a candidate pair if they share a key and the Hamming distance of their fingerprints is within the limit
+for the length of the shorter text.** A block index computes the keys of a text; an index of
+`hybriddup.steps.candidates` stores them. A look-up of a key reads only the `BlockIndex.max_bucket_size` newest kept
+texts, so that the result depends on the order of the texts alone.
 """
 
 from abc import ABC, abstractmethod
@@ -25,9 +25,10 @@ class BlockIndex(ABC):
     """
 
     max_bucket_size: int = 0
-    """Number of the newest kept texts of a key that a look-up reads; 0 = all."""
+    """A look-up of a key reads at most this many kept texts, the newest ones; 0 = all."""
     max_candidates: int = 0
-    """A candidate of a text is skipped if this many earlier candidates are at least as near; 0 = never."""
+    """A candidate is skipped if at least this many earlier candidates of the same text have an equal or smaller Hamming
+    distance; 0 = never."""
     is_complete: bool = False
     """Whether any two texts within the Hamming limit are certain to share a key."""
     probes_others: bool = False
@@ -40,7 +41,7 @@ class BlockIndex(ABC):
     learns: bool = False
     """Whether the index learns from a sample of texts, by `learn`."""
     n_keys: int | None = None
-    """Largest number of keys of a text; None = it varies between batches."""
+    """Maximum number of keys per text; None = it varies between batches."""
     key_bits: int = 64
     """All keys but `NO_KEY` are below ``2**key_bits``; 32 saves memory."""
 
@@ -54,8 +55,8 @@ class BlockIndex(ABC):
         """Switch to keys made of fingerprint bits instead of a hash; return the number of these bits in each key.
 
         If the index cannot do this, nothing changes, and the result is empty. Call it after `prepare`. Afterwards, the
-        lowest byte of a key is its number among the keys of a text, and the bits above are its *segment*: up to 32 bits
-        of the fingerprint.
+        lowest byte of a key is its index among the keys of the text, and the bits above are its *segment*: up to 32
+        bits of the fingerprint.
         """
         return ()
 
@@ -88,7 +89,7 @@ class BlockIndex(ABC):
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:  # noqa: ARG002  (most need no scopes)
         """Learn from a sample of texts that are compared only within their scope; called instead of `learn`.
 
-        ``scopes``, int64[n], is the scope of each text, numbered from 0.
+        ``scopes``: int64[n], the scope of each text, numbered from 0.
         """
         self.learn(texts)
 
@@ -101,7 +102,7 @@ class BlockIndex(ABC):
 
 
 def bucket_limit(default: int) -> Any:
-    """Return the pydantic field of the option ``max_bucket_size`` of a block index, with this default."""
+    """Return the pydantic field for the option ``max_bucket_size`` of a block index, with the given default."""
     description = (
         "Number of the newest kept texts of a key that are read; the report counts how often a key had more; 0 = all."
     )
@@ -115,7 +116,7 @@ class BlockReport:
     shape: str = ""
     """Description of the block index, in one line."""
     exact: bool = False
-    """Whether every pair within its Hamming limit is found."""
+    """Whether the index is certain to find every pair within its Hamming limit."""
     n_look_ups: int = 0
     """Number of keys looked up."""
     n_comparisons: int = 0
@@ -123,7 +124,7 @@ class BlockReport:
     largest_bucket: int = 0
     """Largest number of kept texts with one key."""
     limits_hit: dict[str, int] = field(default_factory=dict)
-    """Number of searches that each limit cut short, by name of the option."""
+    """How often each limit cut a search short, by the name of the limit's option."""
 
     def add(self, n_comparisons: int, n_look_ups: int, largest_bucket: int) -> None:
         """Add the counts of a look-up."""
@@ -132,12 +133,12 @@ class BlockReport:
         self.largest_bucket = max(self.largest_bucket, largest_bucket)
 
     def hit(self, limit: str, n_times: int) -> None:
-        """Count ``n_times`` searches that a limit cut short."""
+        """Record that the limit with the option name ``limit`` cut ``n_times`` searches short."""
         if n_times:
             self.limits_hit[limit] = self.limits_hit.get(limit, 0) + int(n_times)
 
 
 def count_shared(earlier: UInt64s, later: UInt64s) -> int:
-    """Count the keys that two texts share, given the keys of the earlier text and the probes of the later one."""
+    """Return how many keys two texts share, given the keys of the earlier text and the probes of the later text."""
     shared = np.intersect1d(earlier, later)
     return int((shared != np.uint64(NO_KEY)).sum())

@@ -23,7 +23,7 @@ class KeyBits(NamedTuple):
     """The fingerprint bits that form each key of a text."""
 
     masks: UInt64s
-    """uint64[n_masks, words]: the distinct masks, each of the fingerprint bits in a key."""
+    """uint64[n_masks, words]: the distinct masks; each selects the fingerprint bits of a key."""
     flips: UInt64s
     """uint64[n_keys, words]: the bits to flip before masking, for each key."""
     mask_of: Int64s
@@ -87,7 +87,7 @@ class Blocks(BlockIndex):
         self.chosen = chosen
         """Bit positions of each key."""
         self.radii = [0] * len(chosen)
-        """For each key, how many bits a probe may differ in: 0, because texts are looked up by their own keys."""
+        """Probing radius of each key, in bits: always 0, because texts are looked up by their own keys only."""
         self.n_keys = len(chosen)
         self._key_bits = own_key_bits(chosen, bits // 64)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
@@ -154,7 +154,7 @@ class Probing(BlockIndex):
         return [message]
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:
-        """Cut the fingerprint into blocks and list the neighbours to probe."""
+        """Cut the fingerprint into blocks, and list the neighbors to probe."""
         radii = block_radii(self.options.n_blocks, max_hamming_distance)
         blocks = cut_blocks(bits, self.options.n_blocks)[: len(radii)]
         self.chosen, self.radii, self.n_keys = blocks, radii, len(blocks)
@@ -170,7 +170,7 @@ class Probing(BlockIndex):
         return self._own.hash(bits)
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return uint64[n, n_probes]: the keys of all blocks within their radius."""
+        """Return uint64[n, n_probes]: for each block, all keys within the block's radius of the text's own key."""
         return self._probed.hash(bits)
 
     def describe(self) -> str:
@@ -184,7 +184,9 @@ def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:
 
 
 def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
-    """Return uint64[n, n_keys]: per key, the chosen bits of a word, lowest first, above a byte with the key's number.
+    """Return uint64[n, n_keys]: one key for each array of bit positions in ``chosen``.
+
+    The lowest byte of a key is the index of its array; the bits above are the chosen bits of the word, lowest first.
 
     Examples
     --------
@@ -200,13 +202,13 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return the `KeyBits` of a text's own keys: one key for each array of bit positions, without flips."""
+    """Return the `KeyBits` of a text's own keys: one key for each array of bit positions, without flipped bits."""
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 
 
 def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return the `KeyBits` for probing: each block's key with every choice of 0 to ``radii[block]`` bits flipped."""
+    """Return the `KeyBits` for probing: each block's key with every choice of up to ``radii[block]`` bits flipped."""
     flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
@@ -219,22 +221,22 @@ def flips_of_block(block: Int64s, radius: int, words: int) -> UInt64s:
 
 
 def masks_of_bits(positions: Int64s, words: int) -> UInt64s:
-    """Return uint64[n, words] with the bits at ``positions``, int64[n, k], set in each row."""
+    """Return uint64[n, words]: row ``i`` has the bits ``positions[i]`` set; ``positions`` is int64[n, k]."""
     bits = np.uint64(1) << (positions & 63).astype(np.uint64)
     of_words = [np.where(positions >> 6 == word, bits, np.uint64(0)) for word in range(words)]
     return np.stack([np.bitwise_or.reduce(each, axis=1) for each in of_words], axis=1)
 
 
 def count_neighbours(n_bits: int, radius: int) -> int:
-    """Count the values of ``n_bits`` bits within Hamming distance ``radius`` of a given value, itself included."""
+    """Return the number of ``n_bits``-bit values within Hamming distance ``radius`` of a given value, inclusive."""
     return sum(comb(n_bits, flipped) for flipped in range(radius + 1))
 
 
 def block_radii(n_blocks: int, distance: int) -> list[int]:
     """Return the probing radius that each block needs for every pair within ``distance`` bits to be found.
 
-    A pair is missed if every block differs in more bits than its radius, so in at least ``sum(radius + 1)`` bits. To
-    make this exactly ``distance + 1``, the first blocks are probed one bit farther than the others (Norouzi, Punjani
+    A pair is missed only if each block differs in more bits than its radius, which takes ``sum(radius + 1)`` bits in
+    total. To make this sum exactly ``distance + 1``, the radius of the first blocks is larger by one (Norouzi, Punjani
     and Fleet 2012). At most ``distance + 1`` blocks are needed.
 
     Examples
@@ -247,7 +249,7 @@ def block_radii(n_blocks: int, distance: int) -> list[int]:
 
 
 def show_range(least: int, most: int) -> str:
-    """Return a range such as ``25-26``, or one number if both are equal."""
+    """Return a range such as ``25-26`` as text, or a single number if both ends are equal."""
     return str(most) if least == most else f"{least}-{most}"
 
 

@@ -30,15 +30,18 @@ from hybriddup.steps.posts.parts import words_of
 UNITS = 5
 """Length of a shingle in units: three characters of a dense script such as Han, or five letters."""
 MAX_LEARNED_CHARACTERS = 2048
-"""Only this many characters of each text are learned from, so that huge texts do not take much memory and time."""
+"""Learning reads at most this many characters of each text, so that huge texts do not take much memory and time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
-"""Default of ``max_bucket_size``, measured on a window of 300,000 Weibo posts. With limits in proportion to 256 and 512
-for 5 million posts, it finds 98.9 % and 99.5 % of the repeats that it finds without a limit."""
+"""Default of ``max_bucket_size``. Of the repeats found without a limit, 256 finds 98.9 % and 512 finds 99.5 % in a
+window of 5 million posts, as measured with proportionally lower limits on 300,000 Weibo posts."""
 
 
 class Shingles(BlockIndex):
-    """Keys are the shingles of smallest hash, uncommon ones first: nearly all repeats of short texts share a key."""
+    """The keys of a text are its shingles with the smallest hashes; uncommon shingles come first.
+
+    Nearly all near repeats of short texts share a key.
+    """
 
     class Options(ComponentOptions):
         """Options of the index."""
@@ -77,7 +80,7 @@ class Shingles(BlockIndex):
         self._common: UInt32s = np.zeros(WORDS_OF_COMMON, np.uint32)
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
-        """Return uint64[n, n_shingles]: the shingles of each text with the smallest hashes, as keys."""
+        """Return uint64[n, n_shingles]: the keys of each text, which are its shingles with the smallest hashes."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
         shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
         keys: UInt64s = keys_of_shingles(shingles)
@@ -95,13 +98,13 @@ class Shingles(BlockIndex):
         self.learn_within(texts, np.zeros(len(texts), np.int64))
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
-        """Learn which shingles are common within any one scope; texts of different scopes are never compared."""
+        """Learn which shingles are common within at least one scope; texts of different scopes are never compared."""
         order = np.argsort(scopes, kind="stable")
         encoded = encode_texts(self._read([texts[place][:MAX_LEARNED_CHARACTERS] for place in order.tolist()]))
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return the common shingles, as a bitmap."""
+        """Return the common shingles as a bitmap, for `use_learned`."""
         return {COMMON: self._common}
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
@@ -110,7 +113,7 @@ class Shingles(BlockIndex):
         Raises
         ------
         ConfigError
-            They were learned by another version.
+            The shingles were learned by another version of hybriddup.
         """
         common = learned.get(COMMON)
         if common is None or common.shape != (WORDS_OF_COMMON,) or common.dtype != np.uint32:

@@ -1,8 +1,9 @@
 """Candidates: block keys -> candidate pairs, by an index of the kept texts. There are two kinds of index.
 
 `run_index.RunIndex` knows all texts of a run in advance and lays out its memory by key. The index of a live window adds
-and forgets texts all the time. Both find the kept texts that share a key with a text and are within the limits of
-pairs. They also return the *depth* of each: its recency rank among the kept texts with that key, 1 = the newest.
+and deletes texts all the time. Both find the kept texts that share a key with a given text, if the pair is within its
+limits of Hamming distance and length. They also return the *depth* of each kept text: its recency rank among the kept
+texts with the shared key, 1 = the newest.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ FEWEST_DEPTHS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Texts in order, with their keys, that are looked up in an index, decided together, and added to the index."""
+    """Texts and their keys, in the order of deciding; an index looks up and adds a batch as a whole."""
 
     positions: Int64s
-    """int64[n], ascending: positions in the order in which texts are decided."""
+    """int64[n], ascending: position of each text in the order of deciding."""
     keys: UInts
+    """uint64[n, n_keys]: the keys of each text, padded with `NO_KEY`. In a run, the array is uint32, and each key is
+    replaced with the offset of its ring buffer, padded with `hybriddup.kernels.search.key_groups.NO_GROUP`."""
     probes: UInts
-    """uint64[n, n_keys], uint64[n, n_probes]: the keys of each text, and the keys by which it is looked up, from a
-    `hybriddup.steps.blocks.BlockIndex`. In a run, the start of its ring replaces each key: both arrays are uint32,
-    padded with `hybriddup.kernels.search.key_groups.NO_GROUP` instead of `NO_KEY`."""
+    """Array like ``keys``, [n, n_probes]: the keys by which each text is looked up."""
     columns: TextColumns
     text_numbers: Int64s
-    """int64[n]: number of each text, the same for equal texts; in a run, its row among all distinct texts."""
+    """int64[n]: number of each text, the same for equal texts; in a run, the index of the distinct text."""
     times: Float64s | None = None
+    """float64[n]: time of each text; None = there is no time limit."""
     oldest: Float64s | None = None
-    """float64[n], float64[n]: the time of each text, and its cutoff: earlier texts match only if their time is after
-    it; None = no limit."""
+    """float64[n]: cutoff time of each text, None = no cutoff; an earlier text matches only if its time is later."""
     may_be_crowded: Bools | None = None
-    """bool[n]: whether any of a text's probes may become the key of more than ``max_bucket_size`` texts; None = all
-    True."""
+    """bool[n]: whether any key by which a text is looked up may get more than ``max_bucket_size`` texts; None = assume
+    so for all texts."""
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -68,22 +69,26 @@ class Batch:
 
 
 class Index(Protocol):
-    """An index that maps each key to the kept texts of a run or a window that have it."""
+    """Maps each block key to the kept texts with this key, in a run or a window."""
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Pair each text with the newest ``max_bucket_size`` kept texts of each probe; return pairs within limits."""
+        """Return the candidate pairs of each text with kept texts, among the newest ``max_bucket_size`` of each key."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n_pairs, n_probes]: the depth of each earlier text under each probe of its later text.
+        """Return int64[n_pairs, n_probes]: for each pair, the earlier text's depth under each probe of the later text.
 
-        1 = the newest, 0 = not among the newest ``max_bucket_size``. Each pair is given by the later text's row in the
-        batch (``rows``, ascending) and the earlier text's position (``earlier``). Rarely called.
+        The depth is a recency rank: 1 = the newest, 0 = not among the newest ``max_bucket_size``. Each pair is given by
+        the later text's row in the batch (``rows``, ascending) and the earlier text's position (``earlier``). Rarely
+        called.
         """
         ...
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Add the kept texts of a decided batch; count its look-ups of keys with over ``max_bucket_size`` texts."""
+        """Add the kept texts of a decided batch.
+
+        Also count the batch's look-ups of keys that have more than ``max_bucket_size`` kept texts.
+        """
         ...
 
 
@@ -95,9 +100,10 @@ def join_near(parts: Sequence[NearPairs]) -> NearPairs:
 
 
 def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: int, report: BlockReport) -> NearPairs:
-    """Find the texts in rings that pair with the queried texts, in several threads; add the counts to ``report``.
+    """Find the candidate pairs of the queried texts with texts in ring buffers, in several threads.
 
-    In the result, ``earlier`` is a row of ``columns``, and ``later`` the index of a query.
+    In the result, ``earlier`` is a row of ``columns``, and ``later`` is the index of a query. The counts of the search
+    are added to ``report``.
     """
     widest = columns.widest
 
@@ -113,5 +119,5 @@ def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: 
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
-    """Call ``find(first, last)`` for slices of the pairs, in threads; return int64[n_pairs, n_keys]: all depths."""
+    """Return int64[n_pairs, n_keys]: the results of ``find(first, last)`` for slices of the pairs, run in threads."""
     return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

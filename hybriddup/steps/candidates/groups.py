@@ -1,4 +1,4 @@
-"""Groups: equal block keys in a run share a number, their group, so that looking up a text needs no hashing."""
+"""Groups: in a run, the texts with an equal block key form a numbered group, so that a look-up needs no hashing."""
 
 from __future__ import annotations
 
@@ -44,23 +44,24 @@ class KeyTable:
     """A hash map from key to group, used if texts are looked up by other keys than their own."""
 
     keys: UInt64s
+    """uint64[n_slots]: the key in each slot, `NO_KEY` if the slot is empty."""
     numbers: UInt32s
-    """uint64[n_slots], uint32[n_slots]: key and group of each slot, as filled by
-    `hybriddup.kernels.search.key_groups.note_keys`."""
+    """uint32[n_slots]: the group of the key in each slot, `NO_GROUP` if the slot is empty."""
 
     def groups(self, keys: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has it."""
+        """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has the key."""
         groups: UInt32s = find_groups(keys, self.keys, self.numbers)
         return groups
 
 
 @dataclass
 class Groups:
-    """The groups of all texts of a run."""
+    """The groups of all texts of a run; a group is the texts with one block key."""
 
     own: UInt32s
+    """uint32[n_listed]: the groups of all texts, concatenated."""
     ends: UInt32s
-    """The groups of each text, as returned by `hybriddup.kernels.search.key_groups.list_groups`."""
+    """uint32[n + 1]: the groups of text ``i`` are ``own[ends[i]:ends[i + 1]]``."""
     sizes: UInt32s
     """uint32[n_groups]: number of texts in each group; empty after `lay_out`."""
     table: KeyTable | None = None
@@ -69,12 +70,15 @@ class Groups:
     """int64[n]: scope of each text; texts of different scopes share no key. None = there is one scope."""
 
     def of(self, numbers: Int64s) -> UInt32s:
-        """Return uint32[n, m]: the groups of each text in ``numbers``, padded with `NO_GROUP`."""
+        """Return uint32[n, m]: the groups of the texts with these numbers, padded with `NO_GROUP`."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
 
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the groups to look texts up in, given their numbers, contents and fingerprints."""
+        """Return uint32[n, m]: the groups in which to search for candidates of each text.
+
+        ``numbers``, ``texts`` and ``bits`` are the numbers, contents and fingerprints of the texts.
+        """
         if self.table is None:
             return self.of(numbers)
         scopes = None if self.scopes is None else self.scopes[numbers]
@@ -85,10 +89,10 @@ class Groups:
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
-        """Allocate an empty ring per group; also return bool[n]: whether a text is in a group of over ``most`` texts.
+        """Allocate an empty ring buffer for each group, with room for all texts of the group, up to ``most``.
 
-        A ring holds all texts of its group, up to ``most``. To save memory, groups are renumbered in place: from now
-        on, a group's number is the start of its ring.
+        Also return bool[n]: whether each text is in a group of more than ``most`` texts. To save memory, groups are
+        renumbered in place: from now on, a group's number is the offset of its ring buffer.
         """
         n_texts, sizes = len(self.ends) - 1, self.sizes
         rings, starts = make_rings(sizes, n_texts, most)
@@ -116,9 +120,9 @@ def group_texts(
 ) -> Groups:
     """Compute the keys of texts and group them, in ``workers`` threads.
 
-    ``bits``, uint64[n, words], are the fingerprints. ``is_near``, bool[n], selects the texts that get keys. Texts in
-    different ``scopes``, int64[n], share no key. A key that only one text has gets no group, unless ``index`` looks
-    texts up by other keys than their own.
+    ``bits``: uint64[n, words], the fingerprints. ``is_near``: bool[n], which texts get keys. ``scopes``: int64[n]; two
+    texts of different scopes share no key. A key that only one text has gets no group, unless ``index`` looks texts up
+    by other keys than their own.
     """
 
     def keys_of_batch(first: int, last: int) -> UInt64s:
@@ -197,7 +201,10 @@ def group_keys(
 def with_one_width(
     keys_of: Callable[[int, int], UInt64s], bounds: Sequence[tuple[int, int]], workers: int
 ) -> tuple[Callable[[int, int], UInt64s], int]:
-    """Compute all keys, padded to the same number per text; return a ``keys_of`` that returns them, and the number."""
+    """Compute all keys in advance, padded to the same number per text.
+
+    Returns a replacement for ``keys_of`` that returns the padded keys, and the number of keys per text.
+    """
     made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
     n_keys = max((keys.shape[1] for keys in made), default=0)
     pads = ([(0, 0), (0, n_keys - keys.shape[1])] for keys in made)
@@ -207,9 +214,9 @@ def with_one_width(
 
 
 def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
-    """Mix the scope of each text, int64[n], into its keys, uint64[n, m]; without scopes, return the keys unchanged.
+    """Return uint64[n, m]: the keys of each text, mixed with its scope; without scopes, the keys unchanged.
 
-    Afterwards, keys of different scopes are equal only with probability 2**-64.
+    Keys of different scopes are equal only with probability 2**-64.
     """
     if scopes is None:
         return keys
@@ -223,9 +230,9 @@ def within_scopes(keys: UInt64s, scopes: Int64s | None) -> UInt64s:
 
 
 def number_all(dealt: list[tuple[DealtKeys, UInt32s]], workers: int, *, fewest: int) -> UInt32s:
-    """Assign a group to each distinct key, and write the groups of all texts; return uint32[n_groups]: their sizes.
+    """Assign a group to each distinct key, and write the groups of all texts; return uint32[n_groups]: group sizes.
 
-    ``dealt`` has two items per slice: its partitioned keys, which are overwritten, and the array that receives its
+    ``dealt`` has, for each slice of the texts, the partitioned keys, which are overwritten, and the output array of
     groups, uint32[n_texts, n_keys]. Keys of fewer than ``fewest`` texts get no group.
     """
 

@@ -1,7 +1,8 @@
 """The index of a run: all texts are known in advance, so the memory of each key is laid out before the first look-up.
 
-Each group has a ring buffer for all of its texts, or for the newest ``max_bucket_size``. A look-up reads contiguous
-memory, and nothing is hashed, moved or allocated while texts are decided.
+The texts with one key form a group. Each group has a ring buffer for all of its texts, or for the newest
+``max_bucket_size``. A look-up reads contiguous memory, and nothing is hashed, moved or allocated while texts are
+decided.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hybriddup.steps.candidates.groups import Groups
 
 
 class RunIndex:
-    """The kept texts of a run, by group. Each distinct text is stored once, however often it occurs.
+    """Index of the kept texts of a run, by block key. Each distinct text is stored once, however often it occurs.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class RunIndex:
     columns, texts
         The distinct texts: their fingerprints and limits, and their contents.
     text_numbers
-        int32[n]: number of the distinct text at each position, in the order in which texts are decided.
+        int32[n]: number of the distinct text at each position in the order of deciding.
     """
 
     def __init__(
@@ -50,10 +51,10 @@ class RunIndex:
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
         self._rings, self._is_crowded = groups.lay_out(index.max_bucket_size or len(columns.bits))
         self.kept_at: Int32s = np.full(len(columns.bits), NONE, np.int32)
-        """int32[n_texts]: the position at which each distinct text was kept, `NONE` if it was not kept."""
+        """int32[n_texts]: position, in the order of deciding, at which each distinct text was kept; else `NONE`."""
 
     def batch(self, positions: Int64s) -> Batch:
-        """Return a batch of the texts at ``positions``, with the start of its ring buffer instead of each key."""
+        """Return a batch of the texts at ``positions``; each key is replaced with the offset of its ring buffer."""
         numbers = self._text_numbers[positions].astype(np.int64)
         columns = self._columns.take(numbers)
         keys = self._groups.of(numbers)
@@ -63,13 +64,16 @@ class RunIndex:
         return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Pair each text with the kept texts in the ring buffers of its probes; return the pairs within limits."""
+        """Return the candidate pairs of each text with the kept texts in the ring buffers of its probes."""
         queries = Queries(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
         near = search_texts(self._columns, queries, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n_pairs, n_probes]: each earlier text's depth in the later text's rings, 0 = not in the ring."""
+        """Return int64[n_pairs, n_probes]: the earlier text's recency rank in each ring buffer of the later text.
+
+        1 = the newest, 0 = not in the ring buffer.
+        """
         numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 
         def find(first: int, last: int) -> Int64s:
@@ -79,7 +83,7 @@ class RunIndex:
         return find_depths(find, len(rows), starts.shape[1], self._workers)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Add the kept texts of a batch; count its look-ups of groups with over ``max_bucket_size`` texts."""
+        """Add the kept texts of a batch; count the batch's look-ups of keys with over ``max_bucket_size`` texts."""
         numbers, most = batch.text_numbers, self._index.max_bucket_size
         n_crowded = add_kept(self._columns, numbers, is_kept, batch.probes, batch.keys, self._rings, most)
         self.kept_at[numbers[is_kept]] = batch.positions[is_kept]
@@ -87,9 +91,9 @@ class RunIndex:
 
 
 def by_pair(near: NearPairs) -> NearPairs:
-    """Sort pairs by later text, then by the earlier text's position.
+    """Return pairs sorted by later text, then by the position of the earlier text.
 
-    Pairs are found in the order of rows, so they are unsorted only if a later copy of a text was kept.
+    A search returns earlier texts by their first occurrence. So pairs are unsorted only if a later copy was kept.
     """
     falls = np.flatnonzero((near.earlier[1:] < near.earlier[:-1]) & (near.later[1:] == near.later[:-1]))
     if not len(falls):

@@ -21,8 +21,8 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, join_near, search_texts
 
 FEW_COMPARISONS = 64
-"""All texts of a batch are compared in advance if that takes at most this many comparisons per text on average. If
-not, texts that repeat a text of the index are removed first and need no comparison."""
+"""All texts of a batch are compared in advance if that takes at most this many comparisons per text on average.
+Otherwise, texts that repeat a text of the index are removed first and need no comparison."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,25 @@ class WithinBatch:
 
     batch: Batch
     numbers: UInt32s
-    """uint32[n, m]: groups of each text's keys, followed by the groups of its probes if probes are not the keys;
-    `NO_GROUP` for a key that occurs once."""
+    """uint32[n, m]: groups of each text's keys, followed by the groups of its probes if these differ from its keys;
+    `NO_GROUP` for a key that occurs only once."""
     own: UInt32s
+    """uint32[n, n_keys]: group of each key."""
     probed: UInt32s
-    """uint32[n, n_keys], uint32[n, n_probes]: groups of the keys and of the probes."""
+    """uint32[n, n_probes]: group of each probe, a key by which the text is looked up."""
     sizes: UInt32s
     """uint32[n_groups]: number of texts in each group."""
     before: Int32s
-    """int32[n, n_probes]: for each probe, the number of earlier texts of the batch that have it as a key."""
+    """int32[n, n_probes]: for each probe, the number of earlier texts of the batch that have this key."""
     places: Int32s
-    """int32[n, n_keys]: for each key, the number of earlier texts of the batch that have it."""
+    """int32[n, n_keys]: for each key, the number of earlier texts of the batch that have this key."""
     most: Int64s
-    """int64[n]: the largest of ``before`` for each text."""
+    """int64[n]: for each text, the largest number in its row of ``before``."""
     n_comparisons: int
-    """Number of comparisons that `pairs` needs for all texts. If ``found`` is set, it counts all texts of the original
-    batch, even after `take`."""
+    """Number of comparisons that `pairs` needs for all texts. If ``found`` is set, this includes the texts that `take`
+    left out."""
     found: tuple[NearPairs, BlockReport] | None = None
-    """The pairs among all texts and the counts of the search, if they were found in advance by `with_pairs`."""
+    """All pairs of the batch, and the counts of the search, if `with_pairs` found them in advance; else None."""
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
@@ -67,7 +68,10 @@ class WithinBatch:
         return WithinBatch.of(self.batch.take(rows), numbers, number_shared(numbers, self.n_groups))
 
     def _take_with_pairs(self, rows: Int64s, near: NearPairs, report: BlockReport) -> WithinBatch:
-        """Return a `WithinBatch` of ``rows`` and the pairs in ``near`` among them; groups and counts stay the same."""
+        """Return a `WithinBatch` of the texts in ``rows`` and the pairs of ``near`` between these texts.
+
+        Group numbers and counts are copied unchanged.
+        """
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
@@ -89,7 +93,7 @@ class WithinBatch:
         return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Pair each text in ``rows`` with earlier texts of the batch; in the result, both texts are rows of the batch.
+        """Return the candidate pairs of each text in ``rows`` with earlier texts of the batch, as rows of the batch.
 
         The counts of the search are added to ``report``.
         """
@@ -116,7 +120,7 @@ class WithinBatch:
         return near._replace(later=rows[near.later])
 
     def with_pairs(self, workers: int) -> WithinBatch:
-        """Find all pairs in advance; return a copy with ``found`` set, or self if that takes too many comparisons."""
+        """Return a copy with all pairs already found, or self if that takes too many comparisons."""
         if self.n_comparisons > FEW_COMPARISONS * len(self.batch):
             return self
         report = BlockReport()

@@ -28,14 +28,15 @@ ALL = 2**62
 CHARACTERS = 16_000
 """Limit on a text's length times its number of candidates, for `most_candidates`; one candidate is always allowed."""
 CHARACTERS_OF_LONG = 20_000
-"""Replaces `CHARACTERS` for long texts, which are compared in sections."""
+"""Limit like `CHARACTERS`, for long texts, which are compared in sections."""
 
 FEW_IN_TURN, TEXTS_AHEAD = 64, 64
-"""A round of fewer than `FEW_IN_TURN` pairs shows that texts wait for one another. After it, all possible candidates of
-the next `TEXTS_AHEAD` texts are verified, because even a small round takes a millisecond."""
+"""A round of fewer than `FEW_IN_TURN` pairs shows that most texts wait for the decisions about earlier texts. From then
+on, all possible candidates of the next `TEXTS_AHEAD` texts are verified, because even a small round takes a
+millisecond."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
-"""Verifies pairs; returns bool[n_pairs]: which pairs are accepted, and the accepted pairs."""
+"""A function that verifies pairs; returns bool[n_pairs], whether each pair is accepted, and the accepted pairs."""
 
 
 @dataclass(frozen=True)
@@ -43,25 +44,25 @@ class Limits:
     """Limits on candidates, and the sizes of verification rounds."""
 
     max_bucket_size: int
-    """Number of the newest kept texts of a key that are candidates; 0 = all."""
+    """For each key, at most this many kept texts are candidates, the newest ones; 0 = all."""
     most_pairs: Callable[[Int32s], Int64s]
     """Maps text lengths to int64[n], a limit for each text: a candidate is skipped if this many earlier candidates of
-    the text are at least as near."""
+    the text have an equal or smaller Hamming distance."""
     first_in_turn: int = 4
-    """Number of pairs per text that are verified in the first round; it quadruples from round to round. A few pairs are
-    often enough: a copy of a template matches many texts, and one match decides."""
+    """Maximum number of pairs per text in the first verification round; it quadruples from round to round. A few pairs
+    are often enough: a copy of a template matches many texts, and one match decides."""
     most_in_turn: int = 256
-    """Largest number of pairs per text that are verified in a round."""
+    """Maximum number of pairs per text in any verification round."""
     asked_together: int = 512
-    """Number of texts whose depths are looked up together."""
+    """Number of texts whose candidates' depths (recency ranks) are looked up in one call of the index."""
 
 
 class BatchContest:
     """Decides the texts of a batch, given all or some of their pairs.
 
-    ``is_sure``, bool[n_pairs]: whether the earlier text is a candidate no matter which texts of the batch are kept.
-    ``grouped`` is the batch grouped by key if ``pairs`` is complete. If it is None, more pairs follow later, and texts
-    without a sure match stay undecided.
+    ``is_sure``: bool[n_pairs], whether the earlier text is a candidate no matter which texts of the batch are kept.
+    ``grouped``: the batch, grouped by key, if ``pairs`` has all pairs. None = ``pairs`` is incomplete; then only texts
+    with a sure match are decided.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class BatchContest:
 
     @property
     def deciding(self) -> Int64s:
-        """int64[n]: the index of the pair that removed a near repeat; the row of the kept text for an exact repeat."""
+        """int64[n]: for a near repeat, the index of its accepted pair; for an exact repeat, the row of its keeper."""
         return self._course.deciding
 
     @property
@@ -126,7 +127,7 @@ class BatchContest:
         return int(self._course.is_cut.sum())
 
     def settle(self, verify: Verify, evidence: Evidence) -> None:
-        """Verify pairs in rounds until they decide no more texts; add the accepted pairs to ``evidence``."""
+        """Verify pairs in rounds until no more texts can be decided; add the accepted pairs to ``evidence``."""
         wanted, n_per_round, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
         if self._is_last:
             has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
@@ -149,14 +150,14 @@ class BatchContest:
         pairs.verdicts[chosen] = np.where(matches, MATCHES, REFUSED)
 
     def _next_pairs(self) -> Int64s:
-        """Return the indices of the pairs of the next ``asked_together`` unsettled texts."""
+        """Return the indices of the pairs of the next ``asked_together`` undecided texts."""
         head = int(self._course.n_settled[0])
         return np.arange(*self._contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
 
     def _find_depths(self, some: Int64s) -> bool:
-        """Look up the missing depths of the pairs in ``some`` that have an earlier text of the index and are not sure.
+        """Look up the depths of the pairs in ``some``, if needed and still unknown; return whether any were looked up.
 
-        Return whether any were missing.
+        Only pairs with a text of the index need depths, unless that text is certain to be a candidate.
         """
         contest, pairs = self._contest, self.pairs
         is_unsure = (pairs.earlier_rows[some] == IN_INDEX) & ~contest.is_sure[some]
@@ -169,7 +170,7 @@ class BatchContest:
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
-        """Return all pairs, refused ones included, with a later text in ``rows``; ``later`` then indexes ``rows``."""
+        """Return all pairs whose later text is in ``rows``, including rejected pairs; ``later`` indexes ``rows``."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         pairs = self.pairs.take(row_of[self.pairs.later] != NONE)
@@ -183,7 +184,7 @@ class BatchContest:
 
 
 def previous_copies(text_numbers: Int64s) -> Int64s:
-    """Return int64[n]: for each text, the row of the last equal text before it, `NONE` if there is none."""
+    """Return int64[n]: for each text, the row of the previous equal text, `NONE` if it is the first such text."""
     order = np.argsort(text_numbers, kind="stable")
     previous = np.full(len(text_numbers), NONE)
     in_order = text_numbers[order]
@@ -193,12 +194,13 @@ def previous_copies(text_numbers: Int64s) -> Int64s:
 
 
 def most_candidates(lengths: Int32s, *, most: int) -> Int64s:
-    """Return int64[n]: a limit on the candidates of a text of each length, up to ``most``; ``most`` 0 = no limit.
+    """Return int64[n]: the limit on candidates for a text of each length, at most ``most``; ``most`` 0 = no limit.
 
-    A candidate is skipped if this many earlier ones are at least as near. The limit protects against crafted texts
-    that do not match although their fingerprints are near: each would be compared with all earlier ones. Of ``n``
-    candidates in random order, about ``most * (1 + ln(n / most))`` are verified, including the ``most`` nearest. The
-    limit is smaller for long texts, because the time to verify a pair grows up to the square of the length.
+    A candidate is skipped if this many earlier candidates have an equal or smaller Hamming distance. The limit protects
+    against crafted texts that do not match although their fingerprints are near: each would be compared with all
+    earlier texts. Of ``n`` candidates in random order, about ``most * (1 + ln(n / most))`` are verified, including the
+    ``most`` nearest. The limit is smaller for long texts, because the time to verify a pair can grow with the square of
+    the length.
     """
     if not most:
         return np.full(len(lengths), ALL)

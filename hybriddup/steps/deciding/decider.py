@@ -1,7 +1,7 @@
 """Decides texts batch by batch.
 
-A batch is first looked up in the index, and texts that are sure to repeat a kept text are removed. The remaining texts
-are also compared with each other.
+A batch is first looked up in the index, and texts that are certain to repeat a kept text are removed. The remaining
+texts are also compared with each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOKED_UP_TOGETHER = 2**11
 
 @dataclass(frozen=True)
 class Decisions:
-    """The decisions about the texts of a batch, in their order."""
+    """The decisions about the texts of a batch, in the order of the texts."""
 
     kept: Bools
     """bool[n]: whether each text is kept."""
@@ -37,27 +37,27 @@ class Decisions:
     n_verified: int
     """Number of pairs that were verified."""
     n_comparisons: int
-    """Approximate number of comparisons among the texts of the batch."""
+    """Approximate number of comparisons between two texts of the batch."""
 
 
 @dataclass(frozen=True)
 class Decider:
-    """Decides which texts repeat a kept text of an index or of their batch, and adds the others to the index."""
+    """Decides which texts of a batch repeat a kept text, and adds the texts that it keeps to the index."""
 
     index: Index
     verify: Verify
     limits: Limits
     report: BlockReport
-    """Counts how often limits apply."""
+    """Counts how often each limit applies."""
     workers: int = 1
     fewest_texts: int = 128
-    """Up to this many texts are compared with each other, however many comparisons that takes."""
+    """A batch of up to this many texts is never split, however many comparisons it takes."""
     most_comparisons: int = 512
-    """Limit on the comparisons within a batch, per text on average; above it, a smaller batch should be decided. Then
-    the index removes most of many similar texts before they are compared with each other."""
+    """Maximum average number of comparisons per text within a batch; with more, the batch should be split. In smaller
+    batches, the index removes most similar texts before they are compared with each other."""
 
     def decide(self, batch: Batch) -> Decisions:
-        """Decide a batch, which must not be empty or contain a text that equals a kept text of the index."""
+        """Decide a batch. It must not be empty, and no text may equal a kept text of the index."""
         decisions = self._decide(group_batch(batch), may_refuse=False)
         assert decisions is not None  # noqa: S101  (it may not refuse)
         return decisions
@@ -100,9 +100,9 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, how many earlier texts of the batch have its most common probe as a key.
+        """Return int64[n]: for each text, the number of earlier texts of the batch with its most common probe as a key.
 
-        It is 0 if none of its probes can exceed ``max_bucket_size`` texts.
+        The number is 0 if none of the text's probes can have more than ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
@@ -134,10 +134,10 @@ class Decider:
 
 
 def reaches_farther_than_copies(batch: Batch) -> Bools:
-    """Return bool[n]: whether each text may match older texts than an earlier copy of it in the batch may.
+    """Return bool[n]: whether each text has an earlier copy in the batch with a later time cutoff.
 
-    If a match is too old for the earlier copy, that copy may be kept, and is then the keeper of the later one. So such
-    texts cannot be decided by the index alone.
+    A match may then be too old for the earlier copy, which is kept and becomes the keeper of the later copy. So the
+    index alone cannot decide these texts.
     """
     if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)

@@ -14,8 +14,8 @@ from hybriddup.steps.candidates import Batch
 
 HALF_WORD = np.uint64(32)
 NARROW = {np.dtype(np.int64): np.dtype(np.uint32), np.dtype(np.int32): np.dtype(np.int16)}
-"""Maps column types to narrower types for storage. Positions are below 2**32 because of `pair_codes`; distances and the
-numbers of verifiers and bands fit into 16 bits."""
+"""Maps each column type to a narrower type for storage. Positions are below 2**32, as `pair_codes` requires; distances,
+verifier indices and band indices fit into 16 bits."""
 Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
 
 
@@ -32,7 +32,7 @@ class BatchPairs:
     distances: Int32s
     """int32[n_pairs]: number of differing fingerprint bits."""
     depths: Int64s
-    """int64[n_pairs]: recency rank of the earlier text, as in `hybriddup.data.records.NearPairs`."""
+    """int64[n_pairs]: recency rank of the earlier text among the kept texts with a shared key, 1 = the newest."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`, changed while the batch is decided."""
 
@@ -42,7 +42,7 @@ class BatchPairs:
 
     @classmethod
     def of_index(cls, near: NearPairs) -> BatchPairs:
-        """Build batch pairs, all with the verdict `OPEN`, from the result of looking up a batch in the index."""
+        """Build batch pairs from the result of looking up a batch in the index; all verdicts are `OPEN`."""
         n = len(near.later)
         rows, verdicts = np.full(n, IN_INDEX), np.full(n, OPEN)
         return cls(near.earlier, rows, near.later, near.distances, near.depths, verdicts)
@@ -60,7 +60,7 @@ class BatchPairs:
     def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
         """Return bool[n_pairs]: whether the earlier text is a candidate no matter which texts of the batch are kept.
 
-        ``most_with_key``, int64[n]: for each text, how many earlier texts of the batch have its most common probe.
+        ``most_with_key``: int64[n], for each text, the number of earlier texts of the batch with its most common probe.
         """
         if not max_bucket_size:
             return np.ones(len(self), np.bool_)
@@ -74,13 +74,13 @@ class BatchPairs:
 
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
-    """Merge index pairs and within-batch pairs, sorted by later text; for each later text, index pairs come first."""
+    """Merge pairs with the index and pairs within the batch, sorted by later text; pairs with the index come first."""
     joined = join_pairs([of_index, within])
     return joined.take(np.argsort(joined.later, kind="stable"))
 
 
 class Evidence:
-    """Collects the accepted pairs of a batch; their texts are given by position."""
+    """Collects the accepted pairs of a batch; texts are identified by position in the order of deciding."""
 
     def __init__(self) -> None:
         self.n_verified = 0
@@ -108,9 +108,9 @@ class Evidence:
 class GrowingPairs(Generic[Pairs]):
     """A growing array of pairs, stored with narrow types; its capacity doubles when it is full.
 
-    ``none`` is an empty instance of the class to store, and ``room`` the initial capacity. Unused capacity takes no
+    ``none`` is an empty instance of the pairs to store, and ``room`` is the initial capacity. Unused capacity takes no
     memory. Collecting parts in a list and joining them at the end would take up to three times as much memory, because
-    freed small pieces stay with the process.
+    small freed blocks are not returned to the system.
     """
 
     def __init__(self, none: Pairs, room: int) -> None:
@@ -135,7 +135,7 @@ class GrowingPairs(Generic[Pairs]):
 
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
-    """Return uint64[n_pairs]: the later position in the upper 32 bits and the earlier in the lower, for sorting."""
+    """Return uint64[n_pairs]: sort keys, with the later position in the upper 32 bits and the earlier in the lower."""
     codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
     return codes
 

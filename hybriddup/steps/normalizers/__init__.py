@@ -24,7 +24,7 @@ class NoNormalizer:
 
 @dataclass(frozen=True)
 class Chain:
-    """Several normalizers in sequence: each gets the texts that the one before returned."""
+    """Several normalizers in sequence: each gets the output of the previous one."""
 
     members: tuple[Normalizer, ...]
 

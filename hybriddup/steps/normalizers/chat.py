@@ -20,7 +20,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 TABLE_FILE = "chat_words.txt"
 LEFT_OUT = "-"
-"""In the table, the word for spellings that are removed from a text instead of replaced."""
+"""Marks a spelling in the table that is removed from a text instead of being replaced."""
 _LETTERS = "a-z\u00df-\u024f"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 LETTER, BETWEEN_HAN = re.compile(f"[{_LETTERS}]"), re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}])")
@@ -42,7 +42,7 @@ class Chat:
     """Writes each word in its usual spelling, and drops marks, greetings, laughter and modal particles.
 
     It expects folded text, the output of `microblog`. Numbers and masks such as ``<url>`` stay. A text that consists
-    only of greetings, laughter and particles keeps them, in their usual spelling; one without words, such as
+    only of greetings, laughter and particles keeps all of them, in their usual spelling. A text without words, such as
     ``[doge]``, stays unchanged. Normalizing is idempotent, except with custom words.
     """
 
@@ -81,7 +81,7 @@ def without_marks(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text without marks into words; a clause in Han characters is one word, apart from Latin words in it."""
+    """Split a text without marks into words; a run of Han characters between spaces or Latin words is one word."""
     if LETTER.search(text):
         text = DRAWN_OUT.sub(r"\1", text)
         text = text if text.isascii() else LATIN_WORD.sub(r" \g<0> ", text)

@@ -1,4 +1,4 @@
-"""Which mentions and links of a post are decoration, and which are content.
+"""Determines which mentions and links of a post are decoration, and which are content.
 
 A link is decoration, and so is a mention at the beginning (an answer), at the end, after ``via`` or in brackets. A
 mention inside a sentence is content, and so is a link inside a short sentence. In a post with few words, a mention at
@@ -24,7 +24,7 @@ from hybriddup.steps.normalizers.wordless import MASK, has_words
 
 
 class Wording(IntEnum):
-    """Amount of text in a post without its links and mentions."""
+    """How much text a post has in addition to its links and mentions."""
 
     ENOUGH = 0
     LITTLE = 1
@@ -32,22 +32,22 @@ class Wording(IntEnum):
 
 
 LITTLE_WEIGHT = 24
-"""Maximum of the letters in a post with little wording, weighted by `WEIGHTS`. Chosen by reading posts that differ only
-in their link: up to here most announce different things (``New post on my blog``), above it most repeat one piece of
-news."""
+"""Maximum number of letters, weighted by `WEIGHTS`, in a post with little wording. Chosen by reading posts that differ
+only in their link: most shorter posts announce different things (``New post on my blog``), most longer posts repeat one
+piece of news."""
 WEIGHTS = ((3, "\u3400-\u9fff\uf900-\ufaff"), (2, "\u3040-\u30ff\uac00-\ud7a3"))
 """Number of Latin letters that one character counts as: Han, then kana and Hangul."""
 LITTLE_LENGTH = 72
 """Maximum length of a post with little wording, in characters, marks and mentions included."""
 MAX_TRAILER_LENGTH = 200
-"""A mention counts as at the end of a post if at most about this many characters of decoration follow it."""
+"""A mention is at the end of a post if only decoration of at most about this many characters follows it."""
 
 _NOT_COUNTED = re.compile(rf"{MASK}|{MENTION.source}|[\W_]")
 _HEAVY = [(weight - 1, re.compile(f"[{characters}]")) for weight, characters in WEIGHTS]
 _END = rf"(?:[{CUT}{BOUNDARY}]|<repost>|\Z)"
 _PLENTY = re.compile(f"[\u3400-\u9fff]{{9}}|{HASHTAGS[0].source}")
-"""Nine Han characters in a row, or a Weibo topic, which names the subject of the post: readers judge two posts on one
-topic with different links as repeats."""
+"""Pattern of text that is enough: nine Han characters in a row, or a Weibo topic, which names the subject of the post.
+Readers judge two posts on one topic as repeats even if their links differ."""
 _DECORATION = "|".join(pattern.source for pattern in (*LINKS, *HASHTAGS, EMOJI, MENTION))
 _NOTHING_FOLLOWS = re.compile(
     rf"(?:{_DECORATION}|(?!<repost>)[^\w{CUT}{BOUNDARY}]|_){{0,{MAX_TRAILER_LENGTH}}}+{_END}", re.IGNORECASE
@@ -59,9 +59,9 @@ _BEFORE_NAMES = re.compile(
 INSIDE_SENTENCE = re.compile(
     r"[^\W\d_],? (?:https?://|www\.)\S+ (?!(?:via|from|by|rt|source|cc|https?|www)\b)[^\W\d_]+ [^\W\d_]", re.IGNORECASE
 )
-"""A link before the end of a sentence: ``Installed NAME LINK on my phone``."""
+"""Pattern of a link in the middle of a sentence: ``Installed NAME LINK on my phone``."""
 _SENTENCE_ENDS = frozenset(".!?…。！？|)]】》>~#([（")
-"""Last characters before a mention that belongs to no sentence."""
+"""A mention after one of these characters does not continue a sentence."""
 _LONGEST_BEFORE = 40
 
 
@@ -87,14 +87,14 @@ def wording_of(rest: str, post: str) -> Wording:
 
 
 def keep_inside_sentence(mentions: re.Match[str]) -> str:
-    """Keep a run of mentions inside a sentence; replace any other with a space."""
+    """Return a run of mentions unchanged if it is inside a sentence, else a space to replace it."""
     text = mentions.string
     inside = _follows_words(text, mentions.start()) and not _NOTHING_FOLLOWS.match(text, mentions.end())
     return mentions[0] if inside else " "
 
 
 def keep_after_words(mentions: re.Match[str]) -> str:
-    """Keep a run of mentions inside or after a sentence; replace any other with a space."""
+    """Return a run of mentions unchanged if it is inside or after a sentence, else a space to replace it."""
     return mentions[0] if _follows_words(mentions.string, mentions.start()) else " "
 
 

@@ -44,11 +44,11 @@ KEPT_INVISIBLE = "\u200c\u200d"
 OTHER_INVISIBLE = "\u2800\ufff9-\ufffb"
 """Invisible characters that Unicode classifies as visible: the empty Braille pattern and annotation marks."""
 TAGS = "\U000e0020-\U000e007f"
-"""Invisible letters; after a black flag they encode the flags of England and Scotland."""
+"""Range of the invisible tag letters, which after a black flag encode the flags of England and Scotland."""
 
 _LONG_RUN_OF_MARKS = regex.compile(r"(\P{ccc=0}{30})\P{ccc=0}+")
-"""A run of more than 30 combining marks. `unicodedata` sorts a run in quadratic time, and no language uses more than 30
-in a row (Stream-Safe Text Format, UAX 15), so the rest is removed."""
+"""Pattern of a run of more than 30 combining marks. `unicodedata` sorts a run in quadratic time, and no language uses
+more than 30 in a row (Stream-Safe Text Format, UAX 15), so the marks after the first 30 are removed."""
 
 
 _LOOSE_TAGS = re.compile(f"[{TAGS}](?<![\U0001f3f4{TAGS}].)[{TAGS}]*+", re.DOTALL)
@@ -66,7 +66,7 @@ def invisible() -> re.Pattern[str]:
 
 @cache
 def _drawn_to_the_one_before() -> frozenset[str]:
-    """Return the characters that may compose with the character before them (the second parts of compositions)."""
+    """Return the characters that can compose with the preceding character into a single one."""
     decompositions = map(unicodedata.decomposition, characters_between(0, 0x20000))
     parts = (decomposition.split() for decomposition in decompositions if " " in decomposition)
     seconds = {chr(int(two[1], 16)) for two in parts if len(two) == 2 and not two[0].startswith("<")}
@@ -108,9 +108,9 @@ class Folding(NamedTuple):
         return unicodedata.normalize("NFKC", _LONG_RUN_OF_MARKS.sub(r"\1", text)) if self.nfkc else text
 
     def fold_characters(self, characters: str) -> list[str | None]:
-        """Fold each character independently of its text; None where that is impossible or the result too long.
+        """Fold each character on its own; None where its folding depends on neighbors, or the result is too long.
 
-        The result depends on the text for combining marks, for characters that compose with the one before them, and
+        Folding depends on neighbors for combining marks, for characters that compose with the preceding character, and
         for characters in spelling sequences. `BOUNDARY` must not be among the characters.
         """
         folded = self.fold_text(BOUNDARY.join(characters)).split(BOUNDARY)
@@ -137,7 +137,7 @@ class Folding(NamedTuple):
 
 
 def _joining(characters: str) -> set[str]:
-    """Return the characters that are reordered among their neighbors or compose with the one before them."""
+    """Return the characters that normalization may reorder, or compose with the preceding character."""
     return {*filter(unicodedata.combining, characters), *_drawn_to_the_one_before().intersection(characters)}
 
 
@@ -202,7 +202,7 @@ _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
 class Folded(NamedTuple):
-    """Folded texts, and the literals and signs of the `Folder` that they contain."""
+    """Folded texts, and which of the `Folder`'s literals and signs they contain."""
 
     texts: list[str]
     has_literal: Bools
@@ -221,7 +221,7 @@ class Folder:
     folding
         Settings of folding.
     once
-        Folded characters whose runs collapse to one; with a space among them, the ends of texts are stripped.
+        Characters whose runs collapse to one after folding; if a space is among them, texts are also stripped.
     literals, signs
         Strings that `fold` searches for: up to 128 in all, none empty.
     drops_questions
@@ -268,7 +268,7 @@ class Folder:
         return Folded(folded, states & TEXT_HAS_LITERAL != 0, states & TEXT_HAS_SIGN != 0, literals)
 
     def _fold_special(self, texts: Sequence[str]) -> list[str]:
-        """Apply the part of folding in which a character depends on its neighbors; the texts are folded as one text."""
+        """Apply the part of folding in which a character depends on its neighbors, to all texts in one pass."""
         folded = self._folding.fold_text(BOUNDARY.join(texts)).split(BOUNDARY)
         if len(folded) == len(texts):
             return folded

@@ -1,8 +1,7 @@
-"""Generate ``traditional.txt``: ``pip install opencc==1.4.2``, then ``python -m`` this module.
+"""Generates ``traditional.txt``: run ``pip install opencc==1.4.2``, then ``python -m`` with this module.
 
-The table contains the results of OpenCC's ``t2s`` for single characters, without characters that simplified text uses
-too. It is part of the package, because a table that changed with an installed version would change which posts are
-repeats.
+The table contains the results of OpenCC's ``t2s`` for single characters, except characters that simplified text also
+uses. It is part of the package, so that decisions about posts do not depend on an installed version of OpenCC.
 """
 
 from __future__ import annotations

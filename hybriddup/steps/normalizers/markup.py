@@ -14,7 +14,7 @@ _INLINE = (
     "abbr|acronym|big|bdi|bdo|b|cite|code|data|del|dfn|em|font|ins|i|kbd|mark|q|samp|small|span|strike|strong|sub|sup|s|"
     "tt|u|var|wbr"
 )
-"""Tags that can be inside a word: replaced with nothing, all others with a space."""
+"""Names of the tags that can be inside a word. They are removed; all other tags are replaced with a space."""
 _OTHERS = (
     "address|area|article|aside|audio|a|base|blockquote|body|br|button|caption|center|col|colgroup|dd|details|div|dl|dt|"
     "embed|fieldset|figcaption|figure|footer|form|frame|h[1-6r]|header|head|html|iframe|img|input|label|legend|link|li|"
@@ -28,9 +28,9 @@ _EMOTICON = re.compile(EMOJI.source)
 _ENTITY = re.compile(
     r"&(?:(?:amp|#38|#x26);)*+((?:amp|#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)?+", re.IGNORECASE
 )
-"""An ampersand, escaped any number of times, followed by the name of a character."""
+"""Pattern of an ampersand, possibly escaped several times, with the rest of an HTML entity if one follows."""
 SIGNS_OF_MARKUP = ("&", "<")
-"""Characters without which a text has no markup."""
+"""A text without any of these characters has no markup."""
 
 
 def without_markup(text: str) -> str:
@@ -51,7 +51,7 @@ def has_tags(text: str) -> bool:
 
 
 def _left_by(tag: re.Match[str]) -> str:
-    """Return the replacement of a tag: the alt text of an emoticon, nothing inside a word, else a space."""
+    """Return the replacement of a tag: the alt text of an emoticon, an empty text inside a word, else a space."""
     if tag[1]:
         return ""
     alt = _ALT.search(tag[0]) if tag[2].lower() == "img" else None

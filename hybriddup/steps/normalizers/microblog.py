@@ -34,10 +34,10 @@ MASKS = {
 """Placeholder of a masked part, by option. The spaces keep it apart from the marks around it."""
 
 LATER = ("", CUT)
-"""Literals that only earlier rules put into a text, so that a folded text need not contain them."""
+"""Values of `Rule.needs` that a folded text need not contain, because earlier rules put them into the text."""
 
 BATCH_CHARACTERS = 1 << 15
-"""Approximate number of characters folded per call: few enough for the CPU cache, but the call itself costs little."""
+"""Approximate number of characters folded per call: few enough for the CPU cache, enough to make calls cheap."""
 
 
 class MicroblogNormalizer:
@@ -88,7 +88,7 @@ class MicroblogNormalizer:
         return put_at(places, self._normalize_slice(cleaned), normalized) if places else normalized
 
     def _cleaned(self, places: Sequence[int], texts: Sequence[str]) -> tuple[list[int], list[str]]:
-        """Clean the texts at ``places``; return the places whose text changed, and their clean texts."""
+        """Clean the texts at the indices ``places``; return the indices of changed texts, and their clean versions."""
         cleaned = [(place, self._cleaner.clean(texts[place])) for place in places]
         changed = [(place, text) for place, text in cleaned if text != texts[place]]
         return [place for place, _ in changed], [text for _, text in changed]
@@ -105,7 +105,7 @@ class MicroblogNormalizer:
         return rewritten if self.options.repeated_punctuation == "keep" else collapse_signs(rewritten)
 
     def _rewrite(self, rules: dict[Wording, list[Rule]], texts: Sequence[str]) -> list[str]:
-        """Apply the rules to folded texts; posts with few words or none have rules of their own."""
+        """Apply to each folded text the rules for its wording: posts with few or no words have their own rules."""
         rewritten = self._rewrite_by(rules[Wording.ENOUGH], texts)
         if "drop_decoration" not in (self.options.urls, self.options.mentions):
             return rewritten
@@ -128,7 +128,7 @@ class MicroblogNormalizer:
         return self._finish(apply_rules(rules, joined).split(BOUNDARY)) if texts else []
 
     def _finish(self, texts: list[str]) -> list[str]:
-        """Strip the texts, and empty each text of only masks or white space, as far as the options require it."""
+        """Strip the texts if the options require it, and replace a text of only masks or white space with ``""``."""
         if self.options.white_space == "collapse":
             texts = [text.strip() for text in texts]
         if self._masks is not None:
@@ -178,7 +178,7 @@ class MicroblogNormalizer:
 
     @cached_property
     def _literals(self) -> list[str]:
-        """Literals that rules need: a folded text with none of them stays unchanged, unless `_rewrites_all`."""
+        """Literals that rules need: a folded text without any of them stays unchanged, unless `_rewrites_all`."""
         needed = [*(rule.needs for rule in self._rules[Wording.ENOUGH]), *self._mask_literals()]
         if self._drops_questions:
             needed = [CUT if literal == patterns.QUESTIONS.needs else literal for literal in needed]
@@ -257,7 +257,7 @@ class MicroblogNormalizer:
 
 
 def rules_that_may_match(rules: Sequence[Rule], literals: Collection[str]) -> list[Rule]:
-    """Return the rules that may match: their literal is in the texts (``literals``), or may come from another rule."""
+    """Return the rules that may match: their literal is among ``literals``, or another rule may produce it."""
     return [
         rule for rule in rules if rule.needs in literals or rule.needs.strip(" ") != rule.needs or rule.needs in LATER
     ]

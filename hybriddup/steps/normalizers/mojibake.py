@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 _CP1252 = {byte: bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)) for byte in range(0x80, 0x100)}
-"""Character of each byte in Windows-1252; its five unassigned bytes are as in Latin-1."""
+"""Maps each byte to its character in Windows-1252, or in Latin-1 for the five bytes that Windows-1252 leaves out."""
 _BYTE = {character: byte for byte, character in _CP1252.items()}
 _MAY_FOLLOW_A_WORD = "\u00a0\u00ab\u00ad\u00b4\u00b7\u00bb"
 _FOLLOWING = "".join(_CP1252[byte] for byte in range(0x80, 0xC0))

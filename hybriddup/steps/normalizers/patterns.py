@@ -67,7 +67,7 @@ LINKS = (
     Pattern(r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++", "t.cn/"),
 )
 ICON_LINK = Pattern(r"o网页链接", "o网页链接")
-"""Weibo's text for a link, with the O of its icon."""
+"""Weibo's text for a link, including the letter O in place of its icon."""
 WORD_LINK = Pattern(
     rf"网页链接(?<![这那此该个击开载看]网页链接)(?:网页链接)*+(?=[ #@{CUT}{BOUNDARY}]|\Z|http)", "网页链接"
 )
@@ -82,7 +82,7 @@ HASHTAGS = (
     Pattern(rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#", "#"),
     Pattern(r"#(?=\d*+[^\W\d])\w++", "#"),
 )
-"""Weibo's ``#topic words#``, then everyone else's ``#topic``."""
+"""Patterns of hashtags: ``#topic words#`` as on Weibo, then ``#topic`` as on other platforms."""
 
 DIGITS = Pattern(r"\d++")
 
@@ -122,7 +122,7 @@ and question marks between spaces, which were emoji. Removing an earlier pattern
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
-"""Matches a whole text that contains `CUT`, that is, a repost marker."""
+"""Matches a whole text that contains `CUT`, the placeholder of a repost marker."""
 
 SPACES = Pattern(" ++", " ")
 SEVERAL_SPACES = Pattern("  ++", "  ")
@@ -131,7 +131,8 @@ MARKS = (
     '[!"$-.:-@\\[-^`{-~¡-©«-±´¶-¸»¿×÷\u2010-\u2027\u2030-\u205e\u2190-\u23e8\u2500-\u25ff\u3001-\u3003\u3008-\u3020'
     "\u3030\ufe30-\ufe6f！＂＄-．：-＠［-＾｀｛-･]"
 )
-"""Marks whose runs collapse to one. Not ``#``, because ``#one##two#`` is two topics, nor ``/``, because of ``://``."""
+"""Marks whose runs collapse to one. ``#`` is not among them, because ``#one##two#`` is two topics; neither is ``/``,
+because of ``://``."""
 
 
 @cache

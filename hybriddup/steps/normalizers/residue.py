@@ -41,7 +41,7 @@ def compile_pattern(source: str, *, ignore_case: bool = False) -> Any:
 
 
 def check_pattern(source: str) -> str:
-    """Return the source of a valid pattern; see `compile_pattern` for errors."""
+    """Return ``source`` if it is a valid pattern; see `compile_pattern` for errors."""
     compile_pattern(source)
     return source
 

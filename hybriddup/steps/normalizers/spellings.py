@@ -26,7 +26,7 @@ OPTIONAL = {
     # Zero-width non-joiner: optional in Persian.
     "Persian": "\u200c",
 }
-"""Optional signs, which folding removes, as character ranges."""
+"""Optional signs by script, as character ranges; folding removes them."""
 
 LETTERS = {
     # As in Lucene: alef with hamza or madda, final ya and ta marbuta are often typed as the plain letter.
@@ -55,9 +55,9 @@ class Sequence(NamedTuple):
     """A spelling variant of several characters."""
 
     pattern: str
-    """Regular expression."""
+    """Regular expression that matches the variant."""
     becomes: str
-    """Replacement template."""
+    """Template of the replacement, as for `re.sub`."""
     needs: str
     """Literal that every match contains; its last character is always folded together with its neighbors."""
 

@@ -27,7 +27,7 @@ def _table_bytes(name: str) -> bytes:
 
 @cache
 def simplified_characters() -> dict[str, str]:
-    """Return the simplified form of each traditional character; no value is a key, so that mapping is idempotent.
+    """Map each traditional character to its simplified form; no value is also a key, so that mapping is idempotent.
 
     Characters that simplified text uses too (著, 乾, 后 ...) are not among the keys, even if traditional text uses them
     in another sense: a mapping that is right for one text would be wrong for the other.

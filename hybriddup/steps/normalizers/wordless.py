@@ -1,7 +1,7 @@
 """Posts without words: only emoji, emoticons in brackets, marks, links and mentions.
 
-Normalizing removes most of their content, so such a post repeats only a post that was equal before normalizing, apart
-from repeated signs: 👍 equals 👍👍👍.
+Normalizing removes most of their content. So such a post repeats another one only if the two were equal before
+normalizing, apart from repeated signs: 👍 equals 👍👍👍.
 """
 
 from __future__ import annotations

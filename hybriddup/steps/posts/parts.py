@@ -80,7 +80,7 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
 
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
-    """Return the body of each post; there should be few enough posts to fit into the CPU cache."""
+    """Return the body of each post, for posts that fit into the CPU cache together."""
     encoded = encode_texts(posts)
     parsed = parse(encoded)
     points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())

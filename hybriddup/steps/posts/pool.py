@@ -34,7 +34,7 @@ class ParsedPool:
         self._sizes = list(map(len, self._columns))
 
     def parsed(self, positions: Int64s) -> tuple[ParsedPosts, Int64s]:
-        """Parse the posts at ``positions`` int64[n] if needed; return the cache and their indices in it, int64[n]."""
+        """Parse the posts at ``positions``, int64[n], unless cached; return the cache, and each post's index in it."""
         missing = positions[self._places[positions] < 0]
         if len(missing) and self._sizes[LETTERS] > MOST_LETTERS:
             self._forget()
@@ -46,7 +46,6 @@ class ParsedPool:
         return ParsedPosts(*columns), self._places[positions].astype(np.int64)
 
     def _add(self, more: ParsedPosts) -> None:
-        """Append parsed posts to the columns."""
         sizes = list(self._sizes)
         for which, added in enumerate(columns_of(more)):
             if which in COUNTED:  # offsets: the first entry of each post or token, and the end of all

@@ -14,7 +14,7 @@ LARGEST_NGRAM = 16
 
 
 def check_sizes(sizes: tuple[int, int]) -> tuple[int, int]:
-    """Return valid sizes; raise ValueError if the smallest exceeds the largest or one is out of range."""
+    """Return ``sizes`` if valid; raise ValueError if the smallest exceeds the largest, or one is out of range."""
     smallest, largest = sizes
     if not 1 <= smallest <= largest <= LARGEST_NGRAM:
         message = f"must be [smallest, largest] with 1 <= smallest <= largest <= {LARGEST_NGRAM}"
@@ -26,7 +26,7 @@ Sizes = Annotated[tuple[int, int], AfterValidator(check_sizes)]
 
 
 class CharNgrams:
-    """Character n-grams with sizes by script: one Han character carries the information of three or four letters."""
+    """Character n-grams, shorter in dense scripts: a Han character has the information of three or four letters."""
 
     class Options(ComponentOptions):
         """Sizes of the n-grams."""

@@ -170,10 +170,10 @@ _FORCED_SPLITS_LOCK = threading.RLock()
 
 @contextmanager
 def _forced_splits(words: set[str]) -> Iterator[None]:
-    """Make jieba's model split exactly these words within the block.
+    """Make jieba's model split exactly these words within the ``with`` block.
 
-    jieba has one set of such words per process, and user dictionaries add to it: without this, the dictionary of one
-    tokenizer would change the words of another.
+    jieba has one set of words to split per process, and user dictionaries add to it. Without this function, the
+    dictionary of one tokenizer would change the words of another tokenizer.
     """
     finalseg = _import_jieba().finalseg
     with _FORCED_SPLITS_LOCK:

@@ -1,4 +1,4 @@
-"""Tests whether a part of a text is a word, and not only punctuation or white space. Imports nothing heavy."""
+"""Tests whether a part of a text is a word, and not only punctuation or white space. Fast to import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_meaningful(character: str) -> bool:
 
 @cache
 def meaningful_characters() -> Bools:
-    """Return bool[0x110000]: `is_meaningful` by code point."""
+    """Return bool[0x110000]: the result of `is_meaningful` for each code point."""
     meaningful = np.zeros(0x110000, np.bool_)
     for start, end in _CHECKED:
         meaningful[start:end] = np.fromiter(map(is_meaningful, characters_between(start, end)), np.bool_, end - start)

@@ -25,7 +25,7 @@ PILOT_TEXTS = 32
 """Number of texts that are tokenized first, to estimate the time for all texts."""
 
 TEXTS_PER_PIECE = 256
-"""Texts per task: few enough that all processes finish at about the same time."""
+"""Number of texts per task: few enough that all processes finish at about the same time."""
 
 
 def tokenize_in_processes(
@@ -56,10 +56,10 @@ def tokenize_in_processes(
 
 
 def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Generator[Tokens, None, None]:
-    """Yield the tokens of each piece, in order, from other processes; closing the generator cancels the rest.
+    """Yield the tokens of each piece, in order, from other processes; closing the generator cancels waiting pieces.
 
-    The processes then finish their current pieces. joblib could kill them instead, but this fails if one of its threads
-    is sending them another piece.
+    The processes then finish their current pieces. joblib could kill the processes instead, but this fails while one of
+    its threads is sending a piece.
     """
     from joblib import Parallel, delayed
 
@@ -76,7 +76,7 @@ def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Gene
 
 
 def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
-    """Estimate how many seconds this process needs for all texts, after loading a dictionary; 0.0 for a few texts."""
+    """Estimate how many seconds this process needs for all texts, without loading dictionaries; 0.0 for few texts."""
     n_texts = sum(map(len, batches)) + n_later
     if not batches or not batches[0] or n_texts <= PILOT_TEXTS:
         return 0.0
@@ -117,7 +117,7 @@ def join_tokens(parts: Sequence[Tokens]) -> Tokens:
 
 
 def pickle_tokenizer(tokenizer: Tokenizer, note: Callable[[str], None]) -> bytes | None:
-    """Pickle a tokenizer, by value if a script defines its class; if impossible, call ``note`` and return None."""
+    """Pickle a tokenizer, by value if a script defines its class; on failure, call ``note`` and return None."""
     import cloudpickle
 
     try:

@@ -29,7 +29,7 @@ class VerifierContext:
 
     @property
     def posts(self) -> Sequence[str]:
-        """The normalized posts with all their parts."""
+        """The whole normalized posts, even if ``texts`` are only their bodies."""
         return self.texts if self.normalized is None else self.normalized
 
     @cached_property
@@ -46,8 +46,9 @@ class VerifierContext:
 class LeastInCommon(NamedTuple):
     """Minimum number of characters that a pair must have in common, in any order, to reach a threshold.
 
-    It is the sum of a share of the shorter length and a share of the longer one. If a verifier has a method
-    ``least_in_common(threshold)`` that returns it, pairs with fewer common characters are excluded early.
+    The minimum is a share of the shorter text's length plus a share of the longer text's length. If a verifier has a
+    method ``least_in_common(threshold)`` that returns this object, pairs with fewer common characters are excluded
+    early.
     """
 
     of_shorter: float = 0.0
@@ -62,17 +63,17 @@ class Verifier(Protocol):
 
     A verifier that can explain a score has a method ``explain_pair(earlier, later)``, which returns lines of text.
 
-    Scores are compared with ``score >= threshold``, so a pair exactly on the threshold must not come out a rounding
-    error below it: divide two whole numbers once, or round to 12 decimals.
+    Scores are compared with ``score >= threshold``, so a rounding error must not put a score that equals the threshold
+    below it: divide two whole numbers once, or round to 12 decimals.
     """
 
     def prepare(self, context: VerifierContext) -> None:
         """Prepare for the texts of the run, and learn from them; called once, before any pair is scored.
 
         In a live window, texts change from batch to batch, and `prepare` is called for each batch. A verifier that
-        learns from a corpus also has a method ``renew``, which is called instead: it changes the texts without learning
-        anew. If it has all methods of `LearningVerifier`, it learns once. Otherwise it learns whenever the window is
-        opened, so that scores may change slightly.
+        learns from a corpus also has a method ``renew``, which is called instead: it replaces the texts and keeps the
+        learned state. A verifier with all methods of `LearningVerifier` learns only once. Any other verifier learns
+        whenever the window is opened, so that its scores may change slightly.
         """
         ...
 
@@ -84,7 +85,7 @@ class Verifier(Protocol):
         ...
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each text length, the largest length of a partner with which it can reach ``threshold``.
+        """Return int32[n]: for each text length, the length of the longest other text that can reach ``threshold``.
 
         Lengths are in code points; 2**31 - 1 means no bound.
         """

@@ -1,4 +1,4 @@
-"""Helpers of the verifiers: score bounds that depend only on text lengths, and batches of pairs."""
+"""Helpers of the verifiers: bounds on scores that follow from text lengths, and batches of pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 CHARACTERS_PER_BATCH = 2**22
 """Number of characters in a batch of pairs; comparing takes about 50 bytes of memory per character."""
 MAX_SPARSITY = 128
-"""Text numbers are marked in an array instead of sorted if their range is at most this many times their count."""
+"""Distinct text numbers are found with a bitmap if their range is at most this many times their count, else by
+sorting."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:
@@ -23,11 +24,11 @@ def unbounded(lengths: Int32s | Int64s) -> Int32s:
 
 
 def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
-    """Return for each length the largest partner length with ``length / partner_length >= threshold``.
+    """Return, for each length, the largest partner length with ``length / partner_length >= threshold``.
 
-    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. The quotient is
-    rounded, as a score is (12 x 0.8 / 1.2 is 8.000000000000002), so the result is verified and not only computed. One
-    division is off by less than one length, so verifying two lengths is enough.
+    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. Like a score,
+    the quotient has a rounding error (12 x 0.8 / 1.2 is 8.000000000000002). So the result is computed, then corrected
+    by up to two lengths with the comparison that scores use.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
 def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> list[slice]:
     """Split pairs into slices whose texts have about ``n_characters`` in total, so that memory is bounded.
 
-    ``lengths`` int32[n_texts] are the lengths of all texts in code points. Without pairs, the only slice is empty.
+    ``lengths``: int32[n_texts], the lengths of all texts in code points. Without pairs, the only slice is empty.
     """
     batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // n_characters
     bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
@@ -72,9 +73,10 @@ def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> lis
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return the distinct text numbers, int64[n_texts], ascending, and ``earlier`` and ``later`` as indices into them.
+    """Return the distinct text numbers of the pairs, and the pairs as indices into these numbers.
 
-    The indices are int64[n_pairs] each.
+    Returns three arrays: int64[n_texts], ascending, the distinct text numbers; int64[n_pairs], the indices of
+    ``earlier``; and int64[n_pairs], the indices of ``later``.
     """
     both = np.concatenate([earlier, later])
     least = int(both.min()) if len(both) else 0

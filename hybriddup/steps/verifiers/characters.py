@@ -37,7 +37,7 @@ def as_symbols(texts: EncodedTexts) -> SymbolTexts:
 def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
     """Return int64[n_pairs]: the number of common characters of each pair, in any order.
 
-    If it is below ``needed``, the result may be any number below ``needed``.
+    If a pair has fewer than ``needed``, its result may be any number below ``needed``.
     """
     lengths = texts.lengths
     is_longer = lengths[earlier] > lengths[later]
@@ -46,9 +46,10 @@ def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, ne
 
 
 def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: LCS length of each pair, or any number below ``needed`` if it is below ``needed``.
+    """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
 
-    It is faster than `common_lengths`, because most pairs have too few common characters in any order.
+    If a length is below ``needed``, the result may be any number below ``needed``. This is faster than
+    `common_lengths`, because most pairs have too few common characters in any order.
     """
     symbols = as_symbols(texts)
     common: Int64s = symbols_in_common(*symbols, earlier, later, needed)
@@ -60,9 +61,9 @@ def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, neede
 def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols: SymbolTexts | None = None) -> Int64s:
     """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
 
-    If both texts are longer than `LONGEST_EXACT`, it is the length of a common subsequence that is usually the longest;
-    see `hybriddup.steps.verifiers.sections`. The result equals both lengths only if the texts are equal.
-    ``symbols`` saves a conversion if the caller already has the texts as symbols.
+    If both texts are longer than `LONGEST_EXACT`, the result may be smaller, but is usually exact; see
+    `hybriddup.steps.verifiers.sections`. The result equals both lengths only if the texts are equal. ``symbols`` saves
+    a conversion if the caller already has the texts as symbols.
     """
     symbols, lengths = symbols or as_symbols(texts), texts.lengths
     is_long = lengths[later] > sections.LONGEST_EXACT  # too long for the table of the later text
@@ -78,12 +79,12 @@ def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols:
 
 
 def length_by_sections(a: UInt32s, b: UInt32s) -> int:
-    """Return the length of a common subsequence of two long texts, given as code points, found section by section."""
+    """Return the length of a common subsequence that is found section by section, in two texts given as code points."""
     return max(length_of_cut(a, b, cut) for cut in sections.cuts_of(a, b))
 
 
 def length_of_cut(a: UInt32s, b: UInt32s, cut: Cut) -> int:
-    """Return the total length of the common subsequences of all sections, plus the equal ends of the texts."""
+    """Return the total length of the common subsequences of all sections, and of the equal ends of the texts."""
     between = slice(cut.of_a[0], cut.of_a[-1]), slice(cut.of_b[0], cut.of_b[-1])
     points = np.concatenate([a[between[0]], b[between[1]]])
     of_a, of_b = cut.of_a - cut.of_a[0], cut.of_b - cut.of_b[0]

@@ -24,7 +24,7 @@ from hybriddup.steps.verifiers.features import (
 )
 
 TEXTS_PER_BATCH = 1024
-"""Texts split per batch while learning."""
+"""Number of texts per batch while learning."""
 
 
 class Cosine(FeatureVerifier):
@@ -119,7 +119,7 @@ class InverseDocumentFrequencies:
         return {"n_texts": np.array(self.n_texts), "keys": self.keys, "n_with": self.n_with}
 
     def learn(self, batches: Iterable[Tokens]) -> None:
-        """Count in how many texts each feature occurs; ``batches`` yields the features of some texts at a time."""
+        """Count in how many texts each feature occurs; ``batches`` yields the features of one batch of texts each."""
         waiting: list[tuple[UInt64s, Int64s]] = []
         for tokens in batches:
             counts, keys = count_features(tokens)

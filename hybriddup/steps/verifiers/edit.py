@@ -27,7 +27,7 @@ from hybriddup.steps.verifiers.bounds import (
 from hybriddup.steps.verifiers.characters import lengths_in_common
 
 SMALLEST_SLICE = 256
-"""Smallest number of pairs per thread; each thread makes its own tables."""
+"""Minimum number of pairs per thread, because each thread builds its own tables."""
 
 
 class CommonSubsequence:
@@ -49,7 +49,10 @@ class CommonSubsequence:
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
     def _in_common(self, pairs: CandidatePairs, needed: Int64s) -> Int64s:
-        """Return int64[n_pairs]: LCS length of each pair, or any number below ``needed`` if it is below ``needed``."""
+        """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
+
+        If a length is below ``needed``, the result may be any number below ``needed``.
+        """
 
         def measure_slice(first: int, last: int) -> Int64s:
             some, needed_of_some = pairs.take(slice(first, last)), needed[first:last]
@@ -67,9 +70,10 @@ class CommonSubsequence:
 class Edit(CommonSubsequence):
     """Scores a pair by its edit distance: 1.0 = same, 0.0 = no character in common; symmetric.
 
-    ``indel`` counts insertions and deletions: ``2 * LCS / (length a + length b)``. ``levenshtein`` counts
-    replacements too: ``(longer - distance) / longer``. Each is one division of integers, so that rounding never puts a
-    score that equals the threshold below it. Two empty texts score 1.0.
+    ``indel`` counts insertions and deletions: ``2 * LCS / (length a + length b)``, where LCS is the length of the
+    longest common subsequence. ``levenshtein`` counts replacements too: ``(longer - distance) / longer``. Each score is
+    one division of integers, so that rounding never puts a score that equals the threshold below it. Two empty texts
+    score 1.0.
     """
 
     class Options(ComponentOptions):
@@ -85,7 +89,7 @@ class Edit(CommonSubsequence):
         self.options = options
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores; one below its threshold may be replaced with any number below it."""
+        """Return float64[n_pairs]: the scores; a score below its threshold may be any number below the threshold."""
         shorter, longer = self._shorter_and_longer(pairs)
         if self.options.distance == "levenshtein":
             return divide_or_one(self._unchanged(pairs, smallest_counts(thresholds, longer), longer), longer)
@@ -93,9 +97,10 @@ class Edit(CommonSubsequence):
         return divide_or_one(2 * self._in_common(pairs, (smallest_counts(thresholds, totals) + 1) // 2), totals)
 
     def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
-        """Return int64[n_pairs]: longer length minus edit distance, or any number below ``needed`` if it is below that.
+        """Return int64[n_pairs]: the length of the longer text minus the edit distance, for each pair.
 
-        Every character of the longer text outside the common subsequence costs at least one edit.
+        If this is below ``needed``, the result may be any number below ``needed``: every character of the longer text
+        outside the longest common subsequence costs at least one edit, so most distances need not be computed.
         """
         unchanged, texts = self._in_common(pairs, needed), self._context.texts
         is_open = np.flatnonzero(unchanged >= needed)
@@ -104,7 +109,7 @@ class Edit(CommonSubsequence):
         return unchanged
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each length, the longest partner that reaches ``threshold`` if it contains the text."""
+        """Return int32[n]: for each text length, the length of the longest text that can still reach ``threshold``."""
         if self.options.distance == "levenshtein":
             return longest_partners(lengths, threshold)
         if threshold <= 0.0:
@@ -138,7 +143,7 @@ class Lcs(CommonSubsequence):
         self.options = options
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores; one below its threshold may be replaced with any number below it."""
+        """Return float64[n_pairs]: the scores; a score below its threshold may be any number below the threshold."""
         shorter, longer = self._shorter_and_longer(pairs)
         totals = longer if self.options.relative_to == "longer" else shorter
         scores = divide_or_one(self._in_common(pairs, smallest_counts(thresholds, totals)), totals)
@@ -147,7 +152,7 @@ class Lcs(CommonSubsequence):
         return scores
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:
-        """Return int32[n]: for each length, the longest partner that reaches ``threshold`` if it contains the text."""
+        """Return int32[n]: for each text length, the length of the longest text that can still reach ``threshold``."""
         return unbounded(lengths) if self.options.relative_to == "shorter" else longest_partners(lengths, threshold)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
@@ -158,7 +163,7 @@ class Lcs(CommonSubsequence):
 
 
 def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
-    """Return int64[n_pairs]: the edit distance of each ``a[i]`` and ``b[i]``, summed over sections if both are long."""
+    """Return int64[n_pairs]: the edit distances of ``a[i]`` and ``b[i]``, summed over sections if both are long."""
     distances = np.zeros(len(a), np.int64)
     is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
     short = np.flatnonzero(~is_long)

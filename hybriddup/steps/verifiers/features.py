@@ -18,7 +18,7 @@ from hybriddup.steps.verifiers.bounds import batches_of, positions_of, texts_at,
 from hybriddup.steps.weighters import token_keys
 
 SparseCounts = Any
-"""scipy.sparse.csr_array[n_texts, n_features], indices sorted; scipy publishes no types."""
+"""Type of a `scipy.sparse.csr_array` [n_texts, n_features] with sorted indices; scipy publishes no types."""
 
 CODE_POINTS_PER_BATCH = 2**18
 """Number of code points in a batch of pairs; comparing the batch then takes about ten megabytes of memory."""
@@ -34,7 +34,7 @@ class FeatureOptions(Options):
 
 
 class TextPairs(NamedTuple):
-    """Candidate pairs with the features of their texts; a text that is in several pairs has one row."""
+    """Candidate pairs with the features of their texts; a text in several pairs has only one row."""
 
     counts: SparseCounts
     """int64 csr_array[n_texts, n_features]: occurrences of each feature in each text."""
@@ -44,7 +44,7 @@ class TextPairs(NamedTuple):
     """int64[n_pairs]: row in ``counts`` of the earlier text of each pair."""
     later: Int64s
     are_equal: Callable[[int], bool]
-    """Whether the texts of a pair, given its index, are the same string."""
+    """Function that returns whether the two texts of a pair are equal, given the index of the pair."""
 
 
 class FeatureVerifier(ABC):
@@ -140,7 +140,8 @@ def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
 def settle_featureless(scores: Float64s, pairs: TextPairs, n_features: Int64s) -> Float64s:
     """Set, in place, the scores of pairs without any features: 1.0 for equal texts, else 0.0; return all scores.
 
-    ``n_features``, int64[n_pairs], counts the features of both texts. Texts do not match just because both have none.
+    ``n_features``: int64[n_pairs], 0 if neither text has a feature. Two texts do not match merely because both have no
+    features.
     """
     for pair in np.flatnonzero(n_features == 0).tolist():
         scores[pair] = float(pairs.are_equal(pair))

@@ -43,7 +43,7 @@ class Judge(Protocol):
         ...
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return int32[n]: for each text length, the largest length of another text in an accepted pair."""
+        """Return int32[n]: for each text length, the length of the longest other text in an accepted pair."""
         ...
 
     def least_in_common(self) -> LeastInCommon:
@@ -80,7 +80,7 @@ class SingleJudge:
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the verifier's minimum number of common characters for its threshold; 0 if it has no such method."""
+        """Return the verifier's minimum number of common characters for its threshold; 0 if it computes no minimum."""
         method = getattr(self.verifier, "least_in_common", None)
         return LeastInCommon() if method is None else LeastInCommon(*method(self.threshold))
 
@@ -92,7 +92,10 @@ class _Combined:
     members: Sequence[Judge]
 
     def _judge(self, pairs: CandidatePairs, *, open_verdict: bool) -> PairJudgement:
-        """Return the judgement of each pair's deciding member; ``open_verdict`` passes a pair on to the next member."""
+        """Return the judgement of each pair by the member that decides it.
+
+        A pair with the verdict ``open_verdict`` is passed on to the next member.
+        """
         judgement = self.members[0].judge(pairs)
         for member in self.members[1:]:
             open_pairs = np.flatnonzero(judgement.accepted == open_verdict).astype(np.int64)
@@ -111,7 +114,7 @@ class AllOf(_Combined):
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the judgement of the first member that refuses a pair; if none does, of the one that comes closest."""
+        """Return the judgement of the first member that rejects the pair, else of the member closest to rejecting."""
         return self._judge(pairs, open_verdict=True)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
@@ -119,7 +122,7 @@ class AllOf(_Combined):
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the largest minimum of the members for texts of equal length, because each must accept the pair."""
+        """Return the strictest minimum of the members, judged for texts of equal length: each must accept the pair."""
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
@@ -131,15 +134,15 @@ class AnyOf(_Combined):
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the judgement of the first member that accepts a pair; if none does, of the one that comes closest."""
+        """Return the judgement of the first member that accepts the pair, else of the member closest to accepting."""
         return self._judge(pairs, open_verdict=False)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the largest bound of the members, because one of them is enough."""
+        """Return the largest bound of the members, because one accepting member is enough."""
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the smallest shares among the members, because one of them is enough."""
+        """Return the smallest shares of the members, because one accepting member is enough."""
         return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MOST_CONTRIBUTIONS = 4
-"""Number of contributions shown, the strongest first; others rarely change a decision."""
+"""Maximum number of contributions that are shown, the strongest first; weaker ones rarely change a decision."""
 MOST_DIFFERENCES = 6
 """Largest number of differences of two texts that are listed."""
 SHARES = {
@@ -94,6 +94,6 @@ def describe_contributions(names: Sequence[str], values: Float64s, added: Float6
 
 
 def first_of(differences: list[str]) -> list[str]:
-    """Cut a list of differences to `MOST_DIFFERENCES` items, with a line added that counts the others."""
+    """Return the first `MOST_DIFFERENCES` items; if there are more, add a line with the number of left-out items."""
     more = len(differences) - MOST_DIFFERENCES
     return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

@@ -22,14 +22,14 @@ from hybriddup.data.records import Int64s, UInt32s, UInt64s
 LONGEST_EXACT = 8192
 """A pair is cut if its shorter text has more code points than this. Two texts of this length take about 2 ms."""
 SECTION = 1024
-"""Smallest length of a section, in code points. The shorter of two sections has up to twice this length; the other one
-has any length."""
+"""Minimum length of a section, in code points. Of two sections that are compared, the shorter has up to twice this
+length; the length of the longer is not limited."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
 """Number of characters that identify a position to cut at. If random edits of 100,000 Han characters or English letters
 leave a share of 0.83 in common, cutting loses nothing of it; if they leave 0.74, it loses 0.004."""
 ONE_IN = 8
-"""One in this many positions, chosen by hash, is examined as a cut: more than a hundred per section."""
+"""Inverse share of the positions, chosen by hash, that are examined as cuts: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 """Odd multipliers of the hash, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)
@@ -47,7 +47,7 @@ class Cut(NamedTuple):
 
 
 def cuts_of(a: UInt32s, b: UInt32s) -> list[Cut]:
-    """Return one or two ways to cut two texts, given as code points; the caller uses the one with more in common."""
+    """Return one or two ways to cut two texts, given as code points; the caller uses the way with the better result."""
     first, n_after = equal_ends(a, b)
     a, b = a[first : len(a) - n_after], b[first : len(b) - n_after]
     if is_before(b, a):
@@ -103,9 +103,9 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Find the longest sequence of `rare_places` at which the same characters begin in both texts, in the same order.
+    """Find positions at which the same rare characters begin in both texts, as many as possible in the same order.
 
-    Return the indices of these places in each text, int64[n], ascending.
+    Returns two arrays, int64[n], ascending: the positions in each text, chosen from its `rare_places`.
     """
     (places_a, hashes_a), (places_b, hashes_b) = rare_places(a), rare_places(b)
     _, in_a, in_b = np.intersect1d(hashes_a, hashes_b, assume_unique=True, return_indices=True)
@@ -116,7 +116,7 @@ def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
 
 
 def rare_places(points: UInt32s) -> tuple[Int64s, UInt64s]:
-    """Find examined positions whose next `GRAM` characters occur only once in the text; return indices and hashes."""
+    """Return the examined positions whose next `GRAM` characters occur only once in the text, and their hashes."""
     hashes = points.astype(np.uint64)
     for step in STEPS:
         hashes = hashes[:-step] * MULTIPLIERS[0] + hashes[step:] * MULTIPLIERS[1]

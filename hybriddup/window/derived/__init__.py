@@ -27,7 +27,7 @@ class DerivedState:
     """How kept posts are packed for the store; None = the store keeps no records."""
     kept: KeptPosts = field(default_factory=KeptPosts)
     exact: HashTable = field(default_factory=HashTable)
-    """Hashes of the exact-repeat keys of the kept posts, under the numbers of `KeptPosts`."""
+    """Maps the hash of each kept post's key for exact repeats to the post's number; see `KeptPosts.positions_of`."""
 
     @property
     def n_bytes(self) -> int:
@@ -35,9 +35,10 @@ class DerivedState:
         return self.index.n_bytes + self.kept.n_bytes + self.exact.n_bytes
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: whether kept posts are within the horizon when posts of a batch are decided.
+        """Return bool[n]: for each pair, whether the kept post can still match when the later post is decided.
 
-        ``earlier`` int64[n] are positions, ``places`` int64[n] the indices of the later posts in the batch.
+        ``earlier``, int64[n], has the positions of the kept posts, and ``places``, int64[n], the indices of the later
+        posts in the batch. A kept post cannot match if it was deleted or is outside the horizon.
         """
         stay = ~self.kept.are_deleted(earlier)
         # next to all are young enough for every post of the batch
@@ -50,7 +51,7 @@ class DerivedState:
     def equal_posts(
         self, prepared: PreparedTexts, times: PostTimes, normalized_at: TextsAt, store: WindowStore
     ) -> Int64s:
-        """Return int64[n]: for each text, the position of the unexpired kept post that equals it; -1 = none."""
+        """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
         found = self.latest(prepared.hashes)
         matches = (found >= 0) & (self.kept.times_of(found) > times.edges(self.horizon))
         has_words = np.fromiter((one for one, _ in prepared.keys), np.bool_, len(found))
@@ -76,10 +77,10 @@ class DerivedState:
         return found
 
     def add(self, columns: KeptColumns, looked_up: Batch | None = None, is_kept: Bools | None = None) -> None:
-        """Add kept posts to memory, and count the look-ups of crowded keys.
+        """Add kept posts to memory, and count the look-ups of keys with more than ``max_bucket_size`` texts.
 
-        ``looked_up`` are the texts that were looked up, ``is_kept`` bool[n] whether each was kept; None = the texts in
-        ``columns``, all kept.
+        ``looked_up`` has the texts that were looked up; ``is_kept``, bool[n], tells which of them were kept. None =
+        the texts in ``columns``, all of them kept.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes)

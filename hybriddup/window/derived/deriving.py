@@ -1,4 +1,4 @@
-"""Filling the memory of a window: from the records of its store if they can be used, otherwise from its posts."""
+"""Fills the memory of a window from the records in its store or, if these cannot be used, from the stored posts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hybriddup.window.stores import READ_TOGETHER, Derived, Span
 from hybriddup.window.stores.store import WindowStore
 
 FEWEST_IN_RING = 2**10
-"""Smallest initial capacity of the ring of texts."""
+"""Smallest initial capacity of the ring buffer of texts."""
 ROOM_TO_GROW = 1.5
-"""A window that is opened is laid out for this many times the posts of the store."""
+"""Initial capacity of a window in memory, as a multiple of the number of posts in its store."""
 
 logger = logging.getLogger("hybriddup")
 
@@ -79,7 +79,7 @@ def derive_columns(span: Span, derived: DerivedState, steps: Steps, store: Windo
 
 
 def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[StoredPost]]:
-    """Yield lists of the kept posts from ``first`` up to ``end``; StoreError if any post there is damaged."""
+    """Yield the kept posts at positions ``first`` to ``end - 1``, in lists; StoreError if any post there is damaged."""
     first = max(first, store.first_position)
     for begin in range(first, end, READ_TOGETHER):
         posts = store.posts(np.arange(begin, min(begin + READ_TOGETHER, end)))
@@ -87,7 +87,7 @@ def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[Stored
 
 
 def put_derived(derived: Derived, first: int, store: WindowStore) -> None:
-    """Store derived data that was computed again; if that fails, log it: the next opening computes it once more."""
+    """Store recomputed derived data; if that fails, log a warning, and the next opening computes the data again."""
     try:
         store.put_derived(first, derived)
     except StoreError as error:

@@ -20,7 +20,7 @@ ROUNDING = 1e-3
 
 
 class KeptPosts:
-    """Columns of the kept posts in order of position; the oldest are forgotten from the front."""
+    """Columns of the kept posts, in order of position; the oldest posts are forgotten first."""
 
     def __init__(self) -> None:
         self._positions: Int64s = np.zeros(SMALLEST, np.int64)
@@ -33,7 +33,7 @@ class KeptPosts:
         self._deleted: Int64s = np.zeros(0, np.int64)
         """Positions of deleted posts that are still in the columns."""
         self._longest_lag = 0.0
-        """Upper bound, in seconds, on how far the time of a remembered post is before the largest time up to it."""
+        """Upper bound, in seconds, on how far the time of a post is below the largest time up to this post."""
 
     def __len__(self) -> int:
         return self._end - self._first
@@ -66,7 +66,7 @@ class KeptPosts:
         self._longest_lag = longest_lag(self._times[: self._end], self._latest[: self._end])
 
     def columns(self) -> tuple[Int64s, Float64s, Float64s]:
-        """Return the positions, times and largest times so far of the posts that are remembered."""
+        """Return, for the posts not forgotten, the position, the time, and the largest time or watermark so far."""
         held = slice(self._first, self._end)
         return self._positions[held], self._times[held], self._latest[held]
 
@@ -80,7 +80,7 @@ class KeptPosts:
         return np.isin(positions, self._deleted) if len(self._deleted) else np.zeros(len(positions), np.bool_)
 
     def times_of(self, positions: Int64s) -> Float64s:
-        """Return float64[n]: the times of kept posts, minus infinity for positions that are not remembered."""
+        """Return float64[n]: the times of kept posts, minus infinity if a post is deleted, forgotten or not kept."""
         return np.where(self.are_deleted(positions), -np.inf, self._times_at(positions))
 
     def _times_at(self, positions: Int64s) -> Float64s:
@@ -91,16 +91,16 @@ class KeptPosts:
 
     @property
     def first_number(self) -> int:
-        """The number of the first post that is remembered: how many were added before it."""
+        """The number of the oldest post that is not forgotten: how many posts were added before it."""
         return self._moved_out + self._first
 
     def positions_of(self, numbers: Int64s) -> Int64s:
-        """Return int64[n]: the positions of posts by their numbers, -1 for those that are not remembered."""
+        """Return int64[n]: the position of the post with each number, -1 if the post is forgotten."""
         places = numbers - self._moved_out
         return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
-        """Return bool[n]: whether each position is remembered; and the column indices of the remembered ones."""
+        """Return bool[n]: whether there is a kept post at each position; and the column indices of these posts."""
         held = self._positions[self._first : self._end]
         places = np.searchsorted(held, positions)
         known: Bools = places < len(held)
@@ -109,7 +109,7 @@ class KeptPosts:
 
     @property
     def first_position(self) -> int:
-        """Position of the first remembered post; if there is none, the position after the last one forgotten."""
+        """Position of the oldest post not forgotten; if all are forgotten, the position after the last post."""
         return self._position_at(self._first)
 
     def _position_at(self, place: int) -> int:
@@ -119,9 +119,9 @@ class KeptPosts:
         return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
-        """Forget the posts before the first one with a time or watermark after ``time``; return how many.
+        """Forget the oldest posts, up to the first post with a time or watermark after ``time``; return how many.
 
-        So no post is forgotten too early, but one that came late may stay a little longer than it matches.
+        So no post is forgotten too early, but a post that came late may stay a little longer than it can match.
         """
         n = int(np.searchsorted(self._latest[self._first : self._end], time, side="right"))
         self._first += n
@@ -134,28 +134,29 @@ class KeptPosts:
         return n
 
     def n_after(self, time: float) -> int:
-        """Return how many remembered posts have a time after ``time``; reads only times that may be earlier."""
+        """Return how many posts, without deleted and forgotten posts, have a time after ``time``."""
         _, times, _ = self.columns()
         n = self._n_unsure(time)
         n_deleted = int((self._times_at(self._deleted) > time).sum())
         return len(times) - n + int((times[:n] > time).sum()) - n_deleted
 
     def first_after(self, time: float) -> int:
-        """Return a position from which on all remembered posts have a time after ``time``.
+        """Return a position from which on all posts have a time after ``time``.
 
-        By arrival time, it is the first such position.
+        With arrival times, it is the first such position.
         """
         return self._position_at(self._first + self._n_unsure(time))
 
     def _n_unsure(self, time: float) -> int:
-        """Return how many posts at the front may have a time up to ``time``; the posts after them have later times."""
+        """Return how many of the oldest posts may have a time up to ``time``; all newer posts have later times."""
         _, _, latest = self.columns()
         return int(np.searchsorted(latest, time + self._longest_lag + ROUNDING, side="right"))
 
     def forget_wrong_times(self, watermark: float, horizon: float) -> int:
         """Forget the oldest posts whose times are more than a horizon ahead of the watermark; return how many.
 
-        It forgets none if most of the latest posts are ahead: then the watermark is still catching up after a pause.
+        Nothing is forgotten if most of the latest posts are ahead of the watermark, because it is then still catching
+        up after a pause.
         """
         _, times, _ = self.columns()
         if not len(times) or times[0] <= watermark + horizon or np.median(times[-RECENT:]) > watermark:
@@ -177,7 +178,7 @@ class KeptColumns(NamedTuple):
     """Columns of some kept posts, in the order of their positions."""
 
     positions: Int64s
-    """int64[n], ascending."""
+    """int64[n]: the position of each post, ascending."""
     times: Float64s
     """float64[n]: seconds since 1970."""
     watermarks: Float64s

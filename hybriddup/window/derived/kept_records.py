@@ -1,6 +1,6 @@
-"""Kept posts as records of equal size, and back.
+"""Packs kept posts into records of equal size, and unpacks them.
 
-A record holds everything that a window keeps in memory of a kept post, except its text.
+A record holds everything that a window keeps in memory about a kept post, except its text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VERSION = 6
 NOT_FINDABLE = -1
 """Stored instead of the length of a text that cannot have near repeats."""
 POSTS_PER_PART = 2**14
-"""Posts whose records are stored as one value; SQLite refuses values of a gigabyte."""
+"""Number of posts whose records are stored as one value, limited because SQLite refuses values of a gigabyte."""
 
 Records = NDArray[np.void]
 
@@ -41,7 +41,7 @@ class RecordForm:
 
     dtype: np.dtype[np.void]
     made_with: str
-    """Id of everything that the records depend on; records with another id are not used."""
+    """Id of the settings and data from which records are computed; stored records with another id are not used."""
     bands: Bands
     """The length bands, which determine the limits of each length; records do not contain these."""
     index: BlockIndex
@@ -67,7 +67,7 @@ class RecordForm:
         return cls(dtype, made_with(steps, dtype), steps.components.bands, index)
 
     def derived(self, columns: KeptColumns, first: int, end: int, normalized: Sequence[str | None] = ()) -> Derived:
-        """Return the derived data of the posts from ``first`` up to ``end``, whose kept posts are ``columns``."""
+        """Return the derived data of the posts at ``first`` to ``end - 1``, given the columns of the kept posts."""
         ends = [*range(first + POSTS_PER_PART, end, POSTS_PER_PART), end]
         edges = [0, *np.searchsorted(columns.positions, ends).tolist()]
         records = self.records(columns)
@@ -115,7 +115,7 @@ class RecordForm:
 
 
 def stored_keys(index: BlockIndex) -> tuple[type[np.generic], tuple[int, ...]]:
-    """Return the type and the number of the keys in a record, 0 if they can be computed from the fingerprint."""
+    """Return the type and the shape of the keys in a record; ``(0,)`` if fingerprints suffice to compute the keys."""
     if not index.reads_texts:
         return np.uint64, (0,)
     return np.uint32 if index.key_bits <= 32 else np.uint64, (index.n_keys or 0,)
@@ -127,7 +127,7 @@ def column(records: Records, name: str) -> Any:
 
 
 def made_with(steps: Steps, dtype: np.dtype[np.void]) -> str:
-    """Return an id of everything that records depend on, such as recipe, bands, and learned data of the block index."""
+    """Return an id of the settings and data from which records are computed, such as recipe, bands and learned data."""
     components = steps.components
     learned = {
         name: xxhash.xxh3_128_hexdigest(array.tobytes()) for name, array in components.block_index.learned().items()

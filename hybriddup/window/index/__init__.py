@@ -29,15 +29,15 @@ class WindowSize:
     """Width of the fingerprints: 64 or 128."""
     workers: int = 1
     sketched: bool = False
-    """Whether the index has a sketch of the characters of each text, 32 bytes, with which it rules out more pairs."""
+    """Whether the index has a 32-byte sketch of the characters of each text, which rules out more pairs."""
     n_first: int | None = None
-    """Number of texts that the ring has room for at first; it grows. None = ``n_texts``."""
+    """Initial capacity of the ring buffer, in texts; it grows. None = ``n_texts``."""
 
 
 class LiveIndex(ABC):
-    """Finds texts of a window. Every kind of live index stores the texts in a `TextRing`.
+    """Finds the texts of a window that may match a text. Every kind of live index stores the texts in a `TextRing`.
 
-    Only one thread at a time may call it. Texts of one length must have the same limits in every call.
+    Only one thread at a time may call it. Texts of equal length must have the same limits in every call.
     """
 
     def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
@@ -57,7 +57,7 @@ class LiveIndex(ABC):
         return self._ring.sketched
 
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
-        """Return pairs of ``texts`` with texts that were added and not forgotten; ``later`` is a row of ``texts``.
+        """Return the pairs of one of ``texts`` and a text in the index; ``later`` is a row of ``texts``.
 
         Two texts are a pair if they share a key, the earlier one is among the newest ``max_bucket_size`` texts of that
         key, and they are within the limits of the shorter one. If the index has sketches and ``counts_characters``,
@@ -82,20 +82,22 @@ class LiveIndex(ABC):
 
     @abstractmethod
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of the later texts with earlier ones, and the counts of the look-ups."""
+        """Return the pairs of a later text and a text in the index, and the counts of the look-ups."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.
 
-        ``rows`` int64[n] are the later texts' rows in ``texts``, ``earlier`` int64[n] positions. 1 = newest, 0 = a
-        look-up does not reach the earlier text. An index that compares with all texts returns 1 for every key.
+        The newest text of a key has rank 1; 0 means that a look-up does not reach the earlier text. An index that
+        compares with all texts returns 1 for every key. ``rows``, int64[n], has the rows of the later texts in
+        ``texts``, and ``earlier``, int64[n], the positions of the earlier texts.
         """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Add the texts with ``is_kept``, bool[n], and count the look-ups of crowded keys by all of ``texts``.
+        """Add the texts for which ``is_kept``, bool[n], is True, and count the crowded keys of all ``texts``.
 
-        Positions must increase from call to call.
+        A key is crowded for a text if more than ``max_bucket_size`` earlier texts have the key. Positions must increase
+        from call to call.
         """
         if is_kept.any():
             self._ring.append(texts.take(np.flatnonzero(is_kept)))
@@ -109,7 +111,7 @@ class LiveIndex(ABC):
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
         """Compare each of ``later`` with about ``n_texts`` texts from ``position`` on, and return all pairs found.
 
-        They are the ground truth for auditing the index. ``later`` may contain texts that were added; these are
+        These pairs are the ground truth for auditing the index. ``later`` may contain texts that were added; these are
         compared with earlier texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
@@ -117,7 +119,7 @@ class LiveIndex(ABC):
     def forget_before(self, position: int) -> None:
         """Stop finding texts before ``position``; a position smaller than in an earlier call changes nothing.
 
-        Their memory is reused, a little at each call of `add`.
+        The memory of these texts is reused gradually, by later calls of `add`.
         """
         self._ring.forget_before(position)
 

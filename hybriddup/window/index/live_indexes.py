@@ -1,4 +1,4 @@
-"""The three live indexes; `make_live_index` chooses one by the block index of the window."""
+"""The three kinds of live index; `make_live_index` chooses the kind that suits the block index of the window."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from hybriddup.window.index.posting_lists import PostingLists
 
 WIDTHS = (64, 128)
 FEWEST_TEXTS = 2**20
-"""Minimum number of texts for which a live index is laid out; memory that is never written to costs nothing."""
+"""Minimum initial capacity of a live index, in texts; memory that is never written to costs nothing."""
 KEYS_EXPECTED = 16
 """Expected keys per text if the block index has no fixed number; with more, memory is reallocated."""
 MOST_KEY_BITS = 18
-"""Widest keys that are bucket numbers themselves: all buckets of a table then take 1 MiB."""
+"""Largest width of keys that serve as bucket numbers themselves: the bucket starts of a table then take 1 MiB."""
 SMALLEST_SEGMENT = 2**12
-"""Fewer texts than this are compared one by one, which takes less time than reading their buckets. A power of two."""
+"""The latest texts are compared one by one while they are fewer than this, because reading buckets would take longer. A
+power of two."""
 SEGMENTS_OF_WINDOW = 4
-"""Minimum number of the largest segments in a window, so that few forgotten texts take memory."""
+"""A window has at least this many segments of the largest size, so that few forgotten texts still take memory."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
@@ -49,7 +50,7 @@ def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
 
 
 class LiveLists(LiveIndex):
-    """Texts of a window, found by the keys of a block index."""
+    """A live index with a posting list for each key of a block index."""
 
     def __init__(self, size: WindowSize, index: BlockIndex) -> None:
         super().__init__(size, index.describe(), exact=index.is_complete and not index.max_bucket_size)
@@ -59,7 +60,7 @@ class LiveLists(LiveIndex):
 
     @property
     def n_bytes(self) -> int:
-        """Bytes in use."""
+        """Memory in use, in bytes."""
         return self._ring.n_bytes + self._lists.n_bytes
 
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
@@ -68,7 +69,7 @@ class LiveLists(LiveIndex):
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair, the earlier text's rank in the list of each key of the later text.
 
-        0 = it is not in the list.
+        The newest text of a list has rank 1; 0 means that the earlier text is not in the list.
         """
         numbers = self._ring.numbers_of(earlier)
 
@@ -85,7 +86,7 @@ class LiveLists(LiveIndex):
                 self._lists.remove(keys, number, self._ring.first)
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Add the texts with ``is_kept``, bool[n], and count the look-ups of crowded keys by all of ``texts``."""
+        """Add the texts for which ``is_kept``, bool[n], is True, and count the crowded keys; see `LiveIndex.add`."""
         numbers = np.zeros(0, np.int64)
         if is_kept.any():
             numbers = self._ring.append(texts.take(np.flatnonzero(is_kept)))
@@ -115,7 +116,7 @@ class LiveScan(LiveIndex):
 
 
 class LiveTables(LiveIndex):
-    """Texts of a window in exact tables: `blocks` and `probing` with few bits per key and unlimited buckets.
+    """A live index with tables of buckets, for `blocks` and `probing` with few bits per key and unlimited buckets.
 
     Buckets are numbered by the bits themselves, and entries are small: 50 million texts of 64 bits with four keys take
     1.48 GB, where posting lists, which find a key by its hash and have room to grow, take about twice as much.
@@ -131,11 +132,11 @@ class LiveTables(LiveIndex):
 
     @property
     def n_bytes(self) -> int:
-        """Bytes in use."""
+        """Memory in use, in bytes."""
         return self._ring.n_bytes + self._segments.entries.nbytes + self._segments.starts.nbytes
 
     def add(self, texts: Batch, is_kept: Bools) -> None:
-        """Add the texts with ``is_kept``, bool[n]."""
+        """Add the texts for which ``is_kept``, bool[n], is True."""
         ring, before = self._ring, self._ring.next
         super().add(texts, is_kept)
         if ring.span + self._largest > len(self._segments.entries) // self._n_tables:  # what they have room for
@@ -144,7 +145,7 @@ class LiveTables(LiveIndex):
             build_segments(self._segments, self._keys, ring.live, before)
 
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
-        """Find pairs by the bits of the fingerprints; the probes were made from these bits, and are not needed."""
+        """Find pairs by the bits of the fingerprints; ``probes``, which is computed from these bits, is not used."""
         found: tuple[NearPairs, LookUpCounts] = look_up(self._segments, self._keys, self._ring.live, later)
         return found
 
@@ -161,9 +162,10 @@ class LiveTables(LiveIndex):
 
 
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
-    """Pack the tables for the kernels: the ``chosen`` bits of each key, and the bucket offsets that a look-up reads.
+    """Return the fingerprint bits that form the key of each table, and the offsets to the buckets that a look-up reads.
 
-    A look-up in a table reads the buckets of all keys within the table's radius, in bits.
+    ``chosen`` has the positions of these bits for each table. A look-up in a table reads the buckets of all keys that
+    differ from the text's key in at most ``radius`` bits.
     """
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))
@@ -173,7 +175,7 @@ def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
 
 
 def neighbour_offsets(key_bits: int, radius: int) -> UInt32s:
-    """Return uint32[n]: the masks that flip up to ``radius`` bits of a key of ``key_bits`` bits, beginning with 0."""
+    """Return uint32[n]: all masks that flip at most ``radius`` of the ``key_bits`` bits of a key; the first is 0."""
     flips = (sum(1 << bit for bit in chosen) for n in range(radius + 1) for chosen in combinations(range(key_bits), n))
     return np.fromiter(flips, np.uint32)
 

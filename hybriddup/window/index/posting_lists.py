@@ -23,15 +23,18 @@ KEYS_OF_SHARD = 2**13
 """Largest number of keys in a shard of a window of the expected size: rebuilding it takes about 0.1 ms."""
 MOST_SHARDS = 2**18
 MOST_PAGES = 2**10
-"""Pages of a shard at first; a window that is larger than expected gets more."""
+"""Initial maximum number of pages per shard; it grows in a window that is larger than expected."""
 SWEEPS = 4
-"""Number of sweeps over all shards per forgotten window, so that at most about an eighth of the entries is dead."""
+"""How often all shards are swept while the whole content of a window is forgotten once. So at most about an eighth of
+the entries belongs to forgotten texts."""
 FASTEST = 2
 """Maximum factor by which sweeps speed up after many texts were forgotten at once."""
 MOST_NUMBERS = 2**30
-"""Largest span of the live numbers: their low bits must identify them among the dead ones not yet swept."""
+"""Largest span of the numbers of live texts: lists store only low bits of numbers, which must not be confused with the
+numbers of forgotten texts that are still in the lists."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Size of the smallest block in 32-bit integers, which divides all other sizes; size ratio of consecutive classes."""
+"""Size of the smallest block, in 32-bit words, of which all sizes are multiples; and the size ratio of consecutive
+classes."""
 GROWTH = 1.5
 """Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5
@@ -72,11 +75,11 @@ class PostingLists:
         self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
         self._next = self._first_live = 0
         self._swept = self._to_sweep = 0.0
-        """The next shard to sweep, and the number of shards that are overdue."""
+        """The next shard from which to remove forgotten texts, and how many shards must still be cleaned up."""
 
     @property
     def n_bytes(self) -> int:
-        """Bytes in use: memory of the pools that was never written to takes none."""
+        """Memory in use, in bytes, without the parts of the pools that were never written to."""
         postings, book = self._postings, self._postings.book
         of_slots = (12 if self.wide else 8) * int(book[FRESH_PAGE]) << PAGE_BITS
         of_shards = 4 * len(postings.n_pages) * (int(postings.n_pages.max()) + 2)
@@ -86,18 +89,18 @@ class PostingLists:
         """Add texts in order; return how many of their look-ups were crowded.
 
         The look-up of a key is crowded if more than ``max_bucket_size`` live texts with the key were added before the
-        text, in this call or earlier. Texts that are not ``kept``, bool[n], only count crowded look-ups. Some shards
-        are swept.
+        text, in this call or earlier. Texts that are not ``kept``, bool[n], are not added, but their look-ups count.
+        Some of the forgotten texts are removed from the lists.
 
         Parameters
         ----------
         keys
             uint64[n, n_keys]: distinct keys of each text; `NO_KEY` = none.
         numbers
-            int64[n], ascending, larger than all before; their low 31 bits are not 0. A text that is not kept may have
-            the number of the next kept one.
+            int64[n]: the number of each text, ascending, and larger than in all earlier calls. The low 31 bits of a
+            number are not 0. A text that is not kept may have the number of the next kept text.
         first_live
-            Texts with smaller numbers are forgotten; must not decrease from call to call.
+            Texts with smaller numbers are forgotten. The value must not decrease from call to call.
         """
         if not len(numbers):
             return 0
@@ -123,8 +126,8 @@ class PostingLists:
     ) -> int:
         """Add texts that are looked up by keys other than their own, and return how many look-ups were crowded.
 
-        As `add`, but ``probes`` uint64[n, n_probes] are looked up. Texts are added one by one, so that a look-up counts
-        all texts before it.
+        ``probes``, uint64[n, n_probes], has the keys that are looked up; the other parameters are as in `add`. Texts
+        are added one by one, so that a look-up counts all texts before it.
         """
         probes, n_crowded = self._checked(probes), 0
         for row in range(len(numbers)):
@@ -134,14 +137,14 @@ class PostingLists:
         return n_crowded
 
     def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of later texts and live ones with a common key; see `hybriddup.kernels.live.look_ups`."""
+        """Return the pairs of a later and a live text that share a key; see `hybriddup.kernels.live.look_ups`."""
         found: tuple[NearPairs, LookUpCounts] = look_up(self._postings, self._checked(keys), ring.live, later)
         return found
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
         """Return int32[n, n_keys]: for each pair, the earlier text's rank in the list of each key of the later text.
 
-        Parameters as in `hybriddup.kernels.live.look_ups.depths_by_key`.
+        The parameters are as in `hybriddup.kernels.live.look_ups.depths_by_key`.
         """
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
         depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
@@ -154,7 +157,7 @@ class PostingLists:
         return keys
 
     def _forget_before(self, first_live: int, next_number: int) -> None:
-        """Record which numbers are live and how many shards must be swept."""
+        """Record that texts before ``first_live`` are forgotten, and how many shards must be swept because of that."""
         if next_number - first_live > MOST_NUMBERS:
             raise WindowError(
                 f"posting lists hold at most {MOST_NUMBERS:,} texts at a time. Give the window a shorter horizon."
@@ -166,7 +169,7 @@ class PostingLists:
         self._next, self._first_live = next_number, first_live
 
     def _sweep(self, n_texts: int) -> None:
-        """Sweep some of the overdue shards, in proportion to the ``n_texts`` texts just added."""
+        """Remove forgotten texts from some shards, in proportion to the ``n_texts`` texts just added."""
         n_shards, span = len(self._postings.n_pages), self._next - self._first_live
         step = min(self._to_sweep, FASTEST * SWEEPS * n_shards * n_texts / max(span, 1))
         first, last = int(self._swept), int(min(self._swept + step, n_shards))
@@ -176,7 +179,7 @@ class PostingLists:
         self._swept = 0.0 if last == n_shards else self._swept + step
 
     def _grow(self) -> None:
-        """Enlarge whatever is full: the rows of the shards' pages, the pool of pages, or the pool of lists."""
+        """Enlarge the array that is full: the page numbers of the shards, the pool of pages, or the pool of lists."""
         postings, most_pages = self._postings, len(self._postings.pages)
         n_used, n_slots = int(postings.book[FRESH_PAGE]) << PAGE_BITS, len(postings.slots)
         n_more = int(n_slots * GROWTH) + (most_pages << PAGE_BITS)
@@ -199,7 +202,7 @@ class PostingLists:
 
 
 def block_classes(ring_size: int) -> Int64s:
-    """Return int64[n_classes], ascending: block sizes for lists, in 32-bit integers; the largest fits a full list."""
+    """Return int64[n_classes]: the block sizes for lists, in 32-bit words, ascending; the largest fits a full list."""
     last = round_up(ring_size + 1)
     words = [FEWEST_WORDS]
     while words[-1] * CLASS_GROWTH < last:
@@ -217,7 +220,7 @@ def round_up(n_words: int) -> int:
 
 
 def longer(pool: NDArray[Number], n_used: int, n: int) -> NDArray[Number]:
-    """Copy the first ``n_used`` elements of a pool to a new one of ``n`` elements, which are otherwise zero."""
+    """Copy the first ``n_used`` elements of a pool to a new array of ``n`` elements, and fill the rest with zeros."""
     larger: NDArray[Number] = np.zeros((n,), pool.dtype)
     larger[:n_used] = pool[:n_used]
     return larger

@@ -1,4 +1,4 @@
-"""The texts of a live index: a ring of slots in which new texts replace the oldest, and the limits of each length."""
+"""The texts of a live index, in a ring buffer where new texts replace the oldest, and the limits of each length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hybriddup.steps.candidates import Batch
 from hybriddup.steps.parallel import map_slices
 
 SPARE = 256
-"""The ring has one spare slot per 256 texts, because texts are added before others are forgotten."""
+"""The ring buffer has one extra slot per 256 texts, because texts are added before the oldest are forgotten."""
 GROWTH = 1.25
 """Minimum factor by which a full ring grows; its columns are copied one after another."""
 MOST_TEXTS = 2**31
@@ -39,7 +39,7 @@ MAX_PARTNER_LENGTH = 2**12
 
 
 class Scanned(NamedTuple):
-    """The pairs found by comparing with a range of the texts of an index."""
+    """The result of comparing texts with a range of the texts in an index."""
 
     pairs: CandidatePairs
     next_position: int | None
@@ -53,11 +53,11 @@ class LengthTable:
         self.number_of: dict[int, int] = {}
         self.lengths: Int32s = np.zeros(0, np.int32)
         self.limits: Records = np.zeros(0, LIMIT)
-        """int32[n], LIMIT[n]: lengths and limits by number."""
+        """``lengths`` is int32[n], ``limits`` is LIMIT[n]; both are indexed by the number of a length."""
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
-        """Return int64[n]: the number of each text's length; lengths that are new get new numbers."""
+        """Return int64[n]: the number of each text's length; new lengths get new numbers."""
         lengths = texts.lengths.tolist()
         new = {length: row for row, length in enumerate(lengths) if length not in self.number_of}
         if new:
@@ -79,9 +79,9 @@ class TextRing:
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
-        """The texts in the ring have numbers from ``first`` up to, but not including, ``next``."""
+        """The texts in the ring buffer have the numbers ``first`` to ``next - 1``."""
         self._turn = IN_BLOCK
-        """The number in slot 0. `IN_BLOCK` divides it and the capacity."""
+        """The number of the text in slot 0, a multiple of `IN_BLOCK`, as is the capacity."""
         self._touched = 0
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
@@ -94,7 +94,7 @@ class TextRing:
 
     @property
     def span(self) -> int:
-        """How many numbers there are from the oldest text's to the newest text's, inclusive."""
+        """Number of slots from the oldest text to the newest, including both, and slots without a text in between."""
         return self.next - self.first
 
     @property
@@ -106,12 +106,12 @@ class TextRing:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes in use: memory that was never written to takes none."""
+        """Memory in use, in bytes, without memory that was never written to."""
         a_slot = sum(column.nbytes for column in self.columns) / self.capacity
         return int(a_slot * self._touched) + self.table.lengths.nbytes + self.table.limits.nbytes
 
     def append(self, texts: Batch) -> Int64s:
-        """Add one or more texts; return int64[n], ascending: their numbers."""
+        """Add one or more texts; return int64[n]: their numbers, ascending."""
         positions = texts.positions
         anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
         numbers, anchors = number_texts(positions, self.next, anchor)
@@ -132,7 +132,7 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Compare ``later`` with all texts numbered from ``first`` up to ``last``; the pairs found have depth 1."""
+        """Compare ``later`` with all texts numbered ``first`` to ``last - 1``; return the near pairs, with depth 1."""
         ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
         for start, stop in self._runs(first, last):
@@ -148,7 +148,7 @@ class TextRing:
         return pairs
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
-        """Compare ``later`` with ``n_texts`` texts from ``position`` on; see `LiveIndex`."""
+        """Compare ``later`` with about ``n_texts`` texts from ``position`` on; see `LiveIndex.scan_from`."""
         first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         found = self.near_anywhere(first, last, later, workers=1)
@@ -173,7 +173,7 @@ class TextRing:
         )
 
     def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the slots of the numbers from ``first`` up to ``last``: two ranges if they wrap around the end."""
+        """Return the slots of the numbers ``first`` to ``last - 1`` as ranges: two if they wrap around the end."""
         start = self._slot(first)
         stop = start + last - first
         if stop <= self.capacity:
@@ -195,7 +195,7 @@ class TextRing:
         return (number - self._turn) % self.capacity
 
     def _make_room(self, last: int) -> None:
-        """Grow if the numbers before ``last`` need more slots than there are."""
+        """Enlarge the ring buffer if texts with numbers up to ``last - 1`` do not fit."""
         if last - self.first > MOST_TEXTS:
             raise WindowError(
                 f"a window holds at most {MOST_TEXTS:,} kept posts at a time, and has {self.n_texts:,}. "
@@ -208,7 +208,7 @@ class TextRing:
             self.columns = self.columns._replace(length_numbers=self.columns.length_numbers.astype(np.uint32))
 
     def _copy(self, capacity: int) -> None:
-        """Copy the texts to a larger ring, column by column, so that the oldest block is at its beginning."""
+        """Copy the texts to a larger ring buffer, column by column, with the oldest block at the beginning."""
         start = self.first - self.first % IN_BLOCK
         first, n, before = self._slot(start), self.next - start, self.capacity
         copied: dict[str, Any] = {}

@@ -13,42 +13,43 @@ from hybriddup.window.records import StoredPost
 RECIPE = "recipe"
 """Key of the recipe of the fingerprints, as JSON."""
 LEARNED = "learned"
-"""Key of what the window has learned, as `hybriddup.run.recipe.LearnedRecipe.write` writes it."""
+"""Key of the data that the window has learned, in the format of `hybriddup.run.recipe.LearnedRecipe.write`."""
 WATERMARK = "watermark"
 EDGES = "edges"
 """Key of the packed `hybriddup.window.event_time.Edges`."""
 COUNTS = "counts"
-"""Key that a store has if it counts copies."""
+"""Key that is present if the store counts copies."""
 DELETED = "deleted"
 """Key of the positions of the kept posts that were deleted."""
 
 READ_TOGETHER = 4096
-"""Posts read together to derive the memory or to learn."""
+"""Number of posts that are read together to fill the memory or to learn."""
 FEWEST_CLEARED = 256
-"""Minimum number of forgotten posts that an append clears, if there are that many."""
+"""Each append deletes at least this many forgotten posts from the database, if there are as many."""
 BYTES_PER_POST = 200
-"""Bytes of a post in the database, in addition to its texts and its record."""
+"""Estimated size of a post in the database, in bytes, in addition to its texts and its record."""
 
 
 class Derived(NamedTuple):
     """Derived data of consecutive posts, stored with the posts so that opening a window does not compute it again."""
 
     made_with: str
-    """Id of everything that the records depend on; records with another id are derived again."""
+    """Id of the settings and data from which the records are computed; records with another id are computed again."""
     parts: Sequence[tuple[int, bytes]]
-    """Records of the kept posts in parts, each with the position after its last post; the last part ends the batch."""
+    """The records of the kept posts, in parts, each with the position after its last post. The last part ends at the
+    end of the batch."""
     normalized: Sequence[str | None] = ()
     """Normalized text of each post; None = the post's text has to be normalized when it is needed."""
 
 
 class Span(NamedTuple):
-    """Consecutive posts and the records of the kept ones."""
+    """A range of consecutive positions, and the records of the kept posts in it."""
 
     first: int
     end: int
     """The position after the last post."""
     records: bytes | None
-    """None = the store has no valid records."""
+    """The packed records; None = the store has no valid records."""
 
 
 def packed(watermark: float) -> bytes:

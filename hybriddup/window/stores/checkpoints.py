@@ -1,4 +1,4 @@
-"""Move committed posts from the write-ahead log of SQLite into its file, and empty the log after a deletion."""
+"""Moves committed posts from the write-ahead log of SQLite into its file, and empties the log after a deletion."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 STEP = 2**20
-"""Bytes of posts between two checkpoints: few enough that a batch hardly waits for the disk."""
+"""Number of bytes committed between two checkpoints, few enough that a batch hardly waits for the disk."""
 COMMIT_OVERHEAD = 2**15
-"""Bytes that a commit takes in the log in addition to its posts: pages are written whole."""
+"""Bytes that a commit takes in the log in addition to its posts, because whole pages are written."""
 PAGE = 4096
 """Bytes of a page, SQLite's default."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
-"""A log begins anew at a size of 1/16 of the file, but of at least 256 and at most 8,192 pages."""
+"""A log is overwritten from its start once it has 1/16 of the file's size, but at least 256 and at most 8,192 pages."""
 MOST_BEHIND = 2
-"""The checkpoint thread may be behind by this many large logs before a batch waits for it."""
+"""A batch waits for the checkpoint thread if the thread is behind by more than this many times a large log."""
 PATIENCE = 0.1
 """Time that a deletion waits for readers, in seconds, so that no text is left in the log when it returns."""
 
@@ -44,11 +44,10 @@ class Checkpoints:
         self._thread = ThreadPoolExecutor(1, "checkpoints")
         self._moving: Future[int] | None = None
         self._is_last_round = False
-        """Whether the thread moves a large log again, so that next to nothing is left in it."""
+        """Whether the thread is moving a large log for the second time, so that little is left in it."""
         self._has_failed = False
-        """Whether the last checkpoint failed."""
         self._n_bytes = 0
-        """Bytes committed since the thread last began."""
+        """Bytes committed since the thread began its latest checkpoint."""
         self.is_to_empty = False
         """Whether the log must be emptied."""
 
@@ -69,7 +68,7 @@ class Checkpoints:
         self._try_to_empty(connection, PATIENCE)
 
     def retry(self, connection: sqlite3.Connection) -> None:
-        """Empty the log if that is due and no reader needs it; never waits."""
+        """Empty the log if an earlier call could not, and no reader needs it now; never wait."""
         if not self.is_to_empty or connection.in_transaction or (self._moving is not None and not self._moving.done()):
             return
         self._try_to_empty(connection, 0.0)
@@ -93,7 +92,7 @@ class Checkpoints:
             self._connection = None
 
     def _is_behind(self, connection: sqlite3.Connection) -> bool:
-        """Return whether more bytes were committed since the thread began than may stay in the log."""
+        """Return whether too many bytes were committed since the thread began its checkpoint; see `MOST_BEHIND`."""
         return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
 
     def _begin(self) -> None:
@@ -101,7 +100,7 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Continue once the thread has moved ``n_pages``: repeat this if the log is large, and then move the rest."""
+        """Continue after the thread moved ``n_pages``: let it move a large log again, and after that, move the rest."""
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False
@@ -137,11 +136,11 @@ class Checkpoints:
 
 
 def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
-    """Set how long a connection waits for a lock that another one holds, in seconds."""
+    """Set how long a connection waits for a lock that another connection holds, in seconds."""
     connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}").fetchall()
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return the number of pages at which the log is large enough to be moved completely and overwritten."""
+    """Return the number of pages from which on a log is moved completely and then overwritten."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

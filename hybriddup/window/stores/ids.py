@@ -1,7 +1,7 @@
-"""Find posts by id: a table in memory of hashes of the ids.
+"""Finds posts by id, with a table of the ids' hashes in memory.
 
-With an index in the database, a batch would write a page for every post, because ids come in no order. The database is
-read only for ids whose hash is in the table, and it stores the hashes of a batch as one value.
+With an index in the database instead, a batch would write a page for every post, because ids come in no order. The
+database is queried only for ids whose hash is in the table. It stores the hashes of a batch as one value.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class StoredIds:
     def read(self, connection: sqlite3.Connection, cleared: int, first: int, end: int) -> None:
         """Add the hashes of the posts up to ``end`` that are not in the table yet.
 
-        RowError if the database lacks the hash of a post from ``first`` on. Posts before ``cleared`` are no longer
-        stored.
+        RowError if the database lacks the hash of a post at position ``first`` or later. Posts before ``cleared`` are
+        no longer stored.
         """
         if self._hashes.end < cleared or not self._hashes.end:
             self._hashes = HashTable(queries.first_with_hash(connection, end))

@@ -1,4 +1,4 @@
-"""Check that the paths of a store still lead to the files that were opened.
+"""Checks that the paths of a store still lead to the files that were opened.
 
 An open file stays usable after it is removed or replaced: posts would be written to it and lost when it is closed. So
 the store compares device and inode before it answers.
@@ -12,7 +12,7 @@ from pathlib import Path
 from hybriddup.errors import StoreError
 
 Identity = tuple[int, int]
-"""Device and inode."""
+"""The numbers of the device and the inode of a file."""
 
 
 class OpenedFiles:
@@ -20,7 +20,7 @@ class OpenedFiles:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        """The first file, which names the store in messages."""
+        """Path of the first file, which stands for the store in messages."""
         self._identities: dict[Path, Identity] = {}
         self._error = ""
         """The first error found; it stays, because posts may have been written to a file that is gone."""

@@ -17,11 +17,11 @@ NOBODY = 0
 LONGEST = 64
 """Longest content of a lock file, in bytes."""
 LOCKED_BYTE = 1 << 30
-"""Windows forbids others to read locked bytes, so the locked byte is after the content."""
+"""Offset of the byte to lock, past the content, because Windows forbids other processes to read locked bytes."""
 
 
 def open_private(path: str | Path, flags: int) -> int:
-    """Return a descriptor of a file, which is created if missing; an ``opener`` for `open`."""
+    """Open a file, created if missing, for its owner only; return its descriptor, as an ``opener`` of `open` does."""
     return os.open(path, flags | os.O_CREAT, PRIVATE_FILE)
 
 
@@ -53,7 +53,7 @@ class WriterLock:
         self.note(self.end)
 
     def note(self, end: int) -> None:
-        """Record the next position of the store; if the process is killed, the file holds this or the previous one."""
+        """Record the store's next position; if the process is killed, the file has this or the previous position."""
         self.end = end
         self._write(os.getpid())
 

@@ -22,7 +22,7 @@ Row = tuple[Any, ...]
 
 
 class RowError(ValueError):
-    """A row is damaged."""
+    """Raised if a row of the database is damaged."""
 
 
 def row_of(post: StoredPost) -> Row:

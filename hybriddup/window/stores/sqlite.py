@@ -1,6 +1,6 @@
 """The store of a window in an SQLite file: a batch is a transaction, on disk when it is acknowledged.
 
-Posts are appended, the oldest are cleared, and the cleared pages are used again. The file also has the hashes of the
+Posts are appended, the oldest posts are deleted, and their pages are used again. The file also has the hashes of the
 ids and the records of the kept posts, from which a window fills its memory when it is opened.
 """
 
@@ -43,7 +43,7 @@ class SqliteStore(WindowStore):
         super().__init__(connection, path)
         self._files = files
         self._lock = lock
-        """None = opened for reading."""
+        """The lock of the writer; None = the store is open for reading only."""
         self.is_read_only = lock is None
         self._checkpoints = Checkpoints(partial(connect_again, path), BUSY_TIMEOUT)
 
@@ -80,7 +80,7 @@ class SqliteStore(WindowStore):
         remove_old_files(self._path.parent)
 
     def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
-        """Replace a post by its tombstone, and empty the write-ahead log, which may have its text.
+        """Replace a post by its tombstone, and empty the write-ahead log, which may contain the post's text.
 
         See `WindowStore.delete`.
         """

@@ -22,7 +22,7 @@ BUSY_TIMEOUT = 5.0
 APPLICATION = 0x68796464
 """Marks the file as one of hybriddup's windows."""
 SCHEMA = 7
-"""Version of the tables. Files of the two versions before are converted; with any other version they are refused."""
+"""Version of the tables. Files of the two previous versions are converted, files of any other version are refused."""
 
 SETTINGS = (
     "journal_mode = WAL",
@@ -36,7 +36,7 @@ SETTINGS = (
 
 
 def _statements(name: str) -> list[str]:
-    """Return the statements in a file next to this module."""
+    """Return the SQL statements in a file next to this module."""
     return Path(__file__).with_name(name).read_text("utf-8").split(";")[:-1]
 
 
@@ -103,7 +103,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def log_of(path: Path) -> Path:
-    """Return the write-ahead log of a file."""
+    """Return the path of the write-ahead log of a database file."""
     return path.with_name(f"{path.name}-wal")
 
 
@@ -142,7 +142,7 @@ def make_folder(folder: Path) -> None:
 
 
 def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
-    """Return the database file of a window, created if missing unless ``read_only``.
+    """Return the database file of a window as `OpenedFiles`; create it if it is missing, unless ``read_only``.
 
     SQLite gives the files that it adds the same permissions.
     """
@@ -157,7 +157,7 @@ def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Return a connection to the file of a window; StoreError if the file is of another program."""
+    """Return a connection to the file of a window; StoreError if the file belongs to another program."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
         uri=True,

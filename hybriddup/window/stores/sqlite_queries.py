@@ -1,4 +1,4 @@
-"""Statements for the SQLite database of a window."""
+"""Queries and statements for the SQLite database of a window."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from hybriddup.window.stores.rows import (
 STATE, ID_KEY = "state", "id key"
 """Keys in the table ``meta``: for the range of positions in the store, and for the key with which ids are hashed."""
 BATCHES_TOGETHER = 1 << 16
-"""Minimum number of posts whose hashes or records are read together, if there are as many."""
+"""The hashes or records of at least this many posts are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096
 """The latest 64 batches are merged if together they have fewer than 4,096 posts."""
 COLUMNS = "position, id, time, text, evidence, copies, checksum"
-"""Columns of a post; in a file of an earlier version, copies are the last one."""
+"""Columns of a post; in a file of an earlier version, ``copies`` is the last column."""
 INSERT_POST = f"INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 INSERT_BYTES = f"""
     INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (
@@ -81,7 +81,7 @@ def count_copies(
 
 
 def write_copies(connection: sqlite3.Connection, posts: Iterable[StoredPost]) -> None:
-    """Store the copies of posts that are stored already."""
+    """Update the counted copies of posts that are already in the database."""
     connection.executemany(
         UPDATE_COPIES,
         [(copies and copies.encode("utf-8", "surrogatepass"), seal, at) for at, *_, copies, seal in map(row_of, posts)],
@@ -89,7 +89,7 @@ def write_copies(connection: sqlite3.Connection, posts: Iterable[StoredPost]) ->
 
 
 def count_old_copies(connection: sqlite3.Connection) -> None:
-    """Count the copies among all posts of a store that has not counted them, as if it always had."""
+    """Count the copies among all posts of a store that did not count copies so far."""
     renewals, newest = read_renewals(connection, 0), dict[int, int]()
     for position, before in renewals:
         posts = posts_at(connection, [before, position])
@@ -110,7 +110,7 @@ def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, i
 
 
 def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int, int]]:
-    """Return the pairs of `insert_renewals` whose new position is at least ``first``, in ascending order."""
+    """Return the pairs that `insert_renewals` stored with a new position of at least ``first``, in ascending order."""
     rows = connection.execute("SELECT * FROM renewals WHERE position >= ? ORDER BY position", (first,)).fetchall()
     for position, before, seal in rows:
         check_seal(position, b"%d" % before, seal)
@@ -149,7 +149,7 @@ def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, de
 
 
 def replace_batches(connection: sqlite3.Connection, first: int, derived: Derived) -> None:
-    """Replace the records of whole batches, from the one that begins at ``first`` up to the end of ``derived``."""
+    """Replace the records of whole batches, from the batch that begins at ``first`` to the end of ``derived``."""
     end = derived.parts[-1][0]
     rows = connection.execute(
         "SELECT first_position, hashes, hashes_checksum FROM batches WHERE first_position >= ? AND first_position < ? "
@@ -192,12 +192,12 @@ def delete_posts(connection: sqlite3.Connection, end: int) -> None:
 
 
 def write_state(connection: sqlite3.Connection, first: int, end: int) -> None:
-    """Store the first position that is not forgotten and the next one to append."""
+    """Store the position of the oldest post not forgotten, and the position of the next post to append."""
     insert_meta(connection, {STATE: json.dumps([first, end]).encode()})
 
 
 def read_state(connection: sqlite3.Connection) -> tuple[int, int] | None:
-    """Return the first position that is not forgotten, and the next one to append; None if they are not stored."""
+    """Return the positions of the oldest post not forgotten and of the next post to append; None if not stored."""
     packed = read_meta(connection, STATE)
     return None if packed is None else tuple(json.loads(packed))
 
@@ -234,9 +234,10 @@ def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
 
 
 def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple[int, UInt64s]]:
-    """Yield arrays of id hashes, beginning with the batch that contains ``position``; each with its first position.
+    """Yield pairs of a position and the hashes of the ids from this position on, in ascending order.
 
-    Consecutive batches without a gap are yielded as one array.
+    The first pair begins with the batch that contains ``position``. Batches without a gap in between are yielded
+    together.
     """
     parts: list[bytes] = []
     first = end = position
@@ -255,7 +256,7 @@ def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple
 def read_span(connection: sqlite3.Connection, position: int, made_with: str) -> tuple[Span, list[int]] | None:
     """Return a span that begins with the batch that contains ``position``; None if there is no such batch.
 
-    Also return the first positions of batches whose records are damaged.
+    Also return a list with the first position of each batch whose records are damaged.
     """
     parts: list[bytes] = []
     first = end = position

@@ -1,7 +1,7 @@
 """The store of a window: its posts in an SQLite database in memory, in the order of their positions.
 
-`hybriddup.window.stores.sqlite` puts the same tables into a file. Ids are looked up in a hash table in memory first,
-so that the database is read only for ids that it contains.
+`hybriddup.window.stores.sqlite` puts the same tables into a file. Ids are first looked up in a hash table in memory, so
+that only ids in the store cause a query of the database.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class WindowStore:
     """Holds the posts of a window, and its metadata, such as the watermark.
 
     One call at a time, from any thread: the window holds a lock. Ids are compared with their type: ``"1"`` is not
-    ``1``, and numbers have 64 bits. Texts and ids may hold any character, lone surrogates and NUL among them. A failed
-    read or write raises `StoreError`; the store can be used again as soon as the cause is gone.
+    ``1``, and numbers have 64 bits. Texts and ids may contain any character, including lone surrogates and NUL. A
+    failed read or write raises `StoreError`; the store can be used again as soon as the cause is gone.
     """
 
     keeps_derived = False
-    """Whether derived data is stored; if not, it need not be made."""
+    """Whether derived data is stored; if not, callers need not compute it."""
     is_read_only = False
     counts = False
     """Whether copies are counted with the kept posts; see `count_copies`."""
@@ -62,13 +62,13 @@ class WindowStore:
         """Posts before this position are no longer in the database."""
         self._ids = StoredIds()
         self._until_merged = 0
-        """Number of batches after which the latest ones may be merged."""
+        """Number of further batches after which the latest batches may be merged."""
         self._agrees = False
         """Whether the fields of this object are known to agree with the database; never if another process writes."""
 
     @property
     def first_position(self) -> int:
-        """The first position that is not forgotten; equal to ``next_position`` if no post is left."""
+        """The position of the oldest post that is not forgotten; equal to ``next_position`` if no post is left."""
         with self.reading():
             return self._first
 
@@ -100,7 +100,8 @@ class WindowStore:
         derived
             Derived data of these posts; None = there is none.
         keepers
-            Posts of the store that these repeat, as `posts` returned them; others are read if copies are counted.
+            Posts of the store that the new posts repeat, as `WindowStore.posts` returned them. If copies are counted,
+            those missing here are read from the database.
         renewals
             Pairs of the new and the previous position of each kept post that is stored again.
         replaced
@@ -167,7 +168,7 @@ class WindowStore:
             return queries.normalized_at(connection, positions.tolist())
 
     def spans(self, position: int, made_with: str) -> Iterator[Span]:
-        """Yield consecutive spans of all posts from ``position`` on, without forgotten ones.
+        """Yield consecutive spans, which together contain all posts from ``position`` on that are not forgotten.
 
         The records of a span are None unless they were made with ``made_with``. The first span may begin before
         ``position``. Other methods may be called between two spans.
@@ -189,14 +190,14 @@ class WindowStore:
             position = span.end
 
     def put_derived(self, first: int, derived: Derived) -> None:
-        """Replace the records of whole spans, from the one that begins at ``first`` up to the end of ``derived``."""
+        """Replace the records of whole spans, from the span that begins at ``first`` to the end of ``derived``."""
         with self._changing() as connection:
             queries.replace_batches(connection, first, derived)
 
     def forget_before(self, position: int) -> None:
         """Stop finding posts before a position, at once.
 
-        Each `append` clears some of their space, in proportion to the posts appended, so that no call takes long.
+        Each later `append` deletes some of these posts, in proportion to the posts appended, so no call takes long.
         Forgetting is durable with the next `append` or `close`. A position before ``first_position`` changes nothing;
         a position after ``next_position`` raises `StoreError`.
         """
@@ -208,15 +209,16 @@ class WindowStore:
             self._first = max(self._first, position)
 
     def renewals(self, first: int) -> list[tuple[int, int]]:
-        """Return pairs of the new and the previous position of posts stored again; the new one is from ``first`` on."""
+        """Return pairs of the new and the previous position of posts that were stored again at ``first`` or later."""
         with self.reading() as connection:
             return queries.read_renewals(connection, max(first, self._first))
 
     def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
         """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
-        The post's text is gone from the store, and its id is free. If copies are counted, the kept post that it repeats
-        has a copy less; ``of`` is its position, None = the one in its evidence. Raises as `posts` does.
+        The post's text is erased from the store, and its id can be used again. If copies are counted, the kept post
+        that the deleted post repeats has one copy less; ``of`` is the position of this kept post, None = the position
+        in the evidence of the deleted post. Raises the same errors as `posts`.
         """
         post = self.posts(np.array([position]))[0]
         with self._changing() as connection:
@@ -229,7 +231,7 @@ class WindowStore:
             queries.count_copies(connection, [post if of is None else post.repeating(of)], sign=-1)
 
     def count_copies(self) -> None:
-        """Count copies from now on, whoever opens the store, and those of the posts in it."""
+        """Count the copies in the store, and all later copies, even after the store is closed and opened again."""
         if self.counts:
             return
         if n_posts := self.next_position - self.first_position:
@@ -250,7 +252,7 @@ class WindowStore:
             queries.insert_meta(connection, values)
 
     def set_first(self, key: str, value: bytes) -> bytes:
-        """Store a value if the key has none; return the value that it has afterwards."""
+        """Store a value unless the key has one already; return the value that the key then has."""
         if (stored := self.meta(key)) is not None:
             return stored
         self.set_meta({key: value})
@@ -326,7 +328,7 @@ class WindowStore:
         """Called after posts of about ``n_bytes`` were committed; a store in a file may start a checkpoint."""
 
     def _read_changes(self, connection: sqlite3.Connection) -> None:
-        """Bring the fields of this object up to date with the database; RowError if that is not consistent."""
+        """Bring the fields of this object up to date with the database; RowError if the database is inconsistent."""
         state = queries.read_state(connection)
         id_key = queries.read_meta(connection, queries.ID_KEY)
         if state is None or id_key is None:
