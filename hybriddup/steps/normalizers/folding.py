@@ -185,8 +185,8 @@ _UNCHANGED = (
     (0x20000, 0x2F800),
     (0x30000, 0x32000),
 )
-"""Han, Hangul syllables, surrogates, private use: without compatibility forms or case, and too many to check one by
-one."""
+"""Code points that folding leaves unchanged: Han, Hangul syllables, surrogates, private and internal use. They have
+neither compatibility forms nor case."""
 
 _CHECKED = (
     (0, 0x3400),
@@ -195,7 +195,8 @@ _CHECKED = (
     (_NO_CHARACTERS[1], 0x10000),
     (0x1F000, 0x20000),
 )
-"""The rest of the basic plane, and emoji. All other characters are rare and treated as special."""
+"""Code points whose folding is computed: the rest of the basic plane, and emoji. All other characters are rare, and
+treated as if their folding depended on their neighbors."""
 
 
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"

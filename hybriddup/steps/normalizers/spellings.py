@@ -158,5 +158,5 @@ def _members(ranges: str) -> list[str]:
 
 
 def _digits() -> dict[str, str]:
-    """Return the ASCII digit of every decimal digit of other scripts."""
+    """Map each decimal digit of other scripts to its ASCII digit."""
     return {digit: str(unicodedata.decimal(digit)) for digit in re.findall(r"\d", characters_between(0x80, 0x10000))}
