@@ -153,7 +153,8 @@ def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
         plain = blanked(LIST_NUMBER, plain)
     yield from _digits(plain)
     if only_digits:
-        yield from (value for value in _words(plain) if value.shown in tables().days)
+        if not tables().days.isdisjoint(WORDS.findall(plain)):
+            yield from (value for value in _words(plain) if value.shown in tables().days)
         return
     if HAN_NUMERAL.search(plain):
         for start, value, numeral, is_loose in han_values(plain):
