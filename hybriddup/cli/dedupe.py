@@ -179,6 +179,7 @@ def dedupe(
     Kept posts are written unchanged, in input order and in the input's format. The configuration defines which posts
     match, with thresholds by length of text.
     """
+    from hybriddup.cli.compiling import compiling_together
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import report_run
     from hybriddup.config import open_session
@@ -198,7 +199,7 @@ def dedupe(
         force=force, text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run, notes=notes,
         reading=options.reading(format_name, max_line, encoding, delimiter),
     )  # fmt: skip
-    with show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress:
+    with show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress, compiling_together(config):
         done = run_over_files(
             job,
             settings,

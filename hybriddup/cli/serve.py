@@ -109,6 +109,7 @@ def serve(
     check_installed()
     from time import time as clock
 
+    from hybriddup.cli.compiling import compiling_together
     from hybriddup.cli.windows import noting_compilation, open_window, settle
     from hybriddup.config import open_session
     from hybriddup.service.limits import Limits
@@ -157,7 +158,7 @@ def serve(
     opened = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
-    with opened, noting_compilation():
+    with opened, compiling_together(config), noting_compilation():
         server.serve_on(opened)
     if service.failure is not None:
         raise service.failure

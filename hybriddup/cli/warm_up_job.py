@@ -6,30 +6,25 @@ are compiled at first use, with a message to the user, or in advance by `hybridd
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import count
-from random import Random
 from shutil import rmtree
-from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from hybriddup.cli.compiling import compiling_together, made_up_posts
 from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
-from hybriddup.data.records import NO_KEY, CandidatePairs
+from hybriddup.data.records import NO_KEY
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.cache import FOLDER
 from hybriddup.kernels.search.rings import depths_in_rings, make_rings
-from hybriddup.plugin.manager import PluginManager, create_plugin_manager
+from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.components import Components
 from hybriddup.run.pipeline import run
 from hybriddup.shared_windows.candidates import buckets_of, near_meetings
 from hybriddup.shared_windows.store import Entries, entry_type
@@ -43,37 +38,25 @@ from hybriddup.window.records import Post
 from hybriddup.window.state import WindowState
 from hybriddup.window.stores.sqlite import SqliteStore
 
-N_POSTS = 1500
-SEED = 0
-ALPHABETS = (
-    "abcdefghijklmnopqrstuvwxyzABCDEFG 0123456789.,!é",
-    "".join(map(chr, range(0x4E00, 0x5200))),
-    "가나다라마바사아자차카",
-)
-LENGTHS = (3, 9, 18, 35, 70, 150, 600)
-"""Lengths of the artificial posts in characters: in every length band of the shipped configurations, and above 64."""
 BATCHES = (1, 2, 247)
 """Sizes of the batches sent to the window, in turn."""
 HORIZON = 3.0
 """Horizon of the window, in seconds of an artificial clock that advances by 1 whenever it is read."""
 
-
 BESIDE = "headlines"
-"""Name of the configuration whose kernels for block keys and verification another process compiles in parallel."""
-COMPILE_BESIDE = f"from {__name__} import compile_second_look; compile_second_look({BESIDE!r})"
+"""Name of the configuration whose last kernels another process compiles in parallel."""
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:
     """Compile all kernels that the named configurations need; yield each name when its kernels are compiled.
 
     Artificial posts are deduplicated in a run and in a live window, because numba compiles a kernel for the argument
-    types of its calls. Compiling uses one core, so if `BESIDE` is among the configurations, but not the first one,
-    another process compiles some of its kernels in parallel.
+    types of its calls. If `BESIDE` is among the configurations, but not the first one, another process compiles some of
+    its kernels in parallel.
     """
     texts = made_up_posts()
     corpus = Corpus(texts, range(len(texts)), np.arange(len(texts)), n_rows=len(texts))
-    has_part = BESIDE in names[1:] and FOLDER is not None
-    with compiling_beside() if has_part else nullcontext():
+    with compiling_together(BESIDE) if BESIDE in names[1:] else nullcontext():
         for name in names:
             settings = load_settings(name, manager)
             run(corpus, settings, manager.registry, config_name=name)
@@ -83,44 +66,9 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
             yield name
 
 
-@contextmanager
-def compiling_beside() -> Iterator[None]:
-    """Compile kernels of `BESIDE` in another process during the ``with`` block; the process is killed at its end.
-
-    Both processes store kernels in the same folder; if both need the same kernel, one waits for the other.
-    """
-    command = [sys.executable, "-c", COMPILE_BESIDE]
-    with subprocess.Popen(command, stdout=DEVNULL, stderr=DEVNULL) as process:  # noqa: S603  ours
-        on_stop(partial(_stop, process))
-        try:
-            yield
-        finally:
-            process.kill()
-
-
-def _stop(process: subprocess.Popen[bytes], number: int) -> bool:
-    process.kill()
-    return False
-
-
 def _clear(folder: str, number: int) -> bool:
     rmtree(folder, ignore_errors=True)
     return False
-
-
-def compile_second_look(name: str) -> None:
-    """Compile the kernels with which the shipped configuration ``name`` makes block keys and verifies pairs."""
-    texts = made_up_posts()
-    manager = create_plugin_manager(entry_points=False)
-    parts = Components.create(load_settings(name, manager), manager.registry, 1)
-    compared = parts.compared(texts)
-    parts.learn_blocks(compared)
-    parts.block_index.keys(compared, np.zeros((len(texts), parts.settings.fingerprint.bits // 64), np.uint64))
-    context = parts.verifier_context(texts, compared, 1)
-    parts.plan.prepare(context, is_learned=False)
-    numbers = np.arange(len(texts))
-    pairs = CandidatePairs(numbers[:-1], numbers[1:], np.zeros(len(texts) - 1, np.int32))
-    parts.bands.verify(pairs, context)
 
 
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
@@ -171,17 +119,3 @@ def decide_in_batches(state: WindowState, posts: Sequence[Post]) -> None:
         for n in BATCHES:
             state.decide(posts[first : first + n])
             first += n
-
-
-def made_up_posts() -> list[str]:
-    """Return artificial posts in several scripts and lengths, some with emoji; every third is an edited copy."""
-    random = Random(SEED)  # noqa: S311  texts, not secrets
-    posts: list[str] = []
-    for i in range(N_POSTS):
-        alphabet = ALPHABETS[i % len(ALPHABETS)]
-        if i % 3 == 2:
-            original = random.choice(posts)
-            posts.append(original[:-1] + random.choice(alphabet))
-        else:
-            posts.append("".join(random.choices(alphabet, k=random.choice(LENGTHS))))
-    return [*posts, "#early 👍 @you", "#late 👍 @you"]  # little text: emoji and mentions take no part in keys

@@ -113,6 +113,7 @@ def watch(
     import sys
     from contextlib import nullcontext
 
+    from hybriddup.cli.compiling import compiling_together
     from hybriddup.cli.line_feed import LineFeed
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.watcher import Watcher, encoding_of_stream
@@ -124,7 +125,7 @@ def watch(
     timing = {"horizon": horizon, "time": time, "max_step": max_step}
     opening = {**timing, "counts": counts, "authors": authors, "workers": workers, "plugins": plugins or ()}
     noting = nullcontext() if quiet else noting_compilation()
-    with noting, open_window(store, config, rewind=rewind, **opening) as window:
+    with compiling_together(config), noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()
         watcher = Watcher(window, sys.stdout.buffer, names, encoding, max_line, strict)
         feed = LineFeed(sys.stdin.fileno(), max_line)

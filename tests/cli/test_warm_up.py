@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import numba
 import pytest
 
-from hybriddup.cli.warm_up_job import made_up_posts
+from hybriddup.cli.compiling import made_up_posts
 from hybriddup.config.read import shipped_names
 from hybriddup.kernels.cache import FOLDER, anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
