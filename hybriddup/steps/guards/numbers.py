@@ -106,7 +106,7 @@ def _is_place(difference: Difference, run: Run) -> bool:
 
 
 def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
-    """Return whether ``text`` may be cut off in its last number, so that ``value`` is only the beginning of ``other``."""
+    """Return whether ``text`` may be cut off in its last number, so that only the beginning of ``other`` is left."""
     return other.shown.startswith(value.shown) and value.end == _end(text) and other.end < _end(other_text)
 
 
