@@ -57,7 +57,7 @@ class Wanted:
         return None if self.recipe is None else load_recipe(self.recipe)
 
     def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
-        """Resolve the configuration named in the options, ``used`` by default; return its settings and components."""
+        """Resolve the configuration that the options name, or else ``used``; return its settings and components."""
         settings, manager = open_session(self.config or used, self.plugins)
         if self.threshold is not None:
             settings, _ = with_threshold(settings, self.threshold, self.config or used)

@@ -103,8 +103,8 @@ def serve(
 ) -> None:
     """Decide posts over HTTP, against the posts kept within the horizon.
 
-    Answered decisions are on disk; a post sent again with the same id gets the same answer. On SIGTERM, accepted
-    requests are answered before the service ends.
+    A decision is stored before the client gets it; a post sent again with the same id gets the same answer. On SIGTERM,
+    accepted requests are answered before the service ends.
     """
     check_installed()
     from time import time as clock

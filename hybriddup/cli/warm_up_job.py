@@ -51,7 +51,8 @@ ALPHABETS = (
     "가나다라마바사아자차카",
 )
 LENGTHS = (3, 9, 18, 35, 70, 150, 600)
-"""Lengths of the artificial posts in characters: in every length band of the shipped configurations, and above 64."""
+"""Lengths of the artificial posts in characters: some in every length band of the shipped configurations, and some
+above 64, for which other kernels compare the characters."""
 BATCHES = (1, 2, 247)
 """Sizes of the batches sent to the window, in turn."""
 HORIZON = 3.0
@@ -146,7 +147,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the kernels that rank the posts of crowded block keys in a live window, and that search a shared one."""
+    """Compile the kernels that rank the posts of crowded block keys in a live window, and that search shared windows."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
