@@ -111,7 +111,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each guard that has nothing to compare, because the normalizer removes what it compares."""
+    """Yield a fault for each guard that has nothing to compare, for example links if the normalizer masks all links."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):

@@ -275,7 +275,7 @@ class Explainer:
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return ``caution``; for an accepted pair, append the sentence that B repeats A if a run compares the two."""
+        """Return a caution; unless it is empty, an accepted pair adds "If a run compares them, B repeats A" to it."""
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."
