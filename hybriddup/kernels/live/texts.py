@@ -30,7 +30,7 @@ BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Number of texts per block; the positions in a block are stored relative to the first."""
 LOW_BITS = 20
-"""Other modules may store only this many low bits of a number, or more; these bits are never all 0."""
+"""Number of low bits that are never all 0 in the number of a text, so that other modules need to store only these."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
@@ -248,7 +248,7 @@ def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts)
     near
         uint64[n], distinct: the row of the later text in the upper 32 bits, the rank of the live text in the lower.
     depths
-        int32[n]: the depth of each pair.
+        int32[n]: the depth of each pair, which is the rank of the live text in its list or bucket, 1 = the newest.
     """
     columns, first, capacity = ring.columns, ring.first_slot, np.uint64(len(ring.columns.bits))
     flat_bits, flat_sketches, n_words = columns.bits.ravel(), columns.sketches.ravel(), np.uint64(columns.bits.shape[1])
@@ -271,7 +271,7 @@ def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts)
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_in_ring(ring: Ring, slot: int, later: LaterTexts, row: int) -> int:
-    """Return the Hamming distance of later text ``row`` and the text in a slot, -1 if the pair is ruled out."""
+    """Return the Hamming distance of later text ``row`` and the text in a slot, -1 if it exceeds a limit."""
     columns, fact = ring.columns, later.texts.facts[row]
     if columns.offsets[slot] == NO_TEXT or position_at(columns, slot) >= later.positions[row]:
         return np.int64(-1)
