@@ -83,7 +83,10 @@ def text_fields(field: str, names: Container[str]) -> list[str]:
 
 
 def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
-    """Return the alternatives of a text field that have all their parts in ``names``, the columns of a table."""
+    """Split a text field such as ``a | b + c`` into its alternatives, ``a`` and ``b + c``, and each into its parts.
+
+    Alternatives with a part that is not in ``names``, the columns of a table, are left out.
+    """
     return [parts for parts in alternatives(field, names) if all(name in names for name in parts)]
 
 
