@@ -47,8 +47,8 @@ class Contest(NamedTuple):
     """int64[n]: for each text, the row of the previous equal text, `NONE` if there is none."""
     times: Float64s
     oldest: Float64s
-    """``times`` and ``oldest``, float64[n] each: the time and the cutoff of each text. An earlier text can match only if
-    its time is later than the cutoff."""
+    """``times`` and ``oldest``, float64[n] each: the time and the cutoff of each text. An earlier text can match only
+    if its time is later than the cutoff."""
     most_pairs: Int64s
     """int64[n]: limit for each text: a candidate is skipped if this many earlier candidates have an equal or smaller
     Hamming distance."""

@@ -170,7 +170,7 @@ class BatchContest:
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
-        """Return all pairs, even rejected ones, whose later text is in ``rows``; ``later`` is an index into ``rows``."""
+        """Return all pairs, even rejected ones, with a later text in ``rows``; ``later`` is an index into ``rows``."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         pairs = self.pairs.take(row_of[self.pairs.later] != NONE)
