@@ -173,7 +173,7 @@ def say_ready(stats: WindowStats) -> None:
 
 
 def try_disk(store: str) -> None:
-    """Write a temporary file to the disk of a store, and raise OSError on failure; do nothing for a store elsewhere."""
+    """Write a temporary file to a store's directory, and raise OSError on failure; do nothing if the store is a URL."""
     from tempfile import TemporaryFile
 
     from hybriddup.window.urls import path_of, url_of

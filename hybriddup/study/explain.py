@@ -30,7 +30,7 @@ PASSED_OVER = (
 )
 """Appended to the verdict if the run kept both posts although they match.
 
-The other possible reason is that the run had a different configuration.
+The only other explanation is that the run had a different configuration.
 """
 
 

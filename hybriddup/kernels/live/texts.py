@@ -73,7 +73,7 @@ class Ring(NamedTuple):
 
 
 class LaterTexts(NamedTuple):
-    """The texts to look up, by row. Each can match only live texts with smaller positions."""
+    """The texts to look up, by row. Each can match only live texts at earlier input positions."""
 
     positions: Int64s
     texts: TextColumns

@@ -22,7 +22,7 @@ from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
 AT_HEAD = frozenset("#@<【《“\"'(")
-"""First characters that nearly always begin a post with words."""
+"""A post whose first character is one of these nearly always has words."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",
