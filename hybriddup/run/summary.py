@@ -61,8 +61,8 @@ class Summary:
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None
-    """Estimated share of all repeats that the search for candidates (stage 1) found, from comparing a sample of the kept
-    posts with all earlier kept posts; None if the audit is off or there was nothing to sample."""
+    """Estimated share of all repeats that the search for candidates (stage 1) found; a sample of the kept posts is
+    compared with all earlier kept posts. None if the audit is off or there was nothing to sample."""
     estimated_stage1_recall_margin: float | None = None
     """Half the width of the 95 % interval of the estimated recall."""
     recipe_id: str = ""

@@ -13,7 +13,7 @@ from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, home_of, place
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
-"""Number of keys by which prefetching of the hash table is ahead of its use."""
+"""Slots of the hash table are prefetched this many keys ahead."""
 
 
 @njit(cache=True, nogil=True)

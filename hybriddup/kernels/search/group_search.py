@@ -51,7 +51,7 @@ class Queries(NamedTuple):
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: compare only texts among the first so many that were added to each ring; no rows = all texts."""
+    """int32[n, m]: search each ring as it was after this many texts were added; no rows = as it is now."""
 
     def take(self, first: int, last: int) -> "Queries":
         """Return the queries ``first`` to ``last - 1``."""
@@ -109,6 +109,7 @@ def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings
 def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) -> int:
     """Remove repeated texts from the first ``n_hits`` hits, keeping the smallest depth; return the number of hits left.
 
+    A hit has the row of the text in the upper 32 bits and its depth in a ring, 1 = the newest, in the lower 32.
     ``slots``, uint64[n], is a hash table of indices into the hits; n is a power of two and at least ``2 * n_hits``. Its
     entries are tagged with ``query``, which must be 1 or more and differ from call to call, so that the table need not
     be cleared. With sorting instead of this table, a search would take 1.5 times as long.
@@ -131,7 +132,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Remove the hits whose length or sketch rules out a match with text ``row``; sort the rest and return its size."""
+    """Remove the hits whose length or sketch rules out a match with text ``row``; sort and count the other hits."""
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)

@@ -30,7 +30,7 @@ WIDE = np.uint32(1 << 31)
 """Flag in the capacity word of a ring: the ring is wide."""
 CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
-"""Number of texts by which prefetching the heads, and the rest, of rings is ahead of their use."""
+"""The heads of rings, and the rest of rings, are prefetched this many texts ahead."""
 FETCHED_WITH_HEAD = 12
 """Number of words after a head that are prefetched with it."""
 LINE_WORDS = 16

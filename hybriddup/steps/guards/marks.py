@@ -64,7 +64,7 @@ def _listed(marks: Iterable[str]) -> str:
 
 
 class Links(_Marks):
-    """The links of two posts must agree."""
+    """Refuses two posts with different links."""
 
     name, pattern = "links", LINK
 
@@ -74,13 +74,13 @@ class Links(_Marks):
 
 
 class Mentions(_Marks):
-    """The mentioned accounts of two posts must agree."""
+    """Refuses two posts that mention different accounts."""
 
     name, pattern = "mentions", MENTION
 
 
 class Emoji(_Marks):
-    """Two posts must have the same emoji, regardless of skin tone and repetition."""
+    """Refuses two posts with different emoji, regardless of skin tone and repetition."""
 
     name, pattern = "emoji", EMOJI
 

@@ -57,7 +57,7 @@ def tables() -> Tables:
 
 @cache
 def han_names() -> frozenset[str]:
-    """Return the names of at least two characters in jieba's dictionary."""
+    """Return the names of at least two characters in jieba's dictionary; none if jieba is not installed."""
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
         return frozenset()
@@ -129,7 +129,7 @@ PARTICLES = frozenset(map(chr, PARTICLE_POINTS))
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Return whether two names may be one: similar spellings, a part of the name, or its initials."""
+    """Return whether two names may mean the same: spelled alike, or one is a part or the initials of the other."""
     if Indel.normalized_similarity(a, b) >= ALIKE or a in b or b in a or a[:4] == b[:4]:
         return True
     initials = ["".join(word[0] for word in name.split()) for name in (a, b)]
@@ -137,7 +137,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a bare hashtag is none."""
+    """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a bare hashtag is no name."""
     sides = [
         (difference.a, difference.spans_a, run.a),
         (difference.b, difference.spans_b, run.b),
@@ -168,7 +168,7 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 
 
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
-    """Return the two Chinese names around a run; None if a name is unknown or one contains the other."""
+    """Return the Chinese names that contain the two sides of a run; None if one is unknown or contains the other."""
     found_a = _han_name(difference.words_a, run.a)
     found_b = None if found_a is None else _han_name(difference.words_b, run.b)
     if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:
@@ -177,7 +177,10 @@ def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
 
 
 def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
-    """Return the shortest dictionary name around the words of a span, else the words if a title follows a surname."""
+    """Return the shortest dictionary name that contains the words of a span; None if there is no such name.
+
+    Words that begin with a surname and are followed by a title also count as a name.
+    """
     first, last = span
     if last - first > 6:
         return None

@@ -16,7 +16,7 @@ from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 
 CONTEXT = 16
-"""Number of characters of context on each side of the differing part, before extending it to the end of a word."""
+"""Number of characters of context on each side of the differing part, rounded up to whole words."""
 LONGEST_WORD = 24
 """Number of characters within which the start or end of a word is searched for."""
 MARKS = "".join(
@@ -195,7 +195,7 @@ def letters(words: Sequence[str]) -> str:
 
 
 def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]]:
-    """Yield each run that has words in both posts: the run, its words in the first, its words in the second."""
+    """Yield (run, words in the first post, words in the second post) for each run with words in both posts."""
     for run in difference.runs:
         a, b = difference.sides(run)
         if a and b:

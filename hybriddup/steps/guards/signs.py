@@ -1,4 +1,4 @@
-"""Loads the tables of characters and words by which pairs are found that a guard must check."""
+"""Loads the tables of characters and words that guards look for, and finds the pairs that a guard must check."""
 
 from __future__ import annotations
 
