@@ -53,7 +53,7 @@ class PreparedTexts(NamedTuple):
     batch: Batch
     """Positions, block keys and fingerprints of the texts. In a batch to be decided, positions are consecutive."""
     searchable: Bools
-    """bool[n]: whether each text could be a near repeat; texts that could not have no block keys."""
+    """bool[n]: whether each text could be a near repeat; if it could not, it has no block keys."""
 
     @property
     def positions(self) -> Int64s:

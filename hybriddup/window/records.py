@@ -63,7 +63,7 @@ class Copies(NamedTuple):
     first_seen: float
     last_seen: float
     authors: Mapping[PostId, int]
-    """Number of posts by author, the kept post included."""
+    """Number of posts of each author, including the kept post."""
 
 
 class StoredPost(NamedTuple):
@@ -85,17 +85,17 @@ class StoredPost(NamedTuple):
 
     @property
     def n_copies(self) -> int | None:
-        """Number of posts that were removed as duplicates of this one; None for a duplicate."""
+        """Number of posts that were removed as duplicates of this one; None for a duplicate, or if not counted."""
         return None if self.copies is None else self.copies.n_copies
 
     @property
     def first_seen(self) -> float | None:
-        """Earliest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        """Earliest time of this post and its copies, in seconds since 1970; None as for `n_copies`."""
         return None if self.copies is None else self.copies.first_seen
 
     @property
     def last_seen(self) -> float | None:
-        """Latest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        """Latest time of this post and its copies, in seconds since 1970; None as for `n_copies`."""
         return None if self.copies is None else self.copies.last_seen
 
     @property
@@ -124,7 +124,7 @@ class StoredPost(NamedTuple):
         return plain if self.evidence is None else plain | self.evidence.to_dict()
 
     def counted(self) -> StoredPost:
-        """Return the post with `Copies`: if it is kept and has none yet, a count of 0, its own time and its author."""
+        """Return a kept post with ``copies``: if it had none, they count 0 copies. A duplicate is returned as it is."""
         if self.copies is not None or self.evidence is not None:
             return self
         authors = {} if self.author is None else {self.author: 1}
@@ -239,7 +239,7 @@ class AuditCounts:
     n_skipped: int = 0
     """Sampled posts that were not compared, because many comparisons were under way or because comparing failed."""
     n_unknown: int = 0
-    """Kept posts with many candidates whose verification is unfinished or was abandoned."""
+    """Sampled kept posts whose verification is unfinished or was abandoned, because they have many candidates."""
 
     @property
     def estimated_recall(self) -> float | None:
@@ -266,7 +266,7 @@ class WindowStats:
     n_expired: int
     """Kept posts that stopped matching."""
     watermark: float | None
-    """The time of the window in seconds since 1970, which follows the largest time of a post; None = no post yet."""
+    """The watermark, in seconds since 1970: it follows the largest time of a post; None = no post yet."""
     index_bytes: int
     store_bytes: int | None
     """Size of the store; None if the store, such as HBase, does not report it."""
@@ -299,7 +299,7 @@ class Counts:
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
     """Numbers of kept, exact and near posts by length band."""
     limits_hit: Counter[str] = field(default_factory=Counter)
-    """How often each limit was hit, in addition to the counts of the live index."""
+    """How often each limit was hit, without the hits that the current live index has counted itself."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step, in seconds."""
 

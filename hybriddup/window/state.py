@@ -63,7 +63,7 @@ class WindowState(MaintainedState):
         return edits
 
     def take_out(self, post: Post) -> None:
-        """Remove the stored post with the same id as ``post`` from memory; ``post`` replaces it with the next batch."""
+        """Remove the stored post with the id of ``post`` from memory; the next batch removes it from the store."""
         stored = None if post.id is None else self.post_with(post.id)
         if stored is None:  # forgotten since
             return
@@ -107,7 +107,7 @@ class WindowState(MaintainedState):
         return known
 
     def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
-        """Split posts at the point where the window learns, so that decisions do not depend on the batches."""
+        """Split posts at the point where the window learns, so that decisions do not depend on how they are batched."""
         if not posts:
             return []
         n_first = self.n_until_learning(len(posts))
@@ -194,7 +194,7 @@ class WindowState(MaintainedState):
         return Derived(form.made_with, list(chain(*records)), list(chain(*texts)))
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare texts for a look-up, at the next positions."""
+        """Prepare texts for a look-up; they get the positions after all posts of the store."""
         with self.counts.timed("normalize"):
             normalized = self.steps.normalize(texts)
         with self.counts.timed("fingerprint"):

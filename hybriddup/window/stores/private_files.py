@@ -21,7 +21,7 @@ LOCKED_BYTE = 1 << 30
 
 
 def open_private(path: str | Path, flags: int) -> int:
-    """Open a file, created if missing, for its owner only; return its descriptor, as an ``opener`` of `open` does."""
+    """Open a file and return its descriptor, as an ``opener`` of `open`; a new file is accessible to its owner only."""
     return os.open(path, flags | os.O_CREAT, PRIVATE_FILE)
 
 

@@ -228,16 +228,16 @@ def n_bytes(connection: sqlite3.Connection) -> int:
 
 
 def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
-    """Return the first position whose hash is stored; ``default`` if there is none."""
+    """Return the position of the first post whose id hash is stored; ``default`` if there is none."""
     position: int | None = connection.execute("SELECT min(first_position) FROM batches").fetchone()[0]
     return default if position is None else position
 
 
 def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple[int, UInt64s]]:
-    """Yield pairs of a position and the hashes of the ids from this position on, in ascending order.
+    """Yield the hashes of the ids of consecutive posts, together with the position of the first of these posts.
 
-    The first pair begins with the batch that contains ``position``. Batches without a gap in between are yielded
-    together.
+    The first item begins with the batch that contains ``position``, and later items follow in ascending order. Batches
+    without a gap in between are yielded together.
     """
     parts: list[bytes] = []
     first = end = position

@@ -149,7 +149,7 @@ class WindowStore:
             return self._ids.find(ids, self._first, self.posts) if ids else []
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions, in this order; StoreError if one is forgotten or was never used."""
+        """Return the posts at these positions, in this order; StoreError if a post is forgotten or does not exist."""
         if not len(positions):
             self._usable()
             return []
