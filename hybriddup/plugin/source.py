@@ -1,4 +1,4 @@
-"""Computes checksums of source code, which stand for components without a package in the hash of a recipe."""
+"""Computes checksums of source code, which identify the components that are in no installed package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def source_recipe(component: Any) -> dict[str, str]:
-    """Return checksums that change when a function, an instance or a class is edited, by their names.
+    """Return named checksums that change when a function, an instance or a class is edited.
 
     The main one is the SHA-256 of the file or notebook cell that defines the component. Code without a file or cell,
     such as from `exec`, is hashed as bytecode: without closure variables, and with a different result on other versions
