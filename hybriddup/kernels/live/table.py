@@ -198,7 +198,8 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
     """Resize a shard to the pages that ``n_keys`` keys need, or fewer if the pool runs out.
 
-    Nothing changes if the load factor is between `SPARSE` and `FULL`. The caller must rewrite all slots.
+    The size stays the same if the load factor is between `SPARSE` and `FULL`. If it changes, the caller must rewrite
+    all slots.
     """
     slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
     n_slots = np.int64(slots_of(postings, shard))
