@@ -1,4 +1,4 @@
-"""Looks up the fields of posts that are given in options such as `--text-field`: by name, path, or several as one text.
+"""Looks up fields of posts for options such as `--text-field`: by name, by path, or several fields as one text.
 
 A field whose name equals the whole value of the option has priority. Otherwise ``user.id`` is the field ``id`` of the
 object in the field ``user``, ``title + body`` is the text of both fields, joined by a newline, and

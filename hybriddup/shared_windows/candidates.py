@@ -186,7 +186,7 @@ def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
 
 
 def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: for each pair, the rank of the other post in the bucket of each key of the text.
+    """Return int64[n_pairs, n_keys]: for each pair, the rank of the stored post in the bucket of each key of the text.
 
     1 = the newest, 0 = not in the bucket.
     """

@@ -18,7 +18,7 @@ CELL = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
 
 
 def cells_of(texts: Keyed) -> tuple[UInt64s, NDArray[np.void]]:
-    """Return uint64[n], all keys of the posts, and `CELL` [n], the cell of the post for each key."""
+    """Return all keys of the posts, as uint64[n], and for each key the cell of its post, as records of type `CELL`."""
     rows, columns = np.nonzero(texts.keys != NO_KEY)
     cells = np.zeros(len(rows), CELL)
     cells["bits"] = texts.entries["bits"][rows, 0]

@@ -65,7 +65,7 @@ class Encounter:
         """int64[n]: positions of the candidates, ascending."""
 
     def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
-        """Return the near pairs of a leading post (one that is being decided) and a candidate, and ranks.
+        """Return the near pairs of leading posts (which are being decided) and candidates, and the candidates' ranks.
 
         In the pairs, ``later`` is the row of the leading post, and ``earlier`` the position of the candidate. The ranks
         are int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the leading post.

@@ -87,7 +87,7 @@ def keep_learned(store: SharedStore, packed: bytes) -> None:
 def layout_of(version: int, needs: Needs) -> str:
     """Return the layout of a store as text: the version of the plugin's format, and the bits of each key's segment.
 
-    A segment is the block of the fingerprint that is a key; see `Needs.segments`.
+    A segment is a block of the fingerprint; see `hybriddup.shared_windows.store.Needs.segments`.
     """
     return ":".join(map(str, (version, *needs.segments)))
 

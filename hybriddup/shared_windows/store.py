@@ -101,7 +101,7 @@ class Entries(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of a post's state, which applies only if the state is still one of the expected ones."""
+    """A change of a post's state, which applies only if the state at that moment is one of ``expected``."""
 
     position: int
     expected: frozenset[State]
@@ -111,7 +111,7 @@ class Change(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """Requirements of a window on its store."""
+    """What a window requires of its store."""
 
     words: int
     """Number of 64-bit integers in a fingerprint; bucket entries have the dtype `entry_type(words)`."""
@@ -137,8 +137,9 @@ class SharedStore(Protocol):
     `hybriddup.errors.StoreError`; the store can be used again as soon as the cause is gone, and results returned
     without an error are durable.
 
-    Each record, holder, bucket and value is read and written atomically, in one order for all processes; nothing else
-    has to be atomic. A record is written before its position appears in a bucket or as a holder.
+    Each record, holder, bucket and value is read and written atomically, and all processes see these operations in the
+    same order; nothing else has to be atomic. A record is written before its position appears in a bucket or as a
+    holder.
 
     `take` and `watermark` raise StoreError if the store was emptied, or replaced by another one, since it was opened.
     """

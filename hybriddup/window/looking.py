@@ -169,7 +169,7 @@ def is_duplicate_of(post: StoredPost, post_id: PostId) -> bool:
 
 
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
-    """Return the 95 % interval of the estimated recall, wide enough for posts not yet verified; None = no estimate."""
+    """Return the 95 % interval of the estimated recall, which allows for unverified posts; None = no estimate."""
     n_duplicates = audit.n_found + audit.n_missed
     if not n_duplicates:
         return None

@@ -33,7 +33,7 @@ class WindowOptions:
     authors: str | None = None
     """Field with the author of a post; None = authors are not noted."""
     counts: bool = False
-    """Whether copies are counted; always with authors."""
+    """Whether copies are counted; always True if authors are noted."""
 
 
 class KeptIndex(Protocol):

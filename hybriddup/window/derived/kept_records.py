@@ -67,7 +67,10 @@ class RecordForm:
         return cls(dtype, made_with(steps, dtype), steps.components.bands, index)
 
     def derived(self, columns: KeptColumns, first: int, end: int, normalized: Sequence[str | None] = ()) -> Derived:
-        """Return derived data for the store: records of the kept posts at ``first`` to ``end - 1``, and ``normalized``."""
+        """Return derived data for the store: records of the kept posts at ``first`` to ``end - 1``, and ``normalized``.
+
+        ``normalized`` has the normalized text of each post, or is empty.
+        """
         ends = [*range(first + POSTS_PER_PART, end, POSTS_PER_PART), end]
         edges = [0, *np.searchsorted(columns.positions, ends).tolist()]
         records = self.records(columns)

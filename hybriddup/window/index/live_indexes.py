@@ -25,8 +25,8 @@ KEYS_EXPECTED = 16
 MOST_KEY_BITS = 18
 """Largest width of keys that are used as bucket numbers, in bits. The bucket offsets of a table then take 1 MiB."""
 SMALLEST_SEGMENT = 2**12
-"""The latest texts are compared one by one while they are fewer than this, because reading buckets would take longer. A
-power of two."""
+"""Number of texts in the smallest segment, a power of two. Until so many new texts have come, they are compared one by
+one, because reading buckets would take longer."""
 SEGMENTS_OF_WINDOW = 4
 """A window has at least this many segments of the largest size, so that forgotten texts take little memory."""
 

@@ -28,8 +28,8 @@ def open_private(path: str | Path, flags: int) -> int:
 class WriterLock:
     """Holds the lock of a file until `release`; the system releases it when the process ends.
 
-    The file contains the number of the process, and the next position at the last acknowledgement. SQLite silently cuts
-    a damaged log short, so only a record outside the log can show that posts are missing.
+    The file contains the number of the process, and the store's next position when posts were last acknowledged. SQLite
+    silently cuts a damaged log short, so only a record outside the log can show that posts are missing.
     """
 
     def __init__(self, path: Path) -> None:

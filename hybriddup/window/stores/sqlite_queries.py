@@ -22,7 +22,7 @@ from hybriddup.window.stores.rows import (
 )
 
 STATE, ID_KEY = "state", "id key"
-"""Keys in the table ``meta``: for the range of positions in the store, and for the key with which ids are hashed."""
+"""Names under which the table ``meta`` has the range of positions in the store, and the secret for hashing ids."""
 BATCHES_TOGETHER = 1 << 16
 """The hashes or records of at least this many posts are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096

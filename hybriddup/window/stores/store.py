@@ -101,7 +101,7 @@ class WindowStore:
             Derived data of these posts; None = there is none.
         keepers
             Posts of the store that the new posts repeat, as `WindowStore.posts` returned them. If copies are counted,
-            those missing here are read from the database.
+            repeated posts that are missing here are read from the database.
         renewals
             Pairs of the new and the previous position of each kept post that is stored again.
         replaced
