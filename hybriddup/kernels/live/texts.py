@@ -45,7 +45,7 @@ class RingColumns(NamedTuple):
     length_numbers: UInt16s
     """uint16[capacity] or uint32[capacity]: index of the text's length in `Ring.lengths`."""
     offsets: UInt16s
-    """uint16[capacity]: input position of the text minus that of the first text in its block."""
+    """uint16[capacity]: input position of the text, relative to the first text in its block."""
     anchors: Int64s
     """int64[capacity / IN_BLOCK]: for each block, the input position of its first text."""
     sketches: UInt64s
