@@ -134,7 +134,7 @@ class SharedBatch(Contestants):
     def verdicts(self) -> dict[int, Evidence | None]:
         """Decide the leading posts against the kept candidates and each other, without writing the decisions.
 
-        Return the evidence against each post, None = the post is kept, by index in the batch.
+        Return, by index in the batch, the evidence that a post is a duplicate; None = the post is kept.
         """
         found, records = self._encounter.verdicts(self.report)
         places, rows = sorted(self.leading), self._leading_rows()

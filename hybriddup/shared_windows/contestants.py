@@ -168,8 +168,8 @@ class Contestants(ABC):
     def verdicts(self) -> dict[int, Evidence | None]:
         """Decide the leading posts against the kept candidates and each other, without writing the decisions.
 
-        Return the evidence against each post, None = the post is kept, by index of the post. Verdicts are final only
-        once they are written: another process may change a post's state first.
+        Return, by index of the post, the evidence that a post is a duplicate; None = the post is kept. Verdicts are
+        final only once they are written: another process may change a post's state first.
         """
 
     @abstractmethod

@@ -27,7 +27,7 @@ class State(IntEnum):
     PENDING = 1
     """The post is being decided."""
     CHALLENGED = 2
-    """The post is being decided, and an earlier post has seen it: it must read its buckets again before it is kept."""
+    """The post is being decided, and matches an earlier post, so it must read its buckets again before it is kept."""
     KEPT = 3
     DUPLICATE = 4
     GONE = 5

@@ -5,9 +5,10 @@ was kept although it matches one of them counts as missed; a sampled near duplic
 limits apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of
 their text and left out.
 
-A comparison is done in parts: each decided batch continues one comparison, in turn, by a part in proportion to its
-number of posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
-so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is abandoned.
+A comparison is done in parts. After a decided batch, one comparison is continued by a part, in proportion to the number
+of posts decided; the comparisons take turns. While `most_comparisons` are under way, the samples of later batches are
+skipped, whatever was decided, so that the estimate stays unbiased. If a text is forgotten before it was compared, the
+whole comparison is abandoned.
 
 Posts with many candidates take long, and may be the very posts that were missed. So the interval of the estimate
 includes both extremes: that all posts still being verified or abandoned are missed duplicates, and that none is.

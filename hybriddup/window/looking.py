@@ -49,7 +49,7 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 
 
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
-    """Return the pairs of a text with kept posts within the horizon, without ruling out any by their characters."""
+    """Return the pairs of a text with similar kept posts within the horizon; common characters are not counted."""
     rows = np.flatnonzero(prepared.searchable)
     near = state.near_posts(prepared.batch.take(rows), now)
     return CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)

@@ -152,7 +152,7 @@ class MaintainedState:
             )
 
     def learn(self) -> None:
-        """Learn from the posts so far, once and for good: token weights, and the data of block index and verifiers."""
+        """Learn from the posts so far, only once: token weights, and the learned data of block index and verifiers."""
         weights_learn = self.weights_learn
         if weights_learn or self.blocks_learn:
             self.n_remembered = STALE  # even if the rest fails: fingerprints or keys are different from here on
@@ -245,7 +245,7 @@ class MaintainedState:
         return self.last_time, self.watermark
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of one text and the kept posts within the horizon, without ruling out any by characters."""
+        """Return the pairs of a text and similar kept posts within the horizon; common characters are not counted."""
         near = self.derived.index.look_up(text, counts_characters=False)
         still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)
         return near.take(still & ~np.isin(near.earlier, self.renewals.old()))

@@ -156,7 +156,7 @@ class StoredPost(NamedTuple):
 
 
 DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-type]  # in stores only
-"""Evidence of a deleted post in the store."""
+"""Stored instead of evidence to mark a post as deleted."""
 
 
 def mark_of(post: StoredPost) -> StoredPost:
@@ -243,7 +243,7 @@ class AuditCounts:
 
     @property
     def estimated_recall(self) -> float | None:
-        """Share of the near duplicates that was found; None if none was sampled."""
+        """Share of the sampled near duplicates that were found; None if no near duplicates were sampled."""
         n_duplicates = self.n_found + self.n_missed
         return self.n_found / n_duplicates if n_duplicates else None
 
@@ -278,7 +278,7 @@ class WindowStats:
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Numbers of posts by length band: kept, exact and near."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Time by step: normalize, fingerprint, look up, verify, store, index, audit."""
+    """Time by step, in seconds: normalize, fingerprint, look up, verify, store, index, audit."""
     estimated_recall: float | None = None
     """Share of near duplicates that are found, estimated by comparing one post in a thousand with every kept post,
     within the same limits; None = no near duplicate was among the compared posts yet."""

@@ -146,7 +146,7 @@ class WindowState(MaintainedState):
         return stored
 
     def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Continue the audit, if enabled: compare a sample of decided posts with the window as it was before them."""
+        """Continue the audit, if enabled: compare a sample of these decided posts with the posts kept before them."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
                 self.live_audit.follow(prepared, times, verdicts, self)
@@ -223,7 +223,7 @@ class WindowState(MaintainedState):
     def earlier_keepers(self, repeated: Mapping[int, int]) -> list[StoredPost]:
         """Return the posts of the store that a batch repeats.
 
-        ``repeated`` maps indices in the batch to the positions of the kept posts, which may be in the batch, too.
+        ``repeated`` maps indices in the batch to the positions of kept posts; some of these may be in the batch itself.
         """
         positions = np.unique(list(repeated.values())).astype(np.int64)
         return self.store.posts(positions[positions < self.store.next_position])

@@ -94,7 +94,7 @@ class DerivedState:
         self.index.remove(prepared.batch)
 
     def forget(self, watermark: float, first: int = 0) -> int:
-        """Forget kept posts that new posts can no longer match, and posts before ``first``; return how many."""
+        """Forget posts that new posts can no longer match, and posts before position ``first``; return how many."""
         n_forgotten = self.kept.forget_wrong_times(watermark, self.horizon) + self.kept.forget_before(first)
         n_forgotten += self.kept.forget_until(watermark - self.horizon)
         if n_forgotten:

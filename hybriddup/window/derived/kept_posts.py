@@ -170,7 +170,7 @@ class KeptPosts:
 
 
 def longest_lag(times: Float64s, latest: Float64s) -> float:
-    """Return the largest difference between a time and the largest time so far, in seconds; 0.0 without times."""
+    """Return how far, at most, a time is behind the largest time so far, in seconds; 0.0 if there are no times."""
     return float((latest - times).max(initial=0.0))
 
 

@@ -117,9 +117,10 @@ class LiveIndex(ABC):
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 
     def forget_before(self, position: int) -> None:
-        """Stop finding texts before ``position``; a position smaller than in an earlier call changes nothing.
+        """Forget the texts before ``position``: from now on, they are not found.
 
-        The memory of these texts is reused gradually, by later calls of `add`.
+        A position smaller than in an earlier call changes nothing. The memory of the texts is reused gradually, by
+        later calls of `add`.
         """
         self._ring.forget_before(position)
 

@@ -104,7 +104,7 @@ def count_old_copies(connection: sqlite3.Connection) -> None:
 
 
 def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, int]]) -> None:
-    """Store pairs of the new and the previous position of a kept post that is stored again."""
+    """Store the new and the previous position of each kept post that is stored again."""
     rows = [(position, before, seal_of(position, b"%d" % before)) for position, before in pairs]
     connection.executemany("INSERT INTO renewals VALUES (?, ?, ?)", rows)
 
@@ -136,7 +136,7 @@ def delete_post(connection: sqlite3.Connection, post: StoredPost) -> None:
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
-    """Insert the batches of the posts from ``first`` on: the hashes of their ids, and their records."""
+    """Insert the posts from position ``first`` on into the table of batches: the hashes of the ids, and the records."""
     if derived is None:
         connection.execute(INSERT_BATCH, (first, "", hashes, seal_of(first, hashes), None, None))
         return

@@ -195,7 +195,7 @@ class WindowStore:
             queries.replace_batches(connection, first, derived)
 
     def forget_before(self, position: int) -> None:
-        """Stop finding posts before a position, at once.
+        """Forget the posts before a position: from now on, they are not found.
 
         Each later `append` deletes some of these posts, in proportion to the posts appended, so no call takes long.
         Forgetting is durable with the next `append` or `close`. A position before ``first_position`` changes nothing;
