@@ -164,7 +164,7 @@ class SharedState:
         return watermark, watermark
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare query texts, with positions after all posts."""
+        """Prepare query texts, with positions after those of all posts."""
         return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:

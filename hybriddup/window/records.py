@@ -253,7 +253,7 @@ class WindowStats:
     """Counts of a window since it was opened, unless noted otherwise."""
 
     n_kept_in_window: int
-    """Kept posts that may still match."""
+    """Kept posts that new posts may still match."""
     n_posts: int
     """Posts decided, without repeated ids."""
     n_kept: int

@@ -74,7 +74,7 @@ class WindowSizes(NamedTuple):
     """Current counts and sizes of a window, as `WindowStats` shows them."""
 
     n_kept: int
-    """Kept posts that still match."""
+    """Number of kept posts that new posts can still match."""
     index_bytes: int
     store_bytes: int | None
     """Size of the store; None if the store does not report it."""

@@ -57,7 +57,7 @@ class StoredIds:
     def find(
         self, ids: Sequence[PostId], first: int, posts_at: Callable[[Int64s], list[StoredPost]]
     ) -> list[StoredPost | None]:
-        """Return the post with each id, at position ``first`` or later; None if there is none.
+        """Return the post with each id; None if there is none at position ``first`` or later.
 
         ``posts_at`` reads the posts at some positions.
         """
