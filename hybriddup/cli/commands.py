@@ -69,7 +69,7 @@ class LongCommand(GroupedCommand):
 
 
 class Own(NamedTuple):
-    """Class and short help of a built-in subcommand; its function and epilog are in the module with its name."""
+    """Class and short help of a built-in subcommand; the module of the same name has its function and epilog."""
 
     cls: type[TyperCommand]
     short_help: str

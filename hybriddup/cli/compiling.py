@@ -39,7 +39,8 @@ ALPHABETS = (
     "가나다라마바사아자차카",
 )
 LENGTHS = (3, 9, 18, 35, 70, 150, 600)
-"""Lengths of the artificial posts in characters: in every length band of the shipped configurations, and above 64."""
+"""Lengths of the artificial posts in characters: some in every length band of the shipped configurations, and some
+above 64, for which other kernels compare the characters."""
 
 
 @contextmanager

@@ -49,7 +49,7 @@ class Wanted:
 
     @property
     def knows_run(self) -> bool:
-        """Whether the learned data of the run is available."""
+        """Whether the options name the run's inputs or recipe, so that its learned data is available."""
         return bool(self.inputs) or self.recipe is not None
 
     def learned(self) -> LearnedRecipe | None:
@@ -57,7 +57,7 @@ class Wanted:
         return None if self.recipe is None else load_recipe(self.recipe)
 
     def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
-        """Resolve the configuration named in the options, ``used`` by default; return its settings and components."""
+        """Resolve the configuration that the options name, or else ``used``; return its settings and components."""
         settings, manager = open_session(self.config or used, self.plugins)
         if self.threshold is not None:
             settings, _ = with_threshold(settings, self.threshold, self.config or used)
@@ -72,7 +72,7 @@ class Wanted:
     ) -> Corpus:
         """Read the posts in files into one corpus.
 
-        ``order`` and ``per`` are fields to add to `Corpus.order_values`.
+        ``order`` and ``per`` are other fields whose values to read, into `Corpus.order_values`.
         """
         files = files_of(names, registry, self.reading)
         with open_inputs(files, registry, self.reading) as opened:

@@ -33,7 +33,7 @@ def write_wrong_pairs(
 ) -> None:
     """Write the pairs at the indices ``places`` as JSON Lines, each with texts, label, score and threshold of its band.
 
-    The score is null if the pair is not a candidate, or the length band does not have a single verifier.
+    The score is null if the pair is not a candidate, or if its length band has no verifier or a combination of several.
     """
     with target.open() as stream:
         for place in places.tolist():

@@ -14,7 +14,7 @@ from hybriddup.files.text import whole_lines
 READ_BYTES = 1 << 16
 """Maximum number of bytes per read: the usual capacity of a pipe."""
 READ_AHEAD = 2
-"""Number of parts that are read before the consumer requests them."""
+"""Maximum number of reads whose data waits for the consumer."""
 
 
 class LineFeed:
@@ -30,7 +30,7 @@ class LineFeed:
         self.max_line_bytes = max_line_bytes
         """Maximum size of a line in bytes; longer lines may be truncated."""
         self.parts: SimpleQueue[bytes | None] = SimpleQueue()
-        """Parts read so far; None = stop."""
+        """Queue of the data read so far, from the reading thread to the iterator; None ends the iteration."""
         self.free = Semaphore(READ_AHEAD)
         self.stopped_by: int | None = None
         """Number of the signal that stopped the feed."""

@@ -32,7 +32,7 @@ EXIT_CODES = (
 )
 
 NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+) *([a-zA-Z]*)")
-"""Pattern of a number and a unit. Separators must be between groups of three digits: a decimal comma is an error."""
+"""Pattern of a number and a unit. A comma or underscore must be between groups of three digits; 1,5 does not match."""
 COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 BYTES = COUNTS | {f"{prefix}b": 10 ** (3 * power) for power, prefix in enumerate(("", *"kmgt"))}
 BYTES |= {"b": 1, "t": 10**12} | {f"{prefix}ib": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}

@@ -52,9 +52,9 @@ def plan(
 ) -> None:
     """Show cost and recall of each block index, and which one to use.
 
-    The number of keys comes from the block indexes themselves. With --edit-share, recall is measured on artificial
-    posts and edited copies. The choice is the fastest index that finds enough and fits into the memory; a lossy one
-    must be 1.25 times faster than an exact one.
+    The numbers of keys and look-ups are exact; comparisons, times and memory are estimates. With --edit-share, recall
+    is measured on artificial posts and edited copies. The fastest index that finds enough pairs and fits into the
+    memory is chosen; one that misses pairs must be 1.25 times faster than an exact one.
     """
     from hybriddup.cli.printing import print_json
     from hybriddup.study.plan import Question, make_plan

@@ -103,8 +103,8 @@ def serve(
 ) -> None:
     """Decide posts over HTTP, against the posts kept within the horizon.
 
-    Answered decisions are on disk; a post sent again with the same id gets the same answer. On SIGTERM, accepted
-    requests are answered before the service ends.
+    A decision is stored before the client gets it; a post sent again with the same id gets the same answer. On SIGTERM,
+    accepted requests are answered before the service ends.
     """
     check_installed()
     from time import time as clock
@@ -174,7 +174,7 @@ def say_ready(stats: WindowStats) -> None:
 
 
 def try_disk(store: str) -> None:
-    """Write a temporary file to the disk of a store, and raise OSError on failure; do nothing for a store elsewhere."""
+    """Write a temporary file to a store's directory, and raise OSError on failure; do nothing if the store is a URL."""
     from tempfile import TemporaryFile
 
     from hybriddup.window.urls import path_of, url_of

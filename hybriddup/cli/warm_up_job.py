@@ -94,7 +94,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the kernels that rank the posts of crowded block keys in a live window, and that search a shared one."""
+    """Compile the kernels that rank the posts of crowded block keys in a live window, and search shared windows."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)

@@ -88,7 +88,7 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Add an entry for `must_agree` wherever a file uses the deprecated key instead, with the line of that key."""
+    """Return ``lines`` with an entry for `must_agree` wherever the file has the deprecated key, and on its line."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 
@@ -111,7 +111,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each guard that has nothing to compare, because the normalizer removes what it compares."""
+    """Yield a fault for each guard that has nothing to compare, for example links if the normalizer masks all links."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):

@@ -1,4 +1,4 @@
-"""Looks up the fields of posts that options such as `--text-field` name: by name, by path, or several as one text.
+"""Looks up fields of posts for options such as `--text-field`: by name, by path, or several fields as one text.
 
 A field whose name equals the whole value of the option has priority. Otherwise ``user.id`` is the field ``id`` of the
 object in the field ``user``, ``title + body`` is the text of both fields, joined by a newline, and
@@ -83,7 +83,10 @@ def text_fields(field: str, names: Container[str]) -> list[str]:
 
 
 def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
-    """Return the alternatives of a text field that have all their parts in ``names``, the columns of a table."""
+    """Split a text field such as ``a | b + c`` into its alternatives, ``a`` and ``b + c``, and each into its parts.
+
+    Alternatives with a part that is not in ``names``, the columns of a table, are left out.
+    """
     return [parts for parts in alternatives(field, names) if all(name in names for name in parts)]
 
 

@@ -190,7 +190,7 @@ def _from_data_frame(
 
 
 def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
-    """Return the alternatives of a text field whose columns all exist; if there are none, all alternatives."""
+    """Return those alternatives of a text field that have all their columns in ``posts``; if none has, return all."""
     names = column_names(posts)
     wanted = alternatives(text_field, names)
     there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]

@@ -163,7 +163,8 @@ class NearPairs(NamedTuple):
     distances: Int32s
     """int32[n_pairs]: number of differing bits."""
     depths: Int64s
-    """int64[n_pairs]: rank of the earlier text in the bucket of a shared key, 1 = newest, or the smallest such rank."""
+    """int64[n_pairs]: rank of the earlier text in the bucket of a shared key, 1 = newest. If the texts share several
+    keys, it is the rank in one of the buckets, or the smallest rank."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -172,7 +173,7 @@ class NearPairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs with similar fingerprints, to be verified, in any order; each copy of a later text has its own pairs."""
+    """Pairs of texts with similar fingerprints, to be verified, in any order. Equal later texts have separate pairs."""
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text; for a verifier, its index in `VerifierContext.texts`."""
@@ -208,7 +209,7 @@ class VerifiedPairs:
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Replace the two texts of each pair with the texts in ``pairs``; scores and evidence stay the same."""
+        """Return a copy whose pairs have the texts of ``pairs`` instead; scores and evidence stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:

@@ -28,14 +28,14 @@ BLOCK_BYTES = 1 << 20
 
 
 def split_compression(name: str) -> tuple[str, Compression]:
-    """Split a file name into the name without compression suffix, and the compression (empty = none)."""
+    """Split a file name into the name without its compression suffix, and the compression; "" = not compressed."""
     suffix = "" if is_table(name) else PurePath(name).suffix.lower()
     compression = SUFFIXES.get(suffix, "")
     return (name[: -len(suffix)], compression) if compression else (name, "")
 
 
 def recognize(first_bytes: bytes) -> Compression:
-    """Detect the compression of a file by its magic number; empty = none."""
+    """Detect the compression of a file by its magic number; return "" for an uncompressed file."""
     return next((kind for magic, kind in MAGIC.items() if first_bytes.startswith(magic)), "")
 
 
@@ -49,7 +49,7 @@ def decompressed(stream: BinaryIO, compression: Compression, name: str) -> Binar
 
 @contextmanager
 def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = BLOCK_BYTES) -> Iterator[BinaryIO]:
-    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete, ``stream`` still open.
+    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete; ``stream`` stays open.
 
     The output is deterministic, because it contains neither a time nor a file name.
     """

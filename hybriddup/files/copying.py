@@ -45,7 +45,7 @@ class TextWriter(ABC):
 
 
 class MarkingTextWriter(TextWriter):
-    """A writer that can also append the values of `Marks` to each record as additional fields."""
+    """A writer that can also append `Marks`, such as ``duplicate_of``, to each record as additional fields."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
         """Raise InputError if the header of a source already has fields of these names.

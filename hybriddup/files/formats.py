@@ -143,7 +143,7 @@ class Writer(Protocol):
 
 
 class MarkingWriter(Writer, Protocol):
-    """A writer that can also append the values of `Marks` to each record as additional fields."""
+    """A writer that can also append `Marks`, such as ``duplicate_of``, to each record as additional fields."""
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
         """Raise InputError if a quick check shows that records already have fields of these names."""

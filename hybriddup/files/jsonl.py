@@ -63,9 +63,9 @@ class Objects(NamedTuple):
         return batch or batch_of(self._records(objects, lines), start)
 
     def _columns(self, objects: list[bytes], start: int) -> RecordBatch | None:
-        """Read a batch column by column, which is much faster than object by object; None if that is impossible.
+        """Read a batch column by column, which is much faster than object by object.
 
-        This requires that every object is valid and has a text, as in nearly all batches.
+        Return None if an object is invalid or has no text, which is rare.
         """
         try:
             records = list(map(_loader(self.source.encoding), objects))

@@ -155,10 +155,10 @@ class _Columns:
             self._example = source, example
 
     def check_encoding(self, source: Source, first_text: int) -> None:
-        """Raise InputError if most rows of a source with non-ASCII bytes cannot be decoded.
+        """Raise InputError if most of the non-ASCII rows of a source cannot be decoded.
 
-        If these are fewer than `MIN_BROKEN` rows, add advice instead. ``first_text`` is the index of the source's first
-        text.
+        If these are fewer than `MIN_BROKEN` rows, store advice for the user instead. ``first_text`` is the index of the
+        source's first text.
         """
         n_broken, self._n_broken = self._n_broken, 0
         n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
@@ -219,7 +219,7 @@ class _Columns:
         return Corpus(self._texts, ids, rows, values, self.n_rows, self._bad, self._n_bad)
 
     def notes(self, ids: Sequence[Any], per: str | None) -> list[str]:
-        """Return remarks about missing or repeated ids and missing order values."""
+        """Return remarks about missing or repeated ids, and about missing values of the fields in `order_values`."""
         notes, n_posts = [], len(self._texts)
         if 0 < self._n_without_id < n_posts:
             have = _posts(self._n_without_id, "has", "have")

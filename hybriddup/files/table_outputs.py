@@ -55,7 +55,7 @@ def write_rows(
 
 
 def _stored(row: tuple[Any, ...], kinds: Sequence[str]) -> tuple[Any, ...]:
-    """Convert the last values of a row to values of SQLite; ``kinds`` are their column types."""
+    """Convert the last ``len(kinds)`` values of a row to values that SQLite stores; ``kinds`` are their types."""
     n_own = len(row) - len(kinds)
     return (*row[:n_own], *(_value(value, kind) for value, kind in zip(row[n_own:], kinds, strict=True)))
 

@@ -28,8 +28,8 @@ def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
     """Regroup the bytes of a stream into pieces that end at a line end.
 
-    A line that spans several pieces is truncated to ``max_line_bytes`` + 1 bytes and its line end. So it is still
-    recognized as too long, and an endless line cannot exhaust the memory.
+    A line that spans several pieces is truncated to ``max_line_bytes`` + 1 bytes plus its line end: enough to be
+    recognized as too long, while an endless line cannot exhaust the memory.
     """
     begun: list[bytes] = []
     free = max_line_bytes + 1

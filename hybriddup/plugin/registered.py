@@ -42,7 +42,7 @@ class Owner:
         return f"plugin {self.plugin!r}{packaged}"
 
     def recipe(self, component: Any) -> dict[str, str]:
-        """Return the contribution to the recipe id of a component without a method ``recipe``.
+        """Return what a component without a method ``recipe`` adds to the recipe id, the hash of all components.
 
         This is the name and version of the distribution. For a module that is not packaged, or the calling program, it
         is a checksum of the source, so that fingerprints from before and after an edit are not compared.

@@ -1,4 +1,4 @@
-"""Computes checksums of source code, which identify components without a package in the recipe id."""
+"""Computes checksums of source code, which identify the components that are in no installed package."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import Any
 
 
 def source_recipe(component: Any) -> dict[str, str]:
-    """Return a checksum that changes when a function, an instance or a class is edited.
+    """Return named checksums that change when a function, an instance or a class is edited.
 
-    This is the SHA-256 of the file or notebook cell that defines the component. Code without a file or cell, such as
-    from `exec`, is hashed as bytecode: without closure variables, and with a different result on other versions of
-    Python. Modules that the file imports are not hashed; a component that depends on them needs its own ``recipe()``.
+    The main one is the SHA-256 of the file or notebook cell that defines the component. Code without a file or cell,
+    such as from `exec`, is hashed as bytecode: without closure variables, and with a different result on other versions
+    of Python. Modules that the file imports are not hashed; a component that depends on them needs its own
+    ``recipe()``.
 
-    The keys are not identifiers, so they cannot clash with options.
+    The names, such as ``source-sha256``, are not identifiers, so they cannot clash with options.
     """
     arguments = []
     while isinstance(component, partial):
@@ -58,7 +59,7 @@ def _digest(content: bytes | str) -> str:
 
 
 def _spell(value: Any) -> str:
-    """Convert a value to text that is the same in every process; for an object of another type, the type's name."""
+    """Convert a value to text that is the same in every process: the type's name, except for code and plain data."""
     if isinstance(value, CodeType):
         return _spell([value.co_code.hex(), value.co_names, value.co_varnames, value.co_consts])
     if inspect.isfunction(value):

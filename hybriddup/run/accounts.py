@@ -1,4 +1,4 @@
-"""Find pairs of accounts that post the same text within a given time, using the clusters of a run."""
+"""Finds pairs of accounts that post the same text within a given time, using the clusters of a run."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Assembler:
         return columns if self.order is None else columns.take(np.argsort(columns.posts))
 
     def evidence(self, positions: Int64s) -> RemovedColumns:
-        """Return keeper, distance, score and threshold of removed posts; exact repeats have distance 0, score 1.0."""
+        """Return the evidence for removing each post; an exact repeat has the distance 0 and the score 1.0."""
         deciding = self.decisions.deciding
         is_exact = self.decisions.exact[positions] != NONE
         pairs = np.searchsorted(deciding.later, positions[~is_exact])

@@ -1,4 +1,4 @@
-"""The audit: an estimate of the recall of stage 1, from a sample of the kept posts.
+"""The audit: estimates the recall of the search for candidate pairs (stage 1) from a sample of the kept posts.
 
 A kept post that matches an earlier kept post was missed. So a sample of kept posts is compared with *all* earlier kept
 posts, and all pairs that differ in up to three eighths of the bits are verified, even if the limit of the run is lower.
@@ -37,7 +37,7 @@ WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""A pair counts once for this many characters, but at least once, because long pairs take longer to verify."""
+"""A pair counts once per this many characters, and at least once, because long pairs take longer to verify."""
 FIRST_LOOK = 64
 """Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
@@ -89,11 +89,11 @@ def estimate_recall(
     n_removed
         Number of posts removed in the run, including exact repeats.
     sample
-        Largest number of kept posts in the sample.
+        Maximum number of kept posts in the sample.
     n_given
         The first ``n_given`` texts of ``kept`` were kept without being compared, so they cannot be missed.
     has_common_key
-        bool[n_texts]: whether each text has a key that many others have; None = sample all posts alike.
+        bool[n_texts]: whether each text has a key that many other texts have; None = sample all posts alike.
     """
     audited = kept[n_given:]
     if not len(audited):
@@ -174,7 +174,7 @@ def length_classes(lengths: Int32s) -> Int64s:
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Return the Hamming limits of the audit, given the limits of a run; a negative limit allows no pair in either."""
+    """Return the Hamming limits of the audit, given the limits of a run; negative limits, which allow no pair, stay."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 

@@ -143,7 +143,7 @@ class Components:
         return order if order is None or not n else np.concatenate([np.arange(n), n + order])
 
     def verifier_context(self, posts: Sequence[str], compared: Sequence[str], workers: int) -> VerifierContext:
-        """Return the input for verifiers, given normalized posts and the parts of them that are compared."""
+        """Return the input for verifiers, given normalized posts and their compared parts."""
         maker = self.fingerprinter
         whole = None if compared is posts else posts
         return VerifierContext(compared, maker.tokenizer, maker.n_bits, workers, whole)

@@ -13,7 +13,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
 WITHIN = 0.1
-"""Largest difference between the threshold and the score of a near miss."""
+"""Maximum difference between the threshold and the score of a near miss."""
 MOST_POSTS = 100_000
 """Maximum number of kept posts to compare, from the start of the input. Comparing them takes seconds, and most copies
 follow soon after the original."""

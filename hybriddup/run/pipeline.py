@@ -123,7 +123,7 @@ class DistinctTexts:
     context: VerifierContext
     """The input of the verifiers, including the texts."""
     columns: TextColumns
-    """Fingerprints, limits and character sketches of the texts, which stage 1 compares."""
+    """Fingerprints, limits and character sketches of the texts, by which candidate pairs are found."""
     is_near: Bools
     """bool[n]: whether each text could be a near repeat."""
     groups: Groups
@@ -164,7 +164,7 @@ class PairVerifier:
 
 @dataclass(frozen=True)
 class Audit:
-    """The data for estimating the recall of stage 1 after a run, such as its kept posts."""
+    """The data for estimating, after a run, which share of the repeats the search for candidate pairs found."""
 
     columns: TextColumns
     """Fingerprints, limits and character sketches of the distinct texts."""
@@ -343,7 +343,7 @@ class Run:
     def group(
         self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
     ) -> DistinctTexts:
-        """Return the distinct texts, grouped by block key, with the arrays that stage 1 compares."""
+        """Return the distinct texts, grouped by block key, with the arrays by which candidate pairs are found."""
         texts = context.texts
         limits, ranks = self.components.bands.limits_by_length(context.lengths)
         is_near = comparable & can_be_near(limits)[ranks]
@@ -357,14 +357,14 @@ class Run:
         return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts, times: Times | None = None) -> PairVerifier:
-        """Return a verifier of candidate pairs of distinct texts; ``times`` are of posts, None = no time limit."""
+        """Return a verifier of candidate pairs of distinct texts; ``times``: of the posts, None = no time limit."""
         with self.clock.part("verify", 0, "pairs"):
             self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
         times = None if times is None else times.take(texts.equal.distinct)
         return PairVerifier(self.components.bands, texts.context, texts.groups.scopes, self.clock, times=times)
 
     def decide(self, texts: DistinctTexts, verify: Verify, n_given: int) -> tuple[RunDecisions, BlockReport]:
-        """Decide the posts batch by batch, by finding and verifying candidate pairs; keep the first ``n_given``."""
+        """Decide the posts by finding and verifying candidate pairs; the first ``n_given`` posts are always kept."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
             held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)

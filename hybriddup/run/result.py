@@ -117,8 +117,8 @@ class Result:
         Parameters
         ----------
         posts
-            The posts that ``dedupe`` received, or others of the same number in the same order: a list, tuple or
-            array, a pandas or polars DataFrame or Series, or a Hugging Face Dataset.
+            The posts that ``dedupe`` received, or as many other items in the same order: a list, tuple or array,
+            a pandas or polars DataFrame or Series, or a Hugging Face Dataset.
 
         Raises
         ------
@@ -153,8 +153,8 @@ class Result:
     def near_misses(self, n: int = 20) -> list[NearMiss]:
         """Return the pairs of kept posts that were nearly repeats, nearest first.
 
-        A near miss is a pair that stage 1 finds, with a score up to 0.1 below its threshold, or with a sufficient score
-        but refused by a guard of ``must_agree``. The two kinds alternate. The first call compares the kept posts again,
+        A near miss is a candidate pair with a score up to 0.1 below its threshold, or with a sufficient score but
+        refused by a guard of ``must_agree``. The two kinds alternate. The first call compares the kept posts again,
         which takes about as long as a run over them.
 
         Parameters
@@ -189,8 +189,8 @@ class Result:
         """Return the result for a higher threshold, computed from the scores of the removed posts without a new run.
 
         Near duplicates with a lower score are kept; all others stay removed, with the same keepers. The posts that are
-        newly kept were not compared with each other, so a new run may remove some of them. Length bands whose own
-        threshold is higher keep it.
+        newly kept were not compared with each other, so a new run may remove some of them. A length band with a
+        higher threshold keeps its threshold.
 
         Parameters
         ----------

@@ -50,7 +50,8 @@ class Summary:
     n_near: int = 0
     n_kept: int = 0
     n_originals: int = 0
-    """Number of posts removed because others repeat them (``keep: none``); counted neither as kept nor as repeats."""
+    """Number of posts removed because later posts repeat them (``keep: none``); these count neither as kept nor as
+    repeats."""
     n_without_text: int = 0
     """Number of posts without text after normalizing; with ``without_text: drop``, these are not kept or removed."""
     n_against: int = 0
@@ -60,8 +61,8 @@ class Summary:
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None
-    """Share of the posts with an earlier kept match that stage 1 found, estimated by comparing a sample of the kept
-    posts with all others; None if the audit is off or there was nothing to sample."""
+    """Estimated share of all repeats that the search for candidates (stage 1) found; a sample of the kept posts is
+    compared with all earlier kept posts. None if the audit is off or there was nothing to sample."""
     estimated_stage1_recall_margin: float | None = None
     """Half the width of the 95 % interval of the estimated recall."""
     recipe_id: str = ""

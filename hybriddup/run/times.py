@@ -25,7 +25,7 @@ class Times(NamedTuple):
     """Time limit between two posts that repeat each other, exclusive, in seconds."""
 
     def take(self, places: Int64s) -> Times:
-        """Return the times at some indices, int64[n]."""
+        """Return the times at indices ``places``, int64[n]."""
         return Times(self.seconds[places], self.within)
 
     def are_close(self, pairs: CandidatePairs) -> Bools:

@@ -17,7 +17,7 @@ class Limits:
     max_queue: int = 20_000
     """Maximum number of posts that wait or are being decided."""
     request_timeout: float = 10.0
-    """Time limit in seconds, once for reading the body and again for answering."""
+    """Time limit in seconds for reading the body, and then the same limit for answering."""
     keep_alive: int = 30
     """Time in seconds for which a connection stays open between two requests."""
 

@@ -46,7 +46,7 @@ class BodyRoom:
         scope[KEY] = own + n_bytes
 
     def release(self, scope: Scope) -> None:
-        """Return the bytes that a request reserved to the budget; called when the request has been answered."""
+        """Give the bytes that a request reserved back to the budget; called when the request has been answered."""
         self.held -= scope.pop(KEY, 0)
 
 
@@ -146,7 +146,8 @@ def parse(body: bytes) -> Any:
 def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = None) -> list[Post]:
     """Validate the post or array of posts in a body, and return the posts; raise RequestError if anything is invalid.
 
-    With arrival time, ``created_at`` is ignored, valid or not. ``authors`` is the field with the author; None = none.
+    With arrival time, ``created_at`` is ignored, valid or not. ``authors`` is the name of the field with the author of
+    a post; None = authors are not read.
     """
     given = body if isinstance(body, list) else [body]
     if not 1 <= len(given) <= limits.max_posts:

@@ -84,7 +84,7 @@ async def posts(request: Request) -> Response:
 
 
 async def list_posts(request: Request) -> Response:
-    """Return posts of the window, newest first, each with the text that it repeats."""
+    """Return posts of the window, newest first; a duplicate has the text of the post that it repeats, too."""
     query = request.query_params
     after = number_of(query["after"], "after") if "after" in query else None
     of = as_id(request, query["of"]) if "of" in query else None
@@ -134,7 +134,7 @@ def number_of(text: str, what: str) -> int:
 
 
 async def decisions(request: Request) -> Response:
-    """Return the latest decisions, with both texts of duplicates."""
+    """Return the latest decisions; a duplicate has its own text and the text of the post that it repeats."""
     outcome = request.query_params.get("decision")
     if outcome not in (None, *OUTCOMES):
         raise RequestError(422, "invalid_request", f"decision is {quote(outcome)}.", f"{', '.join(OUTCOMES)}")

@@ -39,7 +39,7 @@ class SharedBatch(Contestants):
         """Outcome ("kept", "exact" or "near") and length band of each decided post."""
         self._unfinished: Sequence[Block] = ()
         self._row_of: dict[int, int] = {}
-        """Index of each post in the last prepared texts, by its index in the batch."""
+        """Row of each post in the texts that were prepared last, by the post's index in the batch."""
         self._decisions: dict[int, Decision] = {}
 
     @property
@@ -58,7 +58,7 @@ class SharedBatch(Contestants):
     # ---- records
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign the positions ``taken`` to open posts; return the names of their ids in the store, by index."""
+        """Assign the positions ``taken`` to the open (undecided) posts; return the posts' encoded ids, by index."""
         self.blocks.append(Block(taken.first, len(self.open)))
         self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
@@ -134,7 +134,7 @@ class SharedBatch(Contestants):
     def verdicts(self) -> dict[int, Evidence | None]:
         """Decide the leading posts against the kept candidates and each other, without writing the decisions.
 
-        Return the evidence against each post, None = the post is kept, by index in the batch.
+        Return, by index in the batch, the evidence that a post is a duplicate; None = the post is kept.
         """
         found, records = self._encounter.verdicts(self.report)
         places, rows = sorted(self.leading), self._leading_rows()
@@ -145,9 +145,10 @@ class SharedBatch(Contestants):
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that a post repeats ``holder``, a post with the same text, or ``keeper``; else None.
+        """Return the evidence that a post repeats ``holder``, a decided post with the same text, or ``keeper``.
 
-        ``keeper`` is the kept post that ``holder`` is a duplicate of; None if ``holder`` is kept.
+        ``keeper`` is the kept post that ``holder`` is a duplicate of; None if ``holder`` is kept. The result is None if
+        the post repeats neither.
         """
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:
@@ -168,7 +169,7 @@ class SharedBatch(Contestants):
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
-        """Return the bucket entries and block keys of posts that were added to buckets, and are duplicates."""
+        """Return the bucket entries and block keys of the duplicates among the posts that were added to buckets."""
         rows = [self._row_of[place] for place in sorted(self.entered) if self.decided.get(place) is not None]
         return keyed_texts(self._prepared, np.array(rows, np.int64))
 

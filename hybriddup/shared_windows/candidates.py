@@ -29,10 +29,10 @@ LAST = 2**63 - 1
 
 
 class Buckets(NamedTuple):
-    """The buckets that the texts of a batch query. Several texts may query one bucket."""
+    """The buckets to search for each text of a batch, with one row for each text and key. Rows may share a bucket."""
 
     later: Int64s
-    """int64[n]: row of the text that queries the bucket, ascending."""
+    """int64[n]: row of the text in the batch, ascending."""
     key: Int64s
     """int64[n]: index of the bucket's key among the keys of the text."""
     begins: Int64s
@@ -60,13 +60,13 @@ class NearMeetings(NamedTuple):
     """Pairs of a text of the batch and a near post in the store; one row for each bucket that they share."""
 
     later: Int64s
-    """int64[n]: row of the text."""
+    """int64[n]: row of the text in the batch."""
     key: Int64s
     """int64[n]: index of the bucket's key among the keys of the text."""
     positions: Int64s
-    """int64[n]: position of the other post."""
+    """int64[n]: position of the post in the store."""
     numbers: Int64s
-    """int64[n]: rank of the other post in the bucket, 1 = the newest."""
+    """int64[n]: rank of the post in the bucket, 1 = the newest."""
     distances: Int32s
     """int32[n]: Hamming distance of the fingerprints."""
 
@@ -76,12 +76,12 @@ class NearMeetings(NamedTuple):
 
 
 def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequence[Block] = ()) -> Buckets:
-    """Find the buckets that each text of a batch queries.
+    """Find the buckets to search for each text of a batch.
 
     Parameters
     ----------
     probes
-        uint64[n, n_keys]: the keys to query; `NO_KEY` = none.
+        uint64[n, n_keys]: the keys of the buckets to search; `NO_KEY` = none.
     found
         The contents of the buckets of the distinct keys, in ascending order of the keys.
     own
@@ -102,9 +102,9 @@ def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequenc
 def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
     """Return bool[n]: whether the post at each position may be undecided.
 
-    That is the case in a block of an unfinished batch, and after the last such block. Such a post may become a
-    duplicate or be abandoned, and is then removed from its buckets. So it must not displace a kept post from the newest
-    entries of a bucket or from the nearest candidates.
+    It may if its position is in the block of an unfinished batch, or after the last such block. An undecided post may
+    become a duplicate or be abandoned, and is then removed from its buckets. So it must not displace a kept post from
+    the newest entries of a bucket or from the nearest candidates.
     """
     if not unfinished:
         return np.zeros(len(positions), np.bool_)
@@ -144,9 +144,9 @@ def stable_order(numbers: Int64s, n: int) -> Int64s:
 
 
 def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Find the posts in the buckets of each text that are within the limits and among the ``most`` newest of a bucket.
+    """Find, for each text, the posts in its buckets that are within the limits and among the newest of a bucket.
 
-    0 = no limit on the number of posts.
+    ``most`` is the number of newest posts to use from each bucket; 0 = all.
     """
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
     chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.columns.bits, bits, most_bits)
@@ -186,7 +186,7 @@ def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
 
 
 def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: for each pair, the rank of the other post in the bucket of each key of the text.
+    """Return int64[n_pairs, n_keys]: for each pair, the rank of the stored post in the bucket of each key of the text.
 
     1 = the newest, 0 = not in the bucket.
     """
@@ -198,15 +198,15 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
 class MetIndex:
     """The kept candidates of a batch as a `KeptIndex`, so that `decide_batch` can look them up.
 
-    ``near`` has pairs of the row of a text and the number of a kept post. ``depths``, as returned by `depths_of`, has
-    the ranks of the kept posts.
+    In the pairs ``near``, ``later`` is the row of a text, and ``earlier`` the number of a kept post. ``depths``, as
+    returned by `depths_of`, has the ranks of the kept posts.
     """
 
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:
         self._positions, self._near, self._depths = positions, near, depths
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return the pairs of one of ``texts`` and a kept candidate; ``later`` is a row of ``texts``."""
+        """Return all pairs of a text in ``texts`` and a kept candidate; ``later`` is a row of ``texts``."""
         row_of = np.full(len(self._positions), -1, np.int64)
         row_of[self._rows(texts)] = np.arange(len(texts))
         near = self._near.take(row_of[self._near.later] >= 0)

@@ -1,8 +1,8 @@
-"""The classic layout of 64-bit fingerprints in a store: posts under segments of their fingerprints, as plain cells.
+"""The classic layout of 64-bit fingerprints in a store: a plain cell for each post under each block of its fingerprint.
 
-A key is a block of the fingerprint, the *segment*, above a byte with the number of the table. Fingerprints within three
-bits of each other have one of four blocks in common (Manku, Jain and Das Sarma 2007). Cells are big-endian and have no
-padding, so that other programs can read them.
+A key has the number of the table in its lowest byte, and above it a block of the fingerprint, the *segment*.
+Fingerprints within three bits of each other have one of four blocks in common (Manku, Jain and Das Sarma 2007). Cells
+are big-endian and have no padding, so that other programs can read them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CELL = np.dtype([("bits", ">u8"), ("position", ">u8"), ("length", ">u4")])
 
 
 def cells_of(texts: Keyed) -> tuple[UInt64s, NDArray[np.void]]:
-    """Return all keys of the posts, uint64[n], and for each key the `CELL` of its post."""
+    """Return all keys of the posts, as uint64[n], and for each key the cell of its post, as records of type `CELL`."""
     rows, columns = np.nonzero(texts.keys != NO_KEY)
     cells = np.zeros(len(rows), CELL)
     cells["bits"] = texts.entries["bits"][rows, 0]

@@ -44,13 +44,16 @@ class Contestants(ABC):
     # ---- ids
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign the positions ``taken`` to open posts; return the names of their ids in the store, by index."""
+        """Assign the positions ``taken`` to the open (undecided) posts; return the posts' encoded ids, by index."""
         self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
         return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
 
     def note_ids(self, holders: Mapping[int, int | None]) -> None:
-        """Record which position holds each post's id, by index; a post is no longer open if another post has its id."""
+        """Record which position holds the id of each post; a post is no longer open if another post has its id.
+
+        ``holders`` maps the index of each post to this position, None = no post has the id.
+        """
         for place, holder in holders.items():
             if holder == self.position[place]:
                 self._instead_of[place] = holder  # in case the post restarts
@@ -59,16 +62,16 @@ class Contestants(ABC):
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Map the index of each post with a repeated id and no answer yet to the position of the post with this id."""
+        """Map the index of each unanswered post with a repeated id to the position of the other post with this id."""
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
-        """Reopen the post at index ``place``, because the other post with its id is gone or forgotten."""
+        """Make the post at index ``place`` open (undecided) again: the other post with its id is gone or forgotten."""
         self._instead_of[place] = self._id_holder.pop(place)
         self.open = dict.fromkeys(sorted([*self.open, place]))
 
     def id_claims(self) -> dict[int, Holder]:
-        """Return the claims of the open posts to their ids, by index of the post."""
+        """Return the claims of the open (undecided) posts to their ids, by index of the post."""
         return {
             place: Holder(id_name(post_id), self.position[place], self._instead_of.get(place))
             for place in self.open
@@ -87,7 +90,7 @@ class Contestants(ABC):
         return dict(claims.values())
 
     def note_texts(self, claims: Mapping[int, Holder], holders: Iterable[int]) -> None:
-        """Record the position that holds each claimed text; open posts whose claims succeeded become leading posts."""
+        """Record which position holds each claimed text; undecided posts whose claims succeeded become leading."""
         for (place, claim), holder in zip(claims.items(), holders, strict=True):
             self._text_holder[claim.name] = holder
             if holder == claim.position and place in self.open:
@@ -97,9 +100,10 @@ class Contestants(ABC):
                 self._replaceable.pop(claim.name, None)
 
     def following(self) -> dict[int, int]:
-        """Map the index of each open post whose text another post has claimed to the position of that other post.
+        """For each undecided post whose text another post claimed first, return the position of that other post.
 
-        While the other post is a leading (undecided) post of this batch, the entry is left out.
+        The result maps the index of the undecided post to this position. Posts are left out if the other post is an
+        undecided post of the same batch.
         """
         if len(self.leading) == len(self.open):
             return {}
@@ -164,8 +168,8 @@ class Contestants(ABC):
     def verdicts(self) -> dict[int, Evidence | None]:
         """Decide the leading posts against the kept candidates and each other, without writing the decisions.
 
-        Return the evidence against each post, None = the post is kept, by index of the post. Verdicts are final only
-        once they are written: another process may change a post's state first.
+        Return, by index of the post, the evidence that a post is a duplicate; None = the post is kept. Verdicts are
+        final only once they are written: another process may change a post's state first.
         """
 
     @abstractmethod

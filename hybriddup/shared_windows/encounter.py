@@ -1,4 +1,4 @@
-"""Matches the posts of a batch that are being decided with the candidates in their buckets, and decides them."""
+"""Compares the undecided posts of a batch with the candidates in their buckets, and decides these posts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Encounter:
         The ranges of positions that may have undecided posts; see
         `hybriddup.shared_windows.candidates.may_be_undecided`.
     steps, horizon
-        Steps and horizon, in seconds, of the window.
+        Steps of the window, and its horizon in seconds.
     """
 
     def __init__(
@@ -59,15 +59,16 @@ class Encounter:
         self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
         self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
-        """Whether a candidate matches a leading post, by position; only for candidates that were seen undecided."""
+        """Whether a candidate matches a leading post, by the candidate's position; only if it was seen undecided."""
         self._near, self._depths = self._find_near(found, unfinished)
         self.positions: Int64s = np.unique(self._near.earlier)
         """int64[n]: positions of the candidates, ascending."""
 
     def _find_near(self, found: Entries, unfinished: Sequence[Block]) -> tuple[NearPairs, Int64s]:
-        """Return the pairs of the row of a leading post and the position of a candidate.
+        """Return the near pairs of leading posts (which are being decided) and candidates, and the candidates' ranks.
 
-        Also return int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key.
+        In the pairs, ``later`` is the row of the leading post, and ``earlier`` the position of the candidate. The ranks
+        are int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the leading post.
         """
         components, batch = self._steps.components, self._prepared.batch
         buckets = buckets_of(batch.probes, found, batch.positions, unfinished)
@@ -151,7 +152,7 @@ class Numbered:
     prepared: PreparedTexts
     """The leading posts, with numbers instead of positions."""
     near: NearPairs
-    """Pairs of the row of a leading post and the number of a candidate."""
+    """The near pairs; ``later`` is the row of a leading post, and ``earlier`` the number of a candidate."""
     depths: Int64s
 
     def texts(self, numbers: Int64s) -> list[str]:

@@ -30,7 +30,8 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
     open_store
         Opens the store; called only after the components were created without error.
     lease
-        Seconds to wait for a process that shows no sign of life. If it was only slow, it restarts its batch.
+        Seconds to wait for an undecided post of another process, which may have ended. If the process was only slow, it
+        restarts its batch.
     """
     return Window(lambda: open_shared_state(open_store, options, lease), options)
 
@@ -84,7 +85,10 @@ def keep_learned(store: SharedStore, packed: bytes) -> None:
 
 
 def layout_of(version: int, needs: Needs) -> str:
-    """Return the layout of a store as text: the version of the plugin's format, and the number of bits per segment."""
+    """Return the layout of a store as text: the version of the plugin's format, and the bits of each key's segment.
+
+    A segment is a block of the fingerprint; see `hybriddup.shared_windows.store.Needs.segments`.
+    """
     return ":".join(map(str, (version, *needs.segments)))
 
 

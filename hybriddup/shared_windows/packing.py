@@ -32,7 +32,7 @@ hashing (Knuth, The Art of Computer Programming, volume 3, 6.4)."""
 
 
 def pack_post(post: StoredPost, watermark: float) -> bytes:
-    """Pack a post, without its evidence, and the watermark on its arrival."""
+    """Pack a post and the watermark on its arrival; the post's evidence is left out."""
     post_id = str(post.id)
     body = (post_id + post.text).encode("utf-8", "surrogatepass")
     deflated = deflated_of(body) if len(body) >= LEAST_DEFLATED else body

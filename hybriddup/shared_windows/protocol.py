@@ -51,7 +51,7 @@ class Call(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """A pause; the positions whose posts stayed undecided for longer than a lease are sent into the generator."""
+    """A pause, after which the generator is sent the positions of posts that were undecided for more than a lease."""
 
     positions: tuple[int, ...]
 
@@ -77,7 +77,10 @@ def decide(posts: Contestants) -> Steps:
 
 
 def announce(posts: Contestants) -> Steps:
-    """Write the open posts as pending records and decide them; posts that other processes mark as gone stay open."""
+    """Write the open (undecided) posts as pending records, and decide them.
+
+    If another process marks one of them as gone, all posts that are not yet decided stay open.
+    """
     taken: Taken = yield call("take", len(posts.open))
     if names := posts.begin(taken):
         posts.note_ids(dict(zip(names, (yield call("positions_of", list(names.values()))), strict=True)))
@@ -94,9 +97,10 @@ def announce(posts: Contestants) -> Steps:
 
 
 def decide_announced(posts: Contestants) -> Steps:
-    """Decide the open posts. If another process marks one of them as gone, mark all as gone; they stay open.
+    """Decide the open (undecided) posts. If another process marks one of them as gone, mark all as gone.
 
-    Posts that take over a text from a post of an earlier batch are decided together with the other leading posts.
+    Posts marked as gone stay open. Posts that take over a text from a post of an earlier batch are decided together
+    with the other leading posts, the first ones with their texts.
     """
     while posts.open:
         states: States = yield from follow(posts)
@@ -117,7 +121,8 @@ def give_up(positions: Iterable[int]) -> Steps:
 def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
     """Add the leading posts to their buckets, and decide them; return the states of posts that stay undecided.
 
-    `State.GONE` is among these states if another process marked one of the posts as gone.
+    Leading posts are the first ones with their texts. `State.GONE` is among the states if another process marked one of
+    the posts as gone.
     """
     first = min(posts.position[place] for place in posts.leading)
     posts.entered |= posts.leading
@@ -164,7 +169,8 @@ def wait_for(positions: Iterable[int]) -> Steps:
 def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
     """Write the verdicts on the leading posts; return the states of posts that another process changed first.
 
-    A duplicate of a post of this batch is written only after that post is kept.
+    Leading posts are the posts that are being decided. A duplicate of one of them is written only after that post is
+    kept.
     """
     verdicts = posts.verdicts()
     own = {posts.position[place]: place for place in verdicts}
@@ -188,7 +194,7 @@ def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Gener
 
 
 def change_of(position: int, evidence: Evidence | None) -> Change:
-    """Return the state change for a verdict; a challenged post can only become a duplicate, and is not kept."""
+    """Return the state change that writes a verdict; if the post is challenged, only a duplicate can be written."""
     if evidence is None:
         return Change(position, PENDING, State.KEPT)
     return Change(position, UNDECIDED, State.DUPLICATE, evidence)

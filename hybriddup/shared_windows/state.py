@@ -31,7 +31,7 @@ logger = logging.getLogger("hybriddup")
 PATIENCE = 0.002, 0.05
 """First and longest pause between two checks of another process's undecided post, in seconds."""
 LARGEST_BATCH = 1024
-"""Number of posts per batch. Other processes may wait for a whole batch, so it is bounded."""
+"""Maximum number of posts per batch, limited because other processes may wait for a whole batch."""
 LEASES_UNTIL_SWEPT = 10
 """Longest duration of another process's batch, in leases; after that, its undecided posts are marked as gone."""
 LOOKING = 2**62
@@ -55,8 +55,8 @@ class SharedState:
         self._awaited: dict[int, float] = {}
         """When waiting for a post of another process began, by position, in seconds of the monotonic clock."""
         self._taken: deque[tuple[float, int]] = deque()
-        """The time and first position of each block taken within the last lease, and of the last block before, oldest
-        first. Posts before the first block are older than a lease."""
+        """Pairs of the time when a block was taken and its first position, oldest first: the blocks taken within the
+        last lease, and one block before these. Posts before the first of the blocks are older than a lease."""
         self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
     # ---- deciding
@@ -115,7 +115,7 @@ class SharedState:
                 self._sweeper.sweep_overdue(monotonic())
 
     def _call(self, call: Call) -> Any:
-        """Call the store, and record the blocks that it returns."""
+        """Call the store; if it returns positions for a batch, record them and the unfinished blocks."""
         answer = getattr(self.shared, call.method)(*call.arguments)
         if isinstance(answer, Taken):
             now = monotonic()
@@ -159,12 +159,12 @@ class SharedState:
     # ---- queries
 
     def moment(self) -> tuple[float, float]:
-        """Return the time at which texts are looked up, and the watermark; both are the watermark here."""
+        """Return the time to assign to a query text, and the watermark; here, both are the watermark."""
         watermark = self.shared.watermark()
         return watermark, watermark
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare query texts, with positions after all posts."""
+        """Prepare query texts, with positions after those of all posts."""
         return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
@@ -177,7 +177,7 @@ class SharedState:
         return np.array(found, np.int64)
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of one text and the kept posts that still match it; ``earlier`` holds positions."""
+        """Return the pairs of a text and the similar kept posts within the horizon; ``earlier`` has their positions."""
         components, own = self.steps.components, np.zeros(0, np.int64)
         met = buckets_of(text.probes, self.shared.enter(no_posts(self.steps), distinct_keys(text.probes)), own)
         near, _ = near_pairs(near_meetings(text, met, components.bands, components.block_index.max_bucket_size))

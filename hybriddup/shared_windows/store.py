@@ -27,7 +27,7 @@ class State(IntEnum):
     PENDING = 1
     """The post is being decided."""
     CHALLENGED = 2
-    """The post is being decided, and an earlier post has seen it: it must read its buckets again before it is kept."""
+    """The post is being decided, and matches an earlier post, so it must read its buckets again before it is kept."""
     KEPT = 3
     DUPLICATE = 4
     GONE = 5
@@ -45,7 +45,7 @@ class PostRecord(NamedTuple):
     post: StoredPost
     """The post; its evidence is None unless the state is `State.DUPLICATE`."""
     watermark: float
-    """The time of the window when the post came, in seconds since 1970; a horizon later the post is forgotten."""
+    """The watermark when the post came, in seconds since 1970; the post is forgotten a horizon later."""
 
 
 class Block(NamedTuple):
@@ -56,12 +56,12 @@ class Block(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Positions for a batch."""
+    """Positions for a batch, and the state of the window when they were reserved."""
 
     first: int
     """The first position of the batch; the other positions follow."""
     watermark: float
-    """The time of the window; minus infinity in a new window."""
+    """The watermark when the positions were reserved, in seconds since 1970; minus infinity in a new window."""
     unfinished: tuple[Block, ...] = ()
     """The blocks of batches that are not finished, including this batch."""
 
@@ -72,7 +72,7 @@ class Taken(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """A post that claims a name, which is an id or a text."""
+    """A post's claim to a name in the store: its id or its text."""
 
     name: bytes
     """An id or a text, as `hybriddup.shared_windows.packing` encodes it."""
@@ -101,7 +101,7 @@ class Entries(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of a post's state, which applies only if the state is still one of the expected ones."""
+    """A change of a post's state, which applies only if the state at that moment is one of ``expected``."""
 
     position: int
     expected: frozenset[State]
@@ -111,7 +111,7 @@ class Change(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """Requirements of a window on its store."""
+    """What a window requires of its store."""
 
     words: int
     """Number of 64-bit integers in a fingerprint; bucket entries have the dtype `entry_type(words)`."""
@@ -120,8 +120,9 @@ class Needs(NamedTuple):
     horizon: float
     """Minimum time for which records, holders and entries must be stored, in seconds."""
     segments: tuple[int, ...] = ()
-    """Number of bits in the segment of each key of a post; empty = keys are hashes. The segment is a block of the
-    fingerprint, which then has 64 bits. The lowest byte of the key is the number of the block; the segment is above."""
+    """Number of bits in the segment of each key of a post; empty = keys are hashes, without segments. A segment is a
+    block of the fingerprint. A key has the number of the block in its lowest byte, and the segment above it. A window
+    whose keys have segments has fingerprints of 64 bits."""
 
 
 def entry_type(words: int) -> np.dtype[np.void]:
@@ -136,8 +137,9 @@ class SharedStore(Protocol):
     `hybriddup.errors.StoreError`; the store can be used again as soon as the cause is gone, and results returned
     without an error are durable.
 
-    Each record, holder, bucket and value is read and written atomically, in one order for all processes; nothing else
-    has to be atomic. A record is written before its position appears in a bucket or as a holder.
+    Each record, holder, bucket and value is read and written atomically, and all processes see these operations in the
+    same order; nothing else has to be atomic. A record is written before its position appears in a bucket or as a
+    holder.
 
     `take` and `watermark` raise StoreError if the store was emptied, or replaced by another one, since it was opened.
     """
@@ -161,9 +163,9 @@ class SharedStore(Protocol):
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys``, uint64[n].
 
-        Posts are added by the process that took their positions. ``keys`` are distinct. For a horizon, a bucket keeps
-        at least every entry of a block that is not finished, and the newest `max_bucket_size` of all other entries;
-        older entries may be dropped.
+        Posts are added by the process that took their positions. ``keys`` are distinct. For at least a horizon, a
+        bucket must keep all entries of unfinished blocks and, of the other entries, the newest `max_bucket_size`; it
+        may drop the rest.
         """
 
     def leave(self, texts: Keyed) -> None:
@@ -187,7 +189,7 @@ class SharedStore(Protocol):
         position
             The position of the post.
         kept
-            The time of a kept post, which is no longer counted; None = the post is a duplicate.
+            The time of the post if it was kept, to remove it from the count of kept posts; None = it is a duplicate.
         """
 
     def meta(self, key: str) -> bytes | None:
@@ -197,7 +199,7 @@ class SharedStore(Protocol):
         """Store a value unless the key has one already; return the value that the key then has."""
 
     def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        """Finish a block: remove posts from their buckets, count the kept posts, advance the time of the window.
+        """Finish a block: remove posts from their buckets, count the kept posts, and raise the watermark.
 
         Posts are removed first, because entries of finished blocks count towards `max_bucket_size`. Kept posts are
         counted only if the block was not finished before, so a call may be repeated.
@@ -218,10 +220,10 @@ class SharedStore(Protocol):
         """
 
     def rewind(self, watermark: float) -> None:
-        """Set the time of the window back to ``watermark``."""
+        """Set the window's watermark back to ``watermark``."""
 
     def watermark(self) -> float:
-        """Return the time of the window; minus infinity in a new window."""
+        """Return the watermark of the window, in seconds since 1970; minus infinity in a new window."""
 
     def n_kept_after(self, time: float) -> int:
         """Return the approximate number of kept posts whose time is after ``time``."""

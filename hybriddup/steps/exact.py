@@ -15,7 +15,7 @@ from hybriddup.steps.normalizers.wordless import without_repeats
 
 @dataclass(frozen=True)
 class EqualTexts:
-    """The texts of a run, grouped by equality. A *place* is a text's index in the order of deciding."""
+    """The texts of a run, grouped by equality. They are in the order in which the run decides their posts."""
 
     text_numbers: Int32s
     """int32[n_texts]: number of each text; equal texts share a number. Numbers count from 0 by first occurrence."""
@@ -81,8 +81,9 @@ def part_by_scope(equal: EqualTexts, scopes: Int64s) -> EqualTexts:
 
 
 def part_without_tokens(equal: EqualTexts, has_tokens: Bools, raw_texts: Sequence[str]) -> EqualTexts:
-    """Split the groups of equal texts that have no tokens: two raw texts must also be equal, except for repeated signs.
+    """Split the groups of equal texts without tokens by their raw texts, so that ``!!`` and ``👍`` are not equal.
 
+    Two raw texts are still equal if they differ only in how often an emoji, emoticon or mark is repeated.
     ``has_tokens``: bool[n_distinct], whether each distinct text has tokens, by text number.
     """
     if has_tokens.all():

@@ -19,7 +19,8 @@ RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
 """Keys with a meaning of their own in the configuration of a component; its options cannot have these names."""
 
 WRITTEN_FORM = "x-written-form"
-"""JSON Schema key for an example of a mapping in a file, if the keys in the file differ from the model's fields."""
+"""Extra key in a model's JSON Schema: an example of how a file writes the mapping, such as ``{use: NAME}``, for error
+messages about models whose fields are not exactly the keys in a file."""
 
 Path = tuple[str | int, ...]
 """Location of a value in a configuration: keys and zero-based list positions."""
@@ -245,7 +246,7 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _describe_choices(choices: Sequence[str]) -> str:
-    """Join descriptions with "or"; if list items are also allowed without a list, describe them only once."""
+    """Join descriptions with "or": ``an int or a list of these``, not ``an int or a list, each item an int``."""
     alone = " or ".join(dict.fromkeys(one for one in choices if not one.startswith("a list")))
     described = " or ".join(dict.fromkeys(choices))
     return described.replace(f", each item {alone}", " of these") if alone else described

@@ -128,7 +128,8 @@ def _raise(error: BaseException) -> NoReturn:
 def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:
     """Start a function in another thread; the returned function waits for its result.
 
-    If no thread has started it by then, or if there is only one worker, the waiting thread runs it.
+    If no thread has started the function when its result is requested, or if there is only one worker, the waiting
+    thread runs it.
     """
     if workers <= 1 or getattr(of_thread, "is_worker", False):
         return function
@@ -137,7 +138,7 @@ def start_in_background(function: Callable[[], R], workers: int) -> Callable[[],
 
 
 def alone(function: Callable[[], R]) -> R:
-    """Call a function as a worker, so that it starts no threads, and return its result."""
+    """Call a function in this thread, with parallel work switched off, and return its result."""
     before, of_thread.is_worker = getattr(of_thread, "is_worker", False), True
     try:
         return function()

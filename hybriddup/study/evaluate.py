@@ -223,10 +223,10 @@ class ScoredPairs(NamedTuple):
     bands: Int32s
     """int32[n_pairs]: index of each pair's length band."""
     scores: Float64s
-    """float64[n_pairs]: the score of each pair; NaN for exact repeats, pairs missed by stage 1, and pairs in bands
-    without a single verifier."""
+    """float64[n_pairs]: the score of each pair; NaN for exact repeats, pairs missed by stage 1, and pairs in bands with
+    no verifier or a combination of several."""
     single: list[int]
-    """Indices of the bands with a single verifier."""
+    """Indices of the bands with exactly one verifier."""
     texts: DistinctTexts
     positions: Any
     """int64[n_pairs, 2]: indices in ``texts`` of each pair's two texts, the smaller index first."""
@@ -252,7 +252,7 @@ class CurvePoint(NamedTuple):
 def curve_of(scored: ScoredPairs) -> tuple[CurvePoint, ...]:
     """Return precision, recall and F1 at each of the thresholds 0.05, 0.1, ..., 1.0.
 
-    Pairs are left out if their length band has no verifier, or a combination of several.
+    Pairs are left out if their length band has no verifier or a combination of several, unless they are exact repeats.
     """
     judged = scored.exact | ~np.isnan(scored.scores) | np.isin(scored.bands, scored.single)
     points = []
@@ -265,7 +265,7 @@ def curve_of(scored: ScoredPairs) -> tuple[CurvePoint, ...]:
 
 
 def thresholds_of(settings: Settings) -> Float64s:
-    """Return float64[n_bands]: threshold of each band with a single verifier, NaN for other bands."""
+    """Return float64[n_bands]: threshold of each band with exactly one verifier, NaN for other bands."""
     verifiers = [band.verifier for band in settings.lengths]
     return np.array([one.threshold if isinstance(one, SingleVerifier) else np.nan for one in verifiers])
 
@@ -273,7 +273,7 @@ def thresholds_of(settings: Settings) -> Float64s:
 def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: Any) -> Settings:
     """Return a copy of the settings with new thresholds, one per length band.
 
-    Bands without a single verifier stay unchanged. ``options`` are added to the options of each single verifier.
+    Only bands with exactly one verifier change. ``options`` are added to the options of these verifiers.
     """
 
     def changed(band: LengthBand, threshold: float) -> LengthBand:
@@ -287,17 +287,17 @@ def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: 
 
 
 def open_to_all(settings: Settings) -> Settings:
-    """Return settings in which each single verifier has the threshold 0.0, so that it accepts every pair."""
+    """Return settings in which each band with exactly one verifier has the threshold 0.0, which accepts every pair."""
     return with_thresholds(settings, [0.0] * len(settings.lengths))
 
 
 def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
-    """Return the indices of the length bands with a single verifier, not a combination of several."""
+    """Return the indices of the length bands with exactly one verifier, not a combination of several."""
     return [place for place, band in enumerate(lengths) if isinstance(band.verifier, SingleVerifier)]
 
 
 def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, workers: int) -> ScoredPairs:
-    """Score each labeled pair whose length band has a single verifier, not a combination of several."""
+    """Score each labeled pair whose length band has exactly one verifier, not a combination of several."""
     single = single_bands(settings.lengths)
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     texts = run.distinct_texts([*pairs.a, *pairs.b])

@@ -30,7 +30,7 @@ PASSED_OVER = (
 )
 """Appended to the verdict if the run kept both posts although they match.
 
-The other possible reason is that the run had a different configuration.
+The only other explanation is that the run had a different configuration.
 """
 
 
@@ -165,7 +165,7 @@ class Explainer:
 
     @cached_property
     def evidence(self) -> tuple[str | None, float | None, float | None]:
-        """The name of the deciding verifier, its score and its threshold; None if the length band has no verifier.
+        """The name of the deciding verifier, its score and its threshold; all None if the length band has no verifier.
 
         Also sets ``reasons``, the verifier's explanation of the score.
         """
@@ -275,7 +275,7 @@ class Explainer:
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return ``caution``; for an accepted pair, append the sentence that B repeats A if a run compares the two."""
+        """Return a caution; if it is not empty and the pair is accepted, add "If a run compares them, B repeats A"."""
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."

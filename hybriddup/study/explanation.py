@@ -84,7 +84,7 @@ class Explanation:
     guards: list[str]
     """Reasons why guards reject the pair, regardless of the score; see ``must_agree``."""
     recipe_id: str
-    """Recipe id of the two fingerprints."""
+    """Recipe id: a hash of the components with which the two fingerprints were made."""
     is_certain: bool
     """False if the verdict depends on weights or keys that a run would learn from its posts."""
     verdict: str

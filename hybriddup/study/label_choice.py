@@ -31,7 +31,7 @@ MOST_PAIRS = 50_000
 SHARES = 11
 """Number of score bins: one for 0.0, and ten equal ones up to 1.0."""
 FIRST_ANSWERS = 30
-"""Number of answers after which every other pair is near the decision boundary; before, score bins take turns."""
+"""Number of answers after which every other pair is near the decision boundary; before that, score bins take turns."""
 
 
 class ScoredCandidates(NamedTuple):
@@ -48,7 +48,7 @@ class ScoredCandidates(NamedTuple):
 def score_candidates(texts: Sequence[str], settings: Settings, registry: Registry, workers: int) -> ScoredCandidates:
     """Find pairs of posts that are similar but not equal, and score them.
 
-    Raises InputError if there are no such pairs, or no length band of the configuration has a single verifier.
+    Raises InputError if there are no such pairs, or no length band of the configuration has exactly one verifier.
     """
     if not single_bands(settings.lengths):
         raise InputError("no length band of the configuration has a verifier by itself, so pairs have no score.")

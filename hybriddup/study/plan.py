@@ -23,7 +23,8 @@ EXACT_IS_WORTH = 1.25
 CROWDING = 2
 """Factor by which buckets are larger for real texts than for evenly distributed fingerprints."""
 MOST_KEY_BITS_OF_TABLES = 18
-"""Maximum width in bits of the exact keys that a window stores in tables; wider keys are stored in posting lists."""
+"""Maximum number of fingerprint bits in a key that a window stores in tables; keys of more bits are stored in posting
+lists."""
 
 COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 1212, 50_000_000: 1340}
 """Comparisons per post with `shingles`, by number of posts. Measured on 50,000 and 300,000 Weibo posts, a million
@@ -174,7 +175,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 
 
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield the index `blocks` for each possible number of key blocks.
+    """Yield the index `blocks` for each possible number of blocks in a key.
 
     Each index has the fewest blocks with which it finds every pair within ``limit``, and so the longest keys.
     """

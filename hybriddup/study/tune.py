@@ -143,14 +143,14 @@ def tune(
     Raises
     ------
     InputError
-        There are too few pairs of one label, or no length band has a single verifier.
+        There are too few pairs of one label, or no length band has exactly one verifier.
     """
     check_pairs(pairs, settings)
     return Tuning(pairs, settings, registry, precision, workers or available_workers()).tuned()
 
 
 def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
-    """Raise InputError if there are too few pairs of one label, or no length band has a single verifier."""
+    """Raise InputError if there are too few pairs of one label, or no length band has exactly one verifier."""
     if fewest_of_kind(pairs.labels) < FEWEST_OF_KIND:
         n_right = int(pairs.labels.sum())
         raise InputError(
@@ -218,7 +218,7 @@ class Tuning:
         return Way(name, lambda fitted, judged: scored.found(thresholds(fitted))[judged], result)
 
     def by_new_model(self) -> Way:
-        """Return the way that fits a new model of `post`."""
+        """Return the way that fits a new model of the verifier `post`."""
         scored, min_precision = self.scored, self.precision or 0.0
         reached = ~np.isnan(scored.scores) & ~scored.exact
         features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)
@@ -273,7 +273,8 @@ class Tuning:
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
     """Return float64[n_bands]: the threshold of each length band, fitted to the pairs in the mask ``fitted``.
 
-    It is NaN if the band has no single verifier. If ``precision`` is given, reaching this precision takes priority.
+    It is NaN unless the band has exactly one verifier. If ``precision`` is given, reaching this precision takes
+    priority.
     """
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)

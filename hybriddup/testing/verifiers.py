@@ -121,9 +121,9 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check that scores that reach the threshold are exact, and that all others stay below the threshold.
+    """Check scores at several thresholds: a score that reaches its threshold is exact, any other is below it.
 
-    The thresholds are the exact score of each pair, a slightly higher one, and `THRESHOLDS`.
+    ``scores`` are the exact scores. The thresholds are these scores, slightly higher ones, and `THRESHOLDS`.
     """
     above = np.where(scores < 1.0 - MARGIN, scores + MARGIN, scores)
     for threshold in (scores, above, *(np.full(len(pairs), usual) for usual in THRESHOLDS)):
@@ -158,7 +158,7 @@ def _check_characters(
 ) -> None:
     """Check that pairs with fewer common characters than ``least_in_common`` requires do not reach the threshold.
 
-    Stage 1 drops such pairs. Each pair is checked with its score and with lower `THRESHOLDS` as the threshold.
+    Stage 1 drops such pairs. The thresholds are the score of each pair, and the `THRESHOLDS` below this score.
     """
     shares = getattr(verifier, "least_in_common", None)
     if shares is None:

@@ -1,4 +1,4 @@
-"""The live window: posts are decided one by one against the posts kept in the last few days."""
+"""The live window: decides for each new post whether it repeats a post that was kept in the last few days."""
 
 from hybriddup.window.protocols import AnyWindow
 from hybriddup.window.records import AuditCounts, Decision, Evidence, Match, Post, PostList, StoredPost, WindowStats

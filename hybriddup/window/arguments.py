@@ -25,7 +25,7 @@ def checked_limit(limit: object, at_least: int) -> int:
 
 
 def checked_after(after: object) -> int | None:
-    """Return the position after which a list continues, None = begin with the newest post; InputError if invalid."""
+    """Return ``after``, a position; only posts before it are listed, None = all posts. InputError if it is invalid."""
     number = whole_number(after)
     if number is None and after is not None:
         raise InputError(f"after must be a position, such as `PostList.after`, or None; got {quote(after)}.")
@@ -33,7 +33,7 @@ def checked_after(after: object) -> int | None:
 
 
 def checked_post_id(post_id: object) -> PostId:
-    """Return an id of a post, which need not exist; InputError if it is neither a text nor a whole number."""
+    """Return ``post_id``, even if no post has this id; InputError if it is neither a text nor a whole number."""
     if isinstance(post_id, str):
         return post_id
     number = whole_number(post_id)

@@ -22,9 +22,9 @@ from hybriddup.window.records import Evidence, PostId
 from hybriddup.window.states import KeptPostsOfBatch
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
-"""How many pairs of a post are verified in the first round, and in each later round. A run uses smaller rounds, which
-save only few pairs; in a window, fewer rounds are faster, because each round takes a millisecond however few pairs it
-has."""
+"""Maximum number of pairs of a post that are verified in the first round, and in each later round. Rounds are larger
+than in a run: this verifies slightly more pairs, but saves rounds, each of which takes a millisecond however few pairs
+it has."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class WindowIndex:
     is_kept: Bools
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the pairs of a text of the batch and a kept post within the horizon of this text."""
+        """Return all pairs of a text in ``batch`` and a kept post that is within the text's horizon."""
         rows = self.searchable(batch)
         near = self.held.index.look_up(batch.take(rows))
         near = near._replace(later=rows[near.later])
@@ -88,14 +88,14 @@ class WindowIndex:
         return near.take(self.held.still_match(near.earlier, places, self.times))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: for each pair, the rank of the earlier post under each key of the later post.
+        """Return int64[n, n_probes]: for each pair and key, the rank of the earlier post among the posts with this key.
 
-        The newest post of a key has rank 1.
+        The newest post has rank 1. The keys are those of the later post; ``rows`` has its row in ``batch``.
         """
         return self.held.index.depths(batch, rows, earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Record which posts were looked up and which of them were kept; `decide_batch` returns both."""
+        """Record, for the result of `decide_batch`, which posts were looked up and which of them were kept."""
         rows = self.searchable(batch)
         self.looked_up, self.is_kept = batch.take(rows), is_kept[rows]
 
@@ -115,8 +115,8 @@ def decide_batch(
 ) -> Verdicts:
     """Decide for each post whether it is kept, or which earlier kept post it repeats.
 
-    A post repeats a kept post with an equal text or, if there is none, the earliest kept post that matches. ``equal``,
-    int64[n], has the position of a kept post of the window with an equal text within the horizon, -1 = none.
+    A post repeats a kept post with an equal text or, if there is none, the earliest kept post that matches. ``equal``:
+    int64[n], for each post the position of an equal kept post in the window that is within the horizon; -1 = none.
     """
     index = WindowIndex(held, prepared, times, prepared.batch.take(slice(0, 0)), np.zeros(0, np.bool_))
     places = np.flatnonzero(equal < 0)
@@ -138,11 +138,14 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """For exact repeats of a post in the window, find the last equal post that was kept earlier in the batch, if any.
+    """For each exact repeat of a post in the window, find the last equal post before it that the batch itself kept.
 
-    An equal post is kept if its time is too late to match the post in the window; a repeat with an earlier time may
-    follow. ``exact`` maps the indices of exact repeats in the batch to positions of posts in the window. ``kept``,
-    int64[n], has the indices of the kept posts. The result maps indices in the batch to the positions of kept posts.
+    The batch keeps an equal post if its time is too late to match the post in the window; a later repeat with an
+    earlier time can match both.
+
+    ``exact`` maps the index of each exact repeat in the batch to the position of the post in the window, and ``kept``,
+    int64[n], has the indices of the posts that the batch kept. The result maps the index of each exact repeat for which
+    there is such a kept post to the position of this post.
     """
     later: dict[int, int] = {}
     if not exact:

@@ -143,10 +143,10 @@ def parse_length(name: str, length: object) -> float:
 
 
 class Edges:
-    """Pairs of a watermark, and the position of the next post when the window reached this watermark.
+    """Pairs of a watermark and a position: that of the next post at the moment when the window reached the watermark.
 
-    They map a time to the position before which all posts had been decided by then, precise to a thousandth of the
-    horizon.
+    The pairs map a time to the position before which all posts had been decided by then, precise to a thousandth of
+    the horizon.
     """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:
@@ -155,14 +155,14 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Add a pair of ``watermark`` and ``next_position``, unless the last pair is recent; return True if added."""
+        """Add a pair if the watermark has advanced enough since the last pair; return whether it was added."""
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))
         return is_news
 
     def first_after(self, time: float) -> int:
-        """Drop the pairs with a watermark up to ``time``; return the position in the last of them, 0 = none."""
+        """Drop the pairs with a watermark up to ``time``; return the position of the last dropped pair, 0 = none."""
         position = 0
         while self._edges and self._edges[0][0] <= time:
             position = self._edges.popleft()[1]

@@ -14,8 +14,8 @@ from hybriddup.kernels.live.id_slots import fill_slots, find_latest
 SMALLEST_SEGMENT = 1 << 14
 LARGEST_SEGMENT = 1 << 24
 SHARE = 4
-"""A new segment has capacity for a quarter of all hashes. So there are at most a few dozen segments, and the memory of
-forgotten hashes is freed in time."""
+"""A new segment has room for a quarter as many hashes as the table has. So there are at most a few dozen segments, and
+the memory of forgotten hashes is freed soon."""
 
 
 class Segment:
@@ -33,7 +33,7 @@ class Segment:
         return self.first + len(self.hashes) - self.end
 
     def add(self, hashes: UInt64s) -> None:
-        """Add up to ``room`` hashes with the next numbers."""
+        """Add up to ``room`` hashes, which get the next numbers."""
         place = self.end - self.first
         self.hashes[place : place + len(hashes)] = hashes
         fill_slots(self.slots, self.hashes, place, place + len(hashes))
@@ -46,7 +46,7 @@ class Segment:
 
 
 class HashTable:
-    """Maps each hash to the numbers with which it was added; each added hash gets the next number."""
+    """Numbers hashes in the order in which they are added, and maps each hash to its numbers."""
 
     def __init__(self, first: int = 0, smallest: int = SMALLEST_SEGMENT) -> None:
         self._smallest = smallest
@@ -68,7 +68,7 @@ class HashTable:
         return sum(segment.hashes.nbytes + segment.slots.nbytes for segment in self._segments)
 
     def add(self, hashes: UInt64s) -> None:
-        """Add hashes with the next numbers."""
+        """Add hashes, which get the next numbers."""
         while len(hashes):
             room = self._segments[-1].room
             self._segments[-1].add(hashes[:room])

@@ -1,16 +1,17 @@
 """The audit of a live window: estimates the recall of the live index from a sample of posts.
 
 One of every thousand posts, chosen by a hash, is compared with every kept post within its horizon. A sampled post that
-was kept although it matches one of them counts as missed; a near duplicate counts as found. The window's own limits
-apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of their
-text and left out.
+was kept although it matches one of them counts as missed; a sampled near duplicate counts as found. The window's own
+limits apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of
+their text and left out.
 
-A comparison is done in parts: each decided batch continues one comparison, in turn, by a part in proportion to its
-number of posts. While `most_comparisons` are under way, the samples of later batches are skipped, whatever was decided,
-so that the estimate stays unbiased. If a text is forgotten before it was compared, the whole comparison is abandoned.
+A comparison is done in parts. After a decided batch, one comparison is continued by a part, in proportion to the number
+of posts decided; the comparisons take turns. While `most_comparisons` are under way, the samples of later batches are
+skipped, whatever was decided, so that the estimate stays unbiased. If a text is forgotten before it was compared, the
+whole comparison is abandoned.
 
 Posts with many candidates take long, and may be the very posts that were missed. So the interval of the estimate
-includes both extremes: posts still being verified, or abandoned, could all be missed duplicates, or none.
+includes both extremes: that all posts still being verified or abandoned are missed duplicates, and that none is.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ class Comparison:
     texts: PreparedTexts
     """The sampled posts that were kept and could be near repeats; at least one."""
     edges: Float64s
-    """float64[n]: for each post, the start of the horizon when it was decided; only later posts could match it."""
+    """float64[n]: for each post, the start of the horizon when it was decided; only kept posts after it could match."""
     position: int
     """Texts of the window before this position were already compared."""
     end: int
     """The first position of the batch: its posts were compared with one another when they were decided."""
     n_found_in_batch: int = 0
-    """Number of near duplicates among the sampled posts of the batch, counted or skipped with this comparison."""
+    """Number of near duplicates among the sampled posts of the batch; counted as found once the comparison is done."""
     missed: Bools = field(init=False)
     """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
@@ -119,8 +120,8 @@ class LiveAudit:
     one_in: int = 1000
     """One of every ``one_in`` posts is sampled; 1 = every post."""
     texts_per_post: int = 512
-    """Number of texts compared for each decided post, which takes a microsecond or two, a few percent of the time of
-    deciding."""
+    """Number of texts compared per decided post. This takes a microsecond or two, a few percent of the time of deciding
+    the post."""
     posts_per_part: int = 256
     """Minimum number of posts decided between two parts; smaller parts would mostly be overhead."""
     pairs_per_part: int = 8
@@ -183,7 +184,7 @@ class LiveAudit:
         return False
 
     def _do_part(self, window: Audited) -> None:
-        """Continue one comparison: compare with the next texts, unless pairs are left over, and verify some pairs."""
+        """Continue one comparison: compare with more texts if no pairs are left to verify, then verify some pairs."""
         comparison = self.comparisons[0]
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self.posts_per_part) * self.texts_per_post, MAX_TEXTS_PER_PART)

@@ -22,8 +22,9 @@ from hybriddup.window.records import AuditCounts, Match, PostId, PostList, Store
 from hybriddup.window.states import OpenState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
-"""How many posts are scored, those with the fewest differing bits first: `MOST_SCORED` for short texts, or the limit of
-the query if that is larger; fewer for longer texts, but at least `FEWEST_SCORED`."""
+"""Limits on how many posts a query scores; it takes those whose fingerprints differ in the fewest bits. A short text
+is compared with `MOST_SCORED` posts, or the query's own limit if that is larger; a longer text with fewer posts, but at
+least `FEWEST_SCORED`."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
 """Maximum number of posts that one search reads, in all and at a time. Each read takes one or two milliseconds, during
 which no post is decided."""
@@ -48,7 +49,7 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 
 
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
-    """Return the pairs of a text with kept posts within the horizon, without ruling out any by their characters."""
+    """Return the pairs of a text with similar kept posts within the horizon; common characters are not counted."""
     rows = np.flatnonzero(prepared.searchable)
     near = state.near_posts(prepared.batch.take(rows), now)
     return CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)
@@ -90,11 +91,14 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
 
 
 UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."
-"""Added to a verdict that depends on the Hamming distance."""
+"""Added to a verdict that depends on the Hamming distance, if the token weights are not learned yet."""
 
 
 def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
-    """Judge each pair by the rules of its band, int32[n_pairs], with exact scores even below the threshold."""
+    """Judge each pair by the rules of its band, and return exact scores even for pairs below the threshold.
+
+    ``bands``: int32[n_pairs], the index of each pair's band.
+    """
     plan = steps.components.bands.plan
     judged = plan.judge(local.pairs, bands)
     for which, verifier in enumerate(plan.verifiers):
@@ -106,7 +110,7 @@ def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement
 
 
 def explainer_of(state: OpenState, text: str, post_id: PostId) -> WindowExplainer:
-    """Return an explainer that compares a post of the window (A) with a text (B); InputError without such a post."""
+    """Return an explainer that compares a post of the window (A) with a text (B); InputError if no post has the id."""
     post = state.post_with(post_id)
     if post is None:
         raise InputError(
@@ -165,7 +169,7 @@ def is_duplicate_of(post: StoredPost, post_id: PostId) -> bool:
 
 
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
-    """Return the 95 % interval of the estimated recall, wide enough for posts not yet verified; None = no estimate."""
+    """Return the 95 % interval of the estimated recall, which allows for unverified posts; None = no estimate."""
     n_duplicates = audit.n_found + audit.n_missed
     if not n_duplicates:
         return None

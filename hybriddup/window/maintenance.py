@@ -46,11 +46,11 @@ class MaintainedState:
     derived: DerivedState
     edges: Edges
     read_only: bool = False
-    """Whether another process writes to the store."""
+    """Whether the window only reads from its store, because another process writes to it."""
     weights_learn: bool = False
     """Whether the weights of tokens have yet to be fitted."""
     verifiers_learn: bool = False
-    """Whether a verifier has yet to learn data that is stored."""
+    """Whether a verifier has yet to learn its data, which is then stored."""
     blocks_learn: bool = False
     """Whether the block index has yet to learn."""
     learned: dict[str, Arrays] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class MaintainedState:
     live_audit: LiveAudit = field(default_factory=LiveAudit)
     renewals: Renewals = field(default_factory=Renewals)
     replaced: list[StoredPost] = field(default_factory=list)
-    """The post that the next decided post replaces, once for each position where it is stored."""
+    """The post that is to be replaced by the next decided post; one entry for each position where it is stored."""
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
@@ -87,7 +87,7 @@ class MaintainedState:
         self.watermark = self.last_time = self.store.watermark()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
-        """Call ``change``, which updates the memory after the store; if it fails, log why, and rebuild the memory."""
+        """Call ``change``, which updates the memory from the store; if it fails, log why, and rebuild the memory."""
         try:
             change()
         except Exception as error:
@@ -105,7 +105,7 @@ class MaintainedState:
         return self.store.posts(positions)
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before ``position``, None = the latest, without deleted ones."""
+        """Return the posts at the ``n`` positions before ``position`` (None = the latest); leave out deleted posts."""
         first, end = self.store.first_position, self.store.next_position
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
@@ -114,7 +114,7 @@ class MaintainedState:
         return PostList(shown, start if start > first else None)
 
     def shown(self, post: StoredPost) -> StoredPost:
-        """Return a post with its copies, if they are counted, and with the latest position of the post it repeats."""
+        """Return a kept post with counted copies, if any, or a duplicate with the latest position of its kept post."""
         of = self.repeated_by(post)
         if of is not None:
             return post.repeating(of)
@@ -152,7 +152,7 @@ class MaintainedState:
             )
 
     def learn(self) -> None:
-        """Learn from the posts so far, once and for good: token weights, and the data of block index and verifiers."""
+        """Learn from the posts so far, only once: token weights, and the learned data of block index and verifiers."""
         weights_learn = self.weights_learn
         if weights_learn or self.blocks_learn:
             self.n_remembered = STALE  # even if the rest fails: fingerprints or keys are different from here on
@@ -241,17 +241,17 @@ class MaintainedState:
             )
 
     def moment(self) -> tuple[float, float]:
-        """Return the time at which texts are looked up, and the watermark."""
+        """Return the time to assign to a query text, which is that of the last decided post, and the watermark."""
         return self.last_time, self.watermark
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of one text and the kept posts within the horizon, without ruling out any by characters."""
+        """Return the pairs of a text and similar kept posts within the horizon; common characters are not counted."""
         near = self.derived.index.look_up(text, counts_characters=False)
         still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)
         return near.take(still & ~np.isin(near.earlier, self.renewals.old()))
 
     def sizes(self, now: float) -> WindowSizes:
-        """Return counts and sizes of the window at this time."""
+        """Return counts and sizes of the window at the time ``now``."""
         derived = self.derived
         edge = now - self.timing.horizon
         n_kept = derived.kept.n_after(edge) - int((derived.kept.times_of(self.renewals.old()) > edge).sum())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class MemoryWindows:
-    """Opens ``memory:``: posts are gone when the window is closed."""
+    """Opens windows with the URL ``memory:``, whose posts are gone when the window is closed."""
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return a window in memory."""
@@ -39,7 +39,7 @@ class MemoryWindows:
 
 
 class FileWindows:
-    """Opens ``file:`` URLs: the directory of a store, which is created if missing."""
+    """Opens windows with a ``file:`` URL, which names the directory of the store; it is created if missing."""
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window over a directory."""

@@ -1,4 +1,4 @@
-"""The stateless steps of a window: texts to fingerprints, and candidate pairs to verified pairs."""
+"""The stateless steps of a window: computing the fingerprints of texts, and verifying candidate pairs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PreparedTexts(NamedTuple):
     batch: Batch
     """Positions, block keys and fingerprints of the texts. In a batch to be decided, positions are consecutive."""
     searchable: Bools
-    """bool[n]: whether each text could be a near repeat; texts that could not have no block keys."""
+    """bool[n]: whether each text could be a near repeat; if it could not, it has no block keys."""
 
     @property
     def positions(self) -> Int64s:
@@ -121,7 +121,7 @@ class EarlierTexts:
 
 @dataclass(frozen=True)
 class Steps:
-    """The components of a window, and the steps that depend on nothing else."""
+    """The components of a window, and the steps that need only the components, not the posts of the window."""
 
     components: Components
     workers: int
@@ -200,7 +200,7 @@ class LocalPairs(NamedTuple):
 
     pairs: CandidatePairs
     context: VerifierContext
-    """The texts, as verifiers take them."""
+    """The texts, in the form that verifiers need."""
 
 
 def exact_keys(

@@ -30,7 +30,7 @@ class ReadableWindow:
         self._process = os.getpid()
 
     def match(self, text: str, limit: int = 10) -> list[Match]:
-        """Return the kept posts most similar to a text, best first, without adding it.
+        """Return the kept posts most similar to a text, best first, without adding the text.
 
         It finds posts that the text repeats or nearly repeats. It mostly does not find a post that merely contains the
         text or is a part of it; `posts` searches for words in texts.
@@ -55,7 +55,7 @@ class ReadableWindow:
         return self._ask(lambda state: similar_posts(state, wanted, most))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
-        """Return every step for a post of the window (``a``) and a text (``b``), and whether the text repeats the post.
+        """Return the result of every step for a post of the window (``a``) and a text (``b``), and the verdict.
 
         Weights, verifiers and block keys are those with which the window decides now.
 
@@ -100,8 +100,8 @@ class ReadableWindow:
     ) -> PostList:
         """Return posts, kept or not, newest first.
 
-        One call looks at up to 10,000 posts, whether it has found enough or not, and returns the position to continue
-        from. Meanwhile, posts can be decided.
+        One call reads at most 10,000 posts, even if it finds fewer than ``limit``, and returns the position to continue
+        from. Other threads can add posts while it runs.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class ReadableWindow:
         return self._ask(count_window)
 
     def close(self) -> None:
-        """Release the store; a second call does nothing, nor does a call in a forked process."""
+        """Release the store. A second call, or a call in a forked process, does nothing."""
         if os.getpid() == self._process:
             undisturbed(self._close)
 

@@ -63,7 +63,7 @@ class Copies(NamedTuple):
     first_seen: float
     last_seen: float
     authors: Mapping[PostId, int]
-    """Number of posts by author, the kept post included."""
+    """Number of posts of each author, including the kept post."""
 
 
 class StoredPost(NamedTuple):
@@ -85,17 +85,17 @@ class StoredPost(NamedTuple):
 
     @property
     def n_copies(self) -> int | None:
-        """Number of posts that were removed as duplicates of this one; None for a duplicate."""
+        """Number of posts that were removed as duplicates of this one; None for a duplicate, or if not counted."""
         return None if self.copies is None else self.copies.n_copies
 
     @property
     def first_seen(self) -> float | None:
-        """Earliest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        """Earliest time of this post and its copies, in seconds since 1970; None as for `n_copies`."""
         return None if self.copies is None else self.copies.first_seen
 
     @property
     def last_seen(self) -> float | None:
-        """Latest time of this post and its copies, in seconds since 1970; None for a duplicate."""
+        """Latest time of this post and its copies, in seconds since 1970; None as for `n_copies`."""
         return None if self.copies is None else self.copies.last_seen
 
     @property
@@ -124,7 +124,7 @@ class StoredPost(NamedTuple):
         return plain if self.evidence is None else plain | self.evidence.to_dict()
 
     def counted(self) -> StoredPost:
-        """Return the post with `Copies`: if it is kept and has none yet, a count of 0, its own time and its author."""
+        """Return a kept post with ``copies``: if it had none, they count 0 copies. A duplicate is returned as it is."""
         if self.copies is not None or self.evidence is not None:
             return self
         authors = {} if self.author is None else {self.author: 1}
@@ -156,7 +156,7 @@ class StoredPost(NamedTuple):
 
 
 DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-type]  # in stores only
-"""Evidence of a deleted post in the store."""
+"""Stored instead of evidence to mark a post as deleted."""
 
 
 def mark_of(post: StoredPost) -> StoredPost:
@@ -239,11 +239,11 @@ class AuditCounts:
     n_skipped: int = 0
     """Sampled posts that were not compared, because many comparisons were under way or because comparing failed."""
     n_unknown: int = 0
-    """Kept posts with many candidates whose verification is unfinished or was abandoned."""
+    """Sampled kept posts whose verification is unfinished or was abandoned, because they have many candidates."""
 
     @property
     def estimated_recall(self) -> float | None:
-        """Share of the near duplicates that was found; None if none was sampled."""
+        """Share of the sampled near duplicates that were found; None if no near duplicates were sampled."""
         n_duplicates = self.n_found + self.n_missed
         return self.n_found / n_duplicates if n_duplicates else None
 
@@ -253,7 +253,7 @@ class WindowStats:
     """Counts of a window since it was opened, unless noted otherwise."""
 
     n_kept_in_window: int
-    """Kept posts that may still match."""
+    """Kept posts that new posts may still match."""
     n_posts: int
     """Posts decided, without repeated ids."""
     n_kept: int
@@ -266,7 +266,7 @@ class WindowStats:
     n_expired: int
     """Kept posts that stopped matching."""
     watermark: float | None
-    """The time of the window in seconds since 1970, which follows the largest time of a post; None = no post yet."""
+    """The watermark, in seconds since 1970: it follows the largest time of a post; None = no post yet."""
     index_bytes: int
     store_bytes: int | None
     """Size of the store; None if the store, such as HBase, does not report it."""
@@ -278,7 +278,7 @@ class WindowStats:
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Numbers of posts by length band: kept, exact and near."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Time by step: normalize, fingerprint, look up, verify, store, index, audit."""
+    """Time by step, in seconds: normalize, fingerprint, look up, verify, store, index, audit."""
     estimated_recall: float | None = None
     """Share of near duplicates that are found, estimated by comparing one post in a thousand with every kept post,
     within the same limits; None = no near duplicate was among the compared posts yet."""
@@ -299,7 +299,7 @@ class Counts:
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
     """Numbers of kept, exact and near posts by length band."""
     limits_hit: Counter[str] = field(default_factory=Counter)
-    """How often each limit was hit, in addition to the counts of the live index."""
+    """How often each limit was hit, without the hits that the current live index has counted itself."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step, in seconds."""
 

@@ -1,13 +1,14 @@
 """Renewals: with ``renew``, a copy makes the kept post match for another horizon.
 
 The memory of a window and the ids of its store are forgotten from the oldest position on. So a kept post that is
-renewed is stored again at a new position, with the copy's time and in the copy's transaction, and both positions name
+renewed is stored again at a new position, with the copy's time and in the copy's transaction. Both positions belong to
 one post. At the earlier position, the post matches until it is too old, as if it had not been renewed. A copy renews a
 post if it comes at least a sixteenth of a horizon after the last renewal, so that a text that comes all the time is
 stored again at most 16 times per horizon.
 
-Posts are stored again after the batch of the copies that renew them. A batch is split if a renewal could change whether
-a later post of the batch is kept. If a text matches two kept posts, which of them is named can depend on the batches.
+Renewed posts are stored again after the batch that contains the copies. A batch is split if a renewal could change
+whether a later post of the batch is kept. If a text matches two kept posts, it is a duplicate of one of them; which one
+can depend on how posts are batched.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Renewals:
 def renewing_copies(
     repeated: Mapping[int, int], kept_at: Mapping[int, float], times: Float64s, edges: Float64s, horizon: float
 ) -> tuple[dict[int, int], int]:
-    """Find the copies of a batch that renew posts, and how many leading posts do not depend on the renewals.
+    """Find the copies of a batch that renew posts, and how many posts at its start do not depend on the renewals.
 
     Parameters
     ----------

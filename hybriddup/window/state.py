@@ -63,7 +63,7 @@ class WindowState(MaintainedState):
         return edits
 
     def take_out(self, post: Post) -> None:
-        """Remove the stored post with the same id as ``post`` from memory; ``post`` replaces it with the next batch."""
+        """Remove the stored post with the id of ``post`` from memory; the next batch removes it from the store."""
         stored = None if post.id is None else self.post_with(post.id)
         if stored is None:  # forgotten since
             return
@@ -107,7 +107,7 @@ class WindowState(MaintainedState):
         return known
 
     def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
-        """Split posts at the point where the window learns, so that decisions do not depend on the batches."""
+        """Split posts at the point where the window learns, so that decisions do not depend on how they are batched."""
         if not posts:
             return []
         n_first = self.n_until_learning(len(posts))
@@ -146,7 +146,7 @@ class WindowState(MaintainedState):
         return stored
 
     def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Continue the audit, if enabled: compare a sample of decided posts with the window as it was before them."""
+        """Continue the audit, if enabled: compare a sample of these decided posts with the posts kept before them."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
                 self.live_audit.follow(prepared, times, verdicts, self)
@@ -194,7 +194,7 @@ class WindowState(MaintainedState):
         return Derived(form.made_with, list(chain(*records)), list(chain(*texts)))
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare texts for a look-up, at the next positions."""
+        """Prepare texts for a look-up; they get the positions after all posts of the store."""
         with self.counts.timed("normalize"):
             normalized = self.steps.normalize(texts)
         with self.counts.timed("fingerprint"):
@@ -223,7 +223,7 @@ class WindowState(MaintainedState):
     def earlier_keepers(self, repeated: Mapping[int, int]) -> list[StoredPost]:
         """Return the posts of the store that a batch repeats.
 
-        ``repeated`` maps indices in the batch to the positions of the kept posts, which may be in the batch, too.
+        ``repeated`` maps indices in the batch to the positions of kept posts; some of these may be in the batch itself.
         """
         positions = np.unique(list(repeated.values())).astype(np.int64)
         return self.store.posts(positions[positions < self.store.next_position])

@@ -33,20 +33,21 @@ class WindowOptions:
     authors: str | None = None
     """Field with the author of a post; None = authors are not noted."""
     counts: bool = False
-    """Whether copies are counted; always with authors."""
+    """Whether copies are counted; always True if authors are noted."""
 
 
 class KeptIndex(Protocol):
     """Finds kept posts that may match texts."""
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return the pairs of one of ``texts`` and a kept post that it may match."""
+        """Return all pairs of a text in ``texts`` and a kept post that it may match."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.
+        """Return int64[n, n_probes]: for each pair and key, the rank of the earlier text among the texts with this key.
 
-        The newest text of a key has rank 1; 0 means that the earlier text was not found. ``rows``, int64[n], has the
-        rows of the later texts in ``texts``, and ``earlier``, int64[n], the earlier texts as `look_up` returned them.
+        The keys are those of the later text. The newest text of a key has rank 1; 0 means that the earlier text was not
+        found by the key. ``rows``, int64[n], has the rows of the later texts in ``texts``, and ``earlier``, int64[n],
+        the earlier texts as `look_up` returned them.
         """
 
 
@@ -73,7 +74,7 @@ class WindowSizes(NamedTuple):
     """Current counts and sizes of a window, as `WindowStats` shows them."""
 
     n_kept: int
-    """Kept posts that still match."""
+    """Number of kept posts that new posts can still match."""
     index_bytes: int
     store_bytes: int | None
     """Size of the store; None if the store does not report it."""
@@ -94,16 +95,16 @@ class OpenState(Protocol):
         """Decide posts in order; see `hybriddup.Window.add_many`."""
 
     def moment(self) -> tuple[float, float]:
-        """Return the time at which texts are looked up, and the watermark."""
+        """Return the time to assign to a query text, and the watermark."""
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare texts for a look-up, with positions after all posts."""
+        """Prepare texts for a look-up; they get positions after those of all posts."""
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of one text and the kept posts that still match it; ``earlier`` holds positions."""
+        """Return the pairs of a text and the similar kept posts within the horizon; ``earlier`` has their positions."""
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id; None if there is none."""
@@ -115,7 +116,7 @@ class OpenState(Protocol):
         """Return the normalized texts of kept posts."""
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before ``position``; None = the latest."""
+        """Return the posts at the ``n`` positions before ``position`` (None = the latest)."""
 
     def delete(self, post_id: PostId) -> bool:
         """Remove a post; see `hybriddup.Window.delete`."""
@@ -124,7 +125,7 @@ class OpenState(Protocol):
         """Set the time of the window back; see `hybriddup.Window.rewind`."""
 
     def sizes(self, now: float) -> WindowSizes:
-        """Return counts and sizes of the window at this time."""
+        """Return counts and sizes of the window at the time ``now``."""
 
     def close(self) -> None:
         """Close the store."""

@@ -1,4 +1,4 @@
-"""Paths and URLs of windows, and hiding the passwords in them."""
+"""Converts between paths and URLs of windows, and removes the passwords of URLs from error messages."""
 
 from __future__ import annotations
 

@@ -93,8 +93,9 @@ class Window(ReadableWindow):
             and latest time. A window in a directory goes on counting whenever it is opened later. The first opening
             with ``counts`` counts the copies that are already there.
         authors
-            Name or path of the field with the author of a post, such as ``user.id``. As ``counts``, and `get` and
-            `posts` also give the authors of a kept post and its copies. None = authors are not stored.
+            Name or path of the field with the author of a post, such as ``user.id``. Copies are then counted as with
+            ``counts``, and `get` and `posts` also give the authors of a kept post and its copies. None = authors are
+            not stored.
         workers
             Number of threads; None = one per core. Never changes a decision.
         clock
@@ -215,8 +216,8 @@ class Window(ReadableWindow):
         """Delete the post with this id from the window, kept or not; return whether there was one.
 
         The deletion is on disk when it returns. Later posts are decided as if the post had never come, and its id is
-        free. Earlier answers stay: a duplicate of the post is still one, and gets the same answer if it is sent again.
-        To have it decided anew, delete it too, and send it again.
+        free. Earlier answers stay: a duplicate of the deleted post remains a duplicate, and gets the same answer if it
+        is sent again. To have the duplicate decided anew, delete it too, and send it again.
 
         No file of a window over a directory contains the text any more. If another process is reading the store at that
         moment, the text is erased with the first call after that process has finished.
@@ -235,8 +236,8 @@ class Window(ReadableWindow):
     def rewind(self, to: float | None = None) -> float:
         """Set the time of the window back, after a clock that was ahead; return by how many seconds.
 
-        Posts that came in the meantime match until the posts before them are too old. `WindowStats.seconds_ahead`
-        shows whether this is needed.
+        Posts that came while the clock was ahead keep their times, which are now in the future, so they can match for
+        longer than a horizon. `WindowStats.seconds_ahead` shows whether setting the time back is needed.
 
         Parameters
         ----------

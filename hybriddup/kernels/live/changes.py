@@ -58,7 +58,7 @@ def add_texts(
     kept
         bool[n]: whether each text is added.
     first_live
-        Texts with smaller numbers have been forgotten; their numbers are *dead*, all others *live*.
+        Texts with smaller numbers have expired; their numbers are *dead*, all others *live*.
     first
         Index in the flattened ``keys`` at which to start.
 
@@ -178,7 +178,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
     keys
         uint64[n]: the keys of the text, padded with `NO_KEY`.
     first_live
-        Texts with smaller numbers have been forgotten, so that their numbers can serve as tombstones.
+        Texts with smaller numbers have expired, so that their numbers can serve as tombstones.
     """
     wanted, dead = np.uint64(number) & NUMBER_MASK, np.uint64(first_live - 1) & NUMBER_MASK
     if dead == 0:  # 0 means an empty slot
@@ -198,7 +198,7 @@ def remove_number(postings: Postings, keys: UInt64s, number: int, first_live: in
 def remove_from_list(postings: Postings, block: np.uint64, wanted: np.uint64, dead: np.uint64) -> None:
     """Remove the number ``wanted`` from the list in ``block``, if it is there.
 
-    The older numbers are shifted by one to fill the gap. ``dead``, the number of a forgotten text, becomes the oldest.
+    The older numbers are shifted by one to fill the gap. ``dead``, the number of an expired text, becomes the oldest.
     """
     words, classes, start = postings.words, postings.length_classes, block << BLOCK_BITS
     _, n, oldest = read_header(words, start, postings.ring_size)

@@ -1,9 +1,9 @@
 """Posting lists in an arena: for each key, the numbers of the newest texts with the key.
 
-A list is one block of 32-bit words: a header, then the numbers, the oldest first. The size of a block is one of a few
-classes. A list of `ring_size` numbers is a ring: each new number replaces the oldest. The upper bits of the header are
-the class. The lower bits are the number of entries; for a ring, `ring_size` plus the index of the oldest entry. A free
-block holds the next free block of its class. Blocks are aligned to four words, and block 0 is never used.
+A list is one block of 32-bit words: a header, then the numbers, the oldest first. Blocks come in a few sizes, the
+*classes*. A list of `ring_size` numbers is a ring: each new number replaces the oldest. The upper bits of the header
+are the class. The lower bits are the number of entries; for a ring, `ring_size` plus the index of the oldest entry. A
+free block holds the next free block of its class. Blocks are aligned to four words, and block 0 is never used.
 
 A list stores the low 31 bits of each number, which must not be 0. A number that is older than the oldest live text is
 *dead*: readers skip it, and it is removed when its list is rewritten. All numbers before a dead number are dead.
@@ -63,17 +63,17 @@ class Postings(NamedTuple):
 
 
 class Age(NamedTuple):
-    """The range of live numbers: the numbers of texts that are not forgotten."""
+    """The range of live numbers: the numbers of texts that have not expired."""
 
     next_number: np.uint64
     """The number that the next text will get, larger than all numbers in the lists."""
     span: np.uint64
-    """The texts that are not forgotten have the ``span`` numbers before ``next_number``."""
+    """The texts that have not expired have the ``span`` numbers before ``next_number``."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_dead(number: np.uint64, age: Age) -> bool:
-    """Return whether a number, given by its low bits, belongs to a forgotten text."""
+    """Return whether a number, given by its low bits, belongs to an expired text."""
     return (age.next_number - number) & NUMBER_MASK > age.span
 
 
@@ -141,7 +141,7 @@ def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_dead(words: UInt32s, start: np.uint64, ring_size: int, age: Age) -> np.uint64:
-    """Return how many entries of a list belong to forgotten texts, by binary search."""
+    """Return how many entries of a list belong to expired texts, by binary search."""
     _, n, oldest = read_header(words, start, ring_size)
     low, high = np.uint64(0), n
     while low < high:

@@ -38,10 +38,10 @@ MOST_FETCHED = 512
 
 @njit(cache=True, nogil=True)
 def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Find the pairs of a later text and a live text that share a key and are within their limits.
+    """For each later text, find the live texts of ``ring`` that share a key with it and are within the limits.
 
-    The pairs are distinct and sorted. The depth of a pair is the rank of the live text in the list of a shared key,
-    1 = the newest, or the smallest such rank. At most `Postings.ring_size` - 1 texts of a list are read.
+    The pairs are distinct and sorted. The depth of a pair is the smallest rank of the live text in the lists of the
+    shared keys, 1 = the newest. At most `Postings.ring_size` - 1 texts of a list are read.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """Write the depth of each number of a list that is in ``table`` to ``depths``; 1 = the newest.
+    """For each number of a list that ``table`` contains, write its rank in the list to ``depths``, 1 = the newest.
 
     ``table`` and ``places`` are as returned by `table_of`.
     """

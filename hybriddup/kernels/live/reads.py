@@ -30,7 +30,7 @@ def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) ->
 def compare_read(
     ring: Ring, read: UInt64s, n_read: np.uint64, later: LaterTexts, row: int, limit: np.uint64, near: UInt64s, n: int
 ) -> int:
-    """Append the texts of ``read[:n_read]`` that differ from text ``row`` in at most ``limit`` bits to ``near[:n]``.
+    """Append to ``near[:n]`` the texts of ``read[:n_read]`` within ``limit`` bits of later text ``row``.
 
     Return the new ``n``.
     """
@@ -49,10 +49,10 @@ def compare_read(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
-    """Remove duplicates from ``near[first:last]``, the sorted texts near text ``row``; return the new end of the range.
+    """Remove duplicates from ``near[first:last]``, the texts found for later text ``row``, sorted; return the new end.
 
-    Items have the rank of a live text in the upper 32 bits, and its depth in a list or bucket in the lower 32. They are
-    replaced by ``row`` in the upper and the rank in the lower bits. The smallest depth of each text goes to ``depths``.
+    An item has the rank of a live text in the upper 32 bits, and its depth in a list or bucket in the lower 32. The
+    result has ``row`` in the upper bits and the rank in the lower. ``depths`` gets the smallest depth of each text.
     """
     n, high = np.int64(first), np.uint64(row) << HALF
     for i in range(first, last):
@@ -65,7 +65,7 @@ def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row:
 
 @njit(cache=True, nogil=True)
 def find_near_anywhere(ring: Ring, first: int, last: int, place: int, later: LaterTexts) -> UInt64s:
-    """Compare each later text with the texts in slots ``first`` to ``last - 1``, and return the near pairs.
+    """Compare each later text with the texts in slots ``first`` to ``last - 1``; return pairs within its widest limit.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ def compare_slots(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Append the texts in slots ``first`` to ``last - 1`` that are near text ``row`` to ``near[:n_near]``.
+    """Append to ``near[:n_near]`` the texts in slots ``first`` to ``last - 1`` within ``limit`` bits of text ``row``.
 
     Return the new ``n_near``; ``near`` must be large enough. ``flat``, uint64[capacity * n_words], holds fingerprints
-    of one or two words. The near texts of each block of slots are counted first, in many SIMD lanes at once, because
-    most blocks have none. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
+    of one or two words. Each block of slots is first only counted, in many SIMD lanes at once, because most blocks have
+    no text within the limit. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
     """
     word, second, n = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1], np.uint64(n_near)
     for start in range(first, last, IN_BLOCK):

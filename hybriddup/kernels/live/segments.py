@@ -111,7 +111,7 @@ class Listing(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> Listing:
-    """Locate the segments of the texts numbered ``first`` to ``last - 1``; the first may begin before ``first``."""
+    """Locate the segments of the texts numbered ``first`` to ``last - 1``; the oldest may begin before ``first``."""
     _, starts, smallest, largest = segments
     capacity, size, row = len(segments.entries) // n_tables, np.int64(largest), np.int64(0)
     number = first - first % size
@@ -183,10 +183,11 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """Find the pairs of a later text and a live text that are within their limits, distinct and sorted.
+    """For each later text, find the live texts of ``ring`` within the limits; the pairs are distinct and sorted.
 
-    A later text is compared only with the texts in its buckets and with those in no segment yet. All depths are 1.
-    Memory for one later text is prefetched while the previous two are compared.
+    A later text is compared only with the texts in its buckets and with the newest texts, which are in no segment yet.
+    Every pair gets depth 1, as if its live text were the newest in the bucket. Memory for one later text is prefetched
+    while the previous two are compared.
     """
     listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
     listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
@@ -265,9 +266,9 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Find the live texts in the buckets of text ``row`` whose tags are within the Hamming limit.
+    """Find the live texts in the buckets of text ``row`` whose tags differ from its tag by at most the Hamming limit.
 
-    Write them to ``read``, and return how many there are. ``first`` is the number of the oldest live text. ``read``
+    Write these texts to ``read``, and return their number. ``first`` is the number of the oldest live text. ``read``
     must have room for all texts of the buckets.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
@@ -295,7 +296,7 @@ def compare_unsorted(
     near: UInt64s,
     n_near: int,
 ) -> int:
-    """Compare text ``row`` with the live texts of rank ``first`` or higher; append near texts to ``near[:n_near]``.
+    """Append to ``near[:n_near]`` the live texts of rank ``first`` or higher within ``limit`` bits of text ``row``.
 
     Return the new ``n_near``. The other parameters are as in `compare_slots`.
     """

@@ -1,7 +1,7 @@
 """A hash map from key to posting list, in shards, so that rehashing never pauses a whole batch.
 
 The leading bits of the mixed key select the shard. A shard is a hash map with linear probing. Its slots are in pages
-from a shared pool. A shard is rebuilt when it is full, and now and then to remove forgotten texts. Adding a key
+from a shared pool. A shard is rebuilt when it is full, and now and then to remove expired texts. Adding a key
 rebuilds at most one shard.
 
 A slot holds the lower half of its key, mixed by a bijection, and a value: 0 = the slot is empty; the number of the
@@ -126,7 +126,7 @@ def has_room(n_keys: int, n_slots: np.uint64) -> bool:
 
 @njit(cache=True, nogil=True)
 def sweep_shards(postings: Postings, first: int, last: int, next_number: int, first_live: int) -> None:
-    """Remove the numbers of forgotten texts from the slots and lists of the shards ``first`` to ``last - 1``."""
+    """Remove the numbers of expired texts from the slots and lists of the shards ``first`` to ``last - 1``."""
     age = Age(np.uint64(next_number), np.uint64(next_number - first_live))
     for shard in range(first, last):
         if postings.n_pages[shard] > 0:
@@ -135,7 +135,7 @@ def sweep_shards(postings: Postings, first: int, last: int, next_number: int, fi
 
 @njit(cache=True, nogil=True)
 def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: bool) -> None:
-    """Remove forgotten texts from a shard's slots, and from its lists if ``sweeps_lists``; then resize the shard.
+    """Remove expired texts from a shard's slots, and from its lists if ``sweeps_lists``; then resize the shard.
 
     Afterwards there is a slot for one more key, unless the pool has run out of pages.
     """
@@ -171,7 +171,7 @@ def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: 
 
 @njit(cache=True, nogil=True, inner=True)
 def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bool) -> np.uint64:
-    """Remove forgotten texts from a slot or, if ``sweeps_lists``, its list; return the slot's new value, 0 if empty."""
+    """Remove expired texts from a slot or, if ``sweeps_lists``, its list; return the slot's new value, 0 if empty."""
     if not value & IS_LIST:
         return np.uint64(0) if value == 0 or is_dead(value, age) else value
     if not sweeps_lists:
@@ -198,7 +198,8 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
     """Resize a shard to the pages that ``n_keys`` keys need, or fewer if the pool runs out.
 
-    Nothing changes if the load factor is between `SPARSE` and `FULL`. The caller must rewrite all slots.
+    The size stays the same if the load factor is between `SPARSE` and `FULL`. If it changes, the caller must rewrite
+    all slots.
     """
     slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
     n_slots = np.int64(slots_of(postings, shard))

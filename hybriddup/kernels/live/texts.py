@@ -28,9 +28,9 @@ from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
-"""Number of texts per block; the positions in a block are stored relative to the first."""
+"""Number of texts per block; their input positions are stored relative to the first one's."""
 LOW_BITS = 20
-"""Other modules may store only this many low bits of a number, or more; these bits are never all 0."""
+"""Number of low bits that are never all 0 in the number of a text, so that other modules need to store only these."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
@@ -45,9 +45,9 @@ class RingColumns(NamedTuple):
     length_numbers: UInt16s
     """uint16[capacity] or uint32[capacity]: index of the text's length in `Ring.lengths`."""
     offsets: UInt16s
-    """uint16[capacity]: position of the text minus the position of the first text in its block."""
+    """uint16[capacity]: input position of the text, relative to the first text in its block."""
     anchors: Int64s
-    """int64[capacity / IN_BLOCK]: the position of the first text in each block."""
+    """int64[capacity / IN_BLOCK]: for each block, the input position of its first text."""
     sketches: UInt64s
     """uint64[capacity, SKETCH_WORDS]: sketches of the texts' characters; no rows if characters are not counted."""
 
@@ -73,12 +73,12 @@ class Ring(NamedTuple):
 
 
 class LaterTexts(NamedTuple):
-    """The texts to look up, by row. Each can match only live texts with smaller positions."""
+    """The texts to look up, by row. Each can match only live texts at earlier input positions."""
 
     positions: Int64s
     texts: TextColumns
     counts_characters: bool
-    """Whether pairs must have enough characters in common, if the ring has sketches."""
+    """Whether pairs with too few characters in common are ruled out; ignored if the ring has no sketches."""
 
 
 @njit(cache=True, nogil=True)
@@ -88,17 +88,17 @@ def number_texts(positions: Int64s, next_number: int, anchor: int) -> tuple[Int6
     Parameters
     ----------
     positions
-        int64[n]: the positions of the texts, in ascending order.
+        int64[n]: the input positions of the texts, in ascending order.
     next_number
         The first number to assign, at least `IN_BLOCK`. A block whose first number has only zeros in its `LOW_BITS` low
         bits is skipped, so that no number has low bits that are all 0.
     anchor
-        The position of the first text in the block of ``next_number``; ignored if that block is empty.
+        The input position of the first text in the block of ``next_number``; ignored if that block is empty.
 
     Returns
     -------
     numbers, anchors
-        int64[n], int64[n]: the number of each text, and the position of the first text in its block.
+        int64[n], int64[n]: the number of each text, and the input position of the first text in its block.
     """
     numbers, anchors = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
     number = np.int64(next_number)
@@ -136,7 +136,7 @@ def write_texts(
     turn
         The number in slot 0. Numbers past the last slot wrap around, at most once.
     positions, texts, length_numbers
-        The position of each text, its fingerprint and sketch, and the index of its length in `Ring.lengths`.
+        The input position of each text, its fingerprint and sketch, and the index of its length in `Ring.lengths`.
     """
     ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
     capacity, number = len(ring_bits), np.int64(next_number)
@@ -241,14 +241,14 @@ def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) 
 
 @njit(cache=True, nogil=True)
 def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts) -> NearPairs:
-    """Select the near pairs that are within all of their limits, in the order given.
+    """Select the pairs of ``near`` that are within all limits for their lengths, in the order given.
 
     Parameters
     ----------
     near
         uint64[n], distinct: the row of the later text in the upper 32 bits, the rank of the live text in the lower.
     depths
-        int32[n]: the depth of each pair.
+        int32[n]: the depth of each pair, which is the rank of the live text in its list or bucket, 1 = the newest.
     """
     columns, first, capacity = ring.columns, ring.first_slot, np.uint64(len(ring.columns.bits))
     flat_bits, flat_sketches, n_words = columns.bits.ravel(), columns.sketches.ravel(), np.uint64(columns.bits.shape[1])
@@ -271,7 +271,7 @@ def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts)
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_in_ring(ring: Ring, slot: int, later: LaterTexts, row: int) -> int:
-    """Return the Hamming distance of later text ``row`` and the text in a slot, -1 if the pair is ruled out."""
+    """Return the Hamming distance of later text ``row`` and the text in a slot, -1 if the two cannot match."""
     columns, fact = ring.columns, later.texts.facts[row]
     if columns.offsets[slot] == NO_TEXT or position_at(columns, slot) >= later.positions[row]:
         return np.int64(-1)
@@ -289,7 +289,7 @@ def distance_in_ring(ring: Ring, slot: int, later: LaterTexts, row: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def position_at(columns: RingColumns, slot: int) -> int:
-    """Return the position of the text in a slot."""
+    """Return the input position of the text that a slot holds."""
     return np.int64(columns.anchors[slot >> BLOCK_BITS]) + np.int64(columns.offsets[slot])
 
 

@@ -1,1 +1,1 @@
-"""Parsing and comparing posts: tokens, structure, differences, features, and the curves that weigh features."""
+"""Compiled functions that parse posts and compare them: tokens, structure, differences, features and scores."""

@@ -14,7 +14,7 @@ from hybriddup.kernels.popcount import HALF, ONE, SPREAD
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
 LONGEST_ALIGNED = 4096
-"""Longest sequence that is aligned completely; in longer ones, only equal beginnings and ends are aligned."""
+"""Maximum length of a sequence that is aligned completely; of longer sequences, only equal ends are aligned."""
 
 
 class KeyCounts(NamedTuple):
@@ -25,13 +25,13 @@ class KeyCounts(NamedTuple):
 
     keys: UInt64s
     stamps: UInt64s
-    """uint64[n], uint64[n]: n is a power of two, at least twice the number of keys."""
+    """``keys`` and ``stamps``, uint64[n] each, by slot; n is a power of two, at least twice the number of keys."""
     counts: Int32s
-    """int32[n, 2]: occurrences in the first sequence, and in the second."""
+    """int32[n, 2]: for the key in each slot, its number of occurrences in the first and in the second sequence."""
 
 
 class Use(NamedTuple):
-    """One use of a `KeyCounts` table, for one pair of sequences: a stamp, and the number of slots to use."""
+    """Settings for using a `KeyCounts` table for one pair of sequences: a stamp, and the number of slots."""
 
     stamp: np.uint64
     """Number of this use, at least 1; slots with another stamp are empty."""
@@ -59,7 +59,7 @@ def make_counts(n: int) -> KeyCounts:
 def count_keys(
     table: KeyCounts, use: Use, keys: UInt64s, first: int, last: int, which: int, slots: Int32s, ranks: Int32s
 ) -> None:
-    """Count ``keys[first:last]`` in the hash table ``table``, as sequence ``which``, 0 or 1.
+    """Count ``keys[first:last]`` in ``table``, as the first (``which`` 0) or the second sequence (``which`` 1).
 
     Write the slot of each key to ``slots``, int32[n], and the number of its earlier occurrences to ``ranks``, int32[n].
     """
@@ -81,9 +81,9 @@ class Alignment(NamedTuple):
     partners: Int32s
     """int32[n]: for each key of the first sequence, index of its partner in the second; -1 = no partner."""
     masks: UInt64s
-    """uint64[n_slots, n_words]: by slot of a key, a bit mask of its positions in the middle of the first sequence."""
+    """uint64[n_slots, n_words]: for each slot, a bit mask of its key's positions in the first sequence's middle."""
     states: UInt64s
-    """uint64[n, n_words]: the bit vector of the LCS after each key in the middle of the second sequence."""
+    """uint64[n, n_words]: the LCS bit vector after each key in the middle of the second sequence."""
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,7 @@ from hybriddup.kernels.cache import njit
 
 
 class Curves(NamedTuple):
-    """Piecewise linear curves, one per feature, each defined by its points; in ascending order of feature column."""
+    """Piecewise linear curves, one per feature, each defined by its points; sorted by feature column."""
 
     columns: Int64s
     """int64[n_curves]: the column of each curve's feature."""
@@ -29,7 +29,7 @@ class Bound(NamedTuple):
     start: float
     """Largest possible sum of the other curves."""
     least: Float64s
-    """float64[n]: for each row, the smallest bound that makes the other features necessary; -inf = always."""
+    """float64[n_rows]: compute a row's other features only if its upper bound is at least this; -inf = always."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -54,7 +54,7 @@ def height_at(curves: Curves, first: int, last: int, value: float) -> float:
 def sum_curves(curves: Curves, start: float, features: Float64s) -> Float64s:
     """Return float64[n]: for each row of ``features``, ``start`` plus the heights of all curves.
 
-    ``features`` is float64[n, n_features]. The heights are added in the order of the curves.
+    ``features``: float64[n, n_features]. The heights are added in the order of the curves.
     """
     sums = np.empty(len(features))
     for row in range(len(features)):
@@ -64,7 +64,7 @@ def sum_curves(curves: Curves, start: float, features: Float64s) -> Float64s:
 
 @njit(cache=True, nogil=True, inner=True)
 def sum_of(curves: Curves, start: float, row: Float64s) -> float:
-    """Return ``start`` plus the heights of all curves at one row of features, float64[n_features]."""
+    """Return ``start`` plus the heights of all curves for one ``row`` of features, float64[n_features]."""
     total = start
     for i in range(len(curves.columns)):
         total += height_at(curves, curves.offsets[i], curves.offsets[i + 1], row[curves.columns[i]])

@@ -1,8 +1,8 @@
 """Features of pairs of posts, computed from their shared words and from where they differ.
 
-In a pair, *a* is the post with fewer letters and *b* the other one, so that the features are symmetric. A *difference*
-consists of the tokens that a and b have between two aligned tokens. If both have some, the tokens of b *replace* those
-tokens of a.
+In a pair, *a* is the post with fewer letters and *b* the other post, so that the features are symmetric. A *difference*
+consists of the tokens that a and b have between two aligned tokens. If both have some there, the tokens of b *replace*
+the tokens of a.
 """
 
 from typing import NamedTuple
@@ -44,12 +44,12 @@ REPEATED = 0.7
 LIGHT = 0.8
 """Two replacements are merged if the aligned tokens between them weigh at most this much."""
 NOTHING = 0.05
-"""Largest weight of a difference that is ignored."""
+"""Maximum weight of a difference that is ignored."""
 SAME_SPELLING = 0.72
 """Two words are spellings of one word if they have at least this share of their letters in common."""
 LONGEST_SPELLING = 64
 A_WORD = 3.0
-"""Smallest weight of a difference in which a word is replaced by one with another vowel."""
+"""Minimum weight that a difference gets if a word is replaced by a word with another vowel."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 """Tone marks of Thai, which people often leave out."""
 
@@ -59,11 +59,11 @@ class Side(NamedTuple):
 
     first: int
     last: int
-    """Its tokens are ``first`` to ``last - 1``."""
+    """The tokens of the post are ``first`` to ``last - 1`` of all posts' tokens."""
     which: int
-    """0 for a, 1 for b: the column of its counts."""
+    """0 for post a, 1 for post b: the post's column in ``counts``."""
     counts: Int32s
-    """int32[n_slots, 2]: occurrences of each key in a and b, by slot."""
+    """int32[n_slots, 2]: for the key in each slot, its number of occurrences in a and in b."""
     slots: Int32s
     """int32[n]: slot of each token's key."""
     ranks: Int32s
@@ -71,18 +71,18 @@ class Side(NamedTuple):
 
 
 class Spelling(NamedTuple):
-    """A hash table from each letter of a word to a bit mask of its positions; all 0 between two uses."""
+    """A hash table from each letter of a word to a bit mask of its positions in the word; all 0 between uses."""
 
     letters: UInt32s
     masks: UInt64s
-    """uint32[n], uint64[n]: n is a power of two, twice `LONGEST_SPELLING`."""
+    """``letters``, uint32[n], and ``masks``, uint64[n], by slot; n is twice `LONGEST_SPELLING`."""
 
 
 class Differences(NamedTuple):
-    """The tokens between aligned tokens, in order."""
+    """The differences between two posts, in order: tokens between aligned tokens."""
 
     bounds: Int64s
-    """int64[n, 4]: begin and end of each difference in a, then in b, as token numbers within the post."""
+    """int64[n, 4]: begin and end of each difference in a, then in b, as indices of tokens within the post."""
     n: Int64s
     """int64[1]: number of differences."""
 
@@ -149,7 +149,7 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 
 @njit(cache=True, nogil=True)
 def differences_of(posts: ParsedPosts) -> Int64s:
-    """Return int64[n, 4]: the bounds of each difference between posts 0 and 1, as in `Differences.bounds`."""
+    """Return the differences between posts 0 and 1, as in `Differences.bounds`."""
     n = longest_post(posts)
     table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
     room, differences = make_alignment(n), make_differences(n)
@@ -185,7 +185,7 @@ def make_differences(n: int) -> Differences:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_in(of_one: Side, of_other: Side, token: int) -> int:
-    """Return how often the key of a token of ``of_one``, numbered within the post, occurs in ``of_other``."""
+    """Return how often the key of token ``token`` of post ``of_one`` occurs in post ``of_other``."""
     return np.int64(of_other.counts[of_one.slots[token], of_other.which])
 
 
@@ -198,7 +198,7 @@ def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
-    """Compare two posts by the number of their letters, then by the letters: -1, 0 or 1."""
+    """Return -1, 0 or 1: whether a post is before, equal to or after another by number of letters, then by letters."""
     start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
     other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
     if end - start != other_end - other_start:
@@ -261,7 +261,7 @@ def put_difference(
 ) -> int:
     """Append a difference to ``bounds[:n]``, or merge it into the last one; return the new number of differences.
 
-    It consists of tokens ``from_a`` to ``to_a - 1`` of a, and ``from_b`` to ``to_b - 1`` of b. Two replacements are
+    The difference is tokens ``from_a`` to ``to_a - 1`` of a, and ``from_b`` to ``to_b - 1`` of b. Two replacements are
     merged if the tokens of a between them weigh at most `LIGHT`.
     """
     extends = n > 0 and to_a > from_a and to_b > from_b
@@ -275,10 +275,9 @@ def put_difference(
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
-    """Write the features of the length, the shared words and the shared letters to ``row``.
+    """Write the features of the length, the shared words (in any order) and the shared letters to ``row``.
 
-    The order of the words does not matter. ``common_letters`` is the length of the longest common subsequence of the
-    letters.
+    ``common_letters``: length of the longest common subsequence of the two posts' letters.
     """
     row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
     row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
@@ -316,7 +315,7 @@ def measure_differences(
 ) -> None:
     """Write the features that depend on the alignment to ``row``.
 
-    They weigh the words that are shared, replaced, moved, or added before, within or after the shared words.
+    These are the weights of words that are shared, replaced, moved, or added before, within or after the shared words.
     """
     head, tail, shared = aligned_ends(posts, a, partners)
     row[SHARED] = np.log1p(shared)
@@ -356,7 +355,11 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
 
 @njit(cache=True, nogil=True, inner=True)
 def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
-    """Return the weight of the unaligned tokens that occur elsewhere in the other post, and the weight of the rest."""
+    """Return two weights: of the tokens of a difference that have moved, and of all its other tokens.
+
+    The difference is tokens ``first`` to ``last - 1`` of post ``one``. A token has moved if it occurs elsewhere in the
+    other post.
+    """
     moved, only = 0.0, 0.0
     for token in range(first, last):
         if count_in(one, other, token) >= count_in(one, one, token):
@@ -397,7 +400,7 @@ def is_mark(kinds: UInt8s, point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_respelled(posts: ParsedPosts, spelling: Spelling, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether the replaced words and their replacement have nearly the same letters."""
+    """Return whether tokens ``of_a`` and the tokens ``of_b`` that replace them have nearly the same letters."""
     start, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other_start, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
     n, n_other = end - start, other_end - other_start
@@ -440,7 +443,7 @@ def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
 def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float, float]:
     """Compare set ``which`` of two posts; return two flags, 1.0 or 0.0.
 
-    The first is 1.0 if each post has a key that the other lacks, the second if only one of the posts has.
+    The first is 1.0 if each post has a key that the other lacks; the second is 1.0 if only one post has such a key.
     """
     one, end = posts.set_offsets[N_SETS * a + which], posts.set_offsets[N_SETS * a + which + 1]
     other, other_end = posts.set_offsets[N_SETS * b + which], posts.set_offsets[N_SETS * b + which + 1]

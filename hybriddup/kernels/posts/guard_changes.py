@@ -1,4 +1,4 @@
-"""Measures how much two texts differ between their equal beginnings and ends."""
+"""Measures how much two texts differ between their common prefix and their common suffix."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from hybriddup.kernels.posts.guard_kinds import ALONE, DIGIT, LETTER, MOST_ALONE
 
 N_CLASSES = np.uint32(256)
 MARKS = tuple(ord(mark) for mark in " 。!?…~;、")
-"""Marks between words."""
+"""Punctuation and spaces; guards need not check posts that differ only in these."""
 AT, LEFT, H, T, P = (np.uint32(ord(character)) for character in "@<htp")
 
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_blanked(text: UInt32s) -> bool:
-    """Return whether a text may contain links, mentions or masks such as ``<url>``, which guards replace by spaces."""
+    """Return whether a text may contain links, mentions or masks like ``<url>``, which guards replace by spaces."""
     for at in range(len(text)):
         if text[at] == AT or text[at] == LEFT:
             return True
@@ -60,9 +60,9 @@ def _has_han(text: UInt32s, first: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) -> bool:
-    """Return whether the differing part of a text has only marks, or nothing, and is not inside a number or word.
+    """Return whether the differing part of a text is empty or only `MARKS`, and is not inside a number or word.
 
-    The text shares its first ``n_before`` and its last ``n_after`` characters with another one.
+    The text shares its first ``n_before`` and its last ``n_after`` characters with another text.
     """
     for at in range(n_before, len(text) - n_after):
         if text[at] not in MARKS:
@@ -76,10 +76,10 @@ def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) ->
 def count_others(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s
 ) -> tuple[int, bool]:
-    """Count the characters between the equal ends that only one of the texts has, regardless of their order.
+    """Count the characters that only one of two texts has, in any order; may count too few.
 
-    Also return whether any character there is `ALONE` or `NUMERAL`. ``counts``, int32[`N_CLASSES`], is zeros before and
-    after the call.
+    The first ``n_before`` and the last ``n_after`` characters are equal and are skipped. Also return whether any other
+    character is `ALONE` or `NUMERAL`. ``counts``: int32[`N_CLASSES`], all 0 before and after the call.
     """
     is_alone = False
     for at in range(n_before, len(a) - n_after):

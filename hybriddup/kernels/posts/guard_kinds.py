@@ -1,4 +1,4 @@
-"""The signs that guards look for, such as digits and negations: flags, tables of characters and words, and limits."""
+"""Flags, tables and limits for *signs*: characters and words that guards look for, such as digits and negations."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from hybriddup.data.records import UInt8s, UInt64s
 
 NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-"""Flags of signs and pairs, one for each guard. A character has `NUMBER` if a day or time may begin with it."""
+"""Flags, one for each guard, of the signs that it looks for and of the pairs that it must check. In scripts without
+spaces, a character has a flag if a word with this flag may contain it."""
 DIGIT, NUMERAL, LETTER, ALONE = np.uint8(16), np.uint8(32), np.uint8(64), np.uint8(128)
-"""Flags of a character: digit, Han numeral, letter of a script written with spaces, letter of one written without."""
+"""Flags of a character: digit, Han numeral, letter of a script with spaces, letter of a script without spaces."""
 ALL = np.uint8(15)
 IN_WORDS = DIGIT | NUMERAL | LETTER | ALONE
 MOST_LETTERS, MOST_ALONE = 64, 24
-"""Largest number of characters in a small difference; `MOST_ALONE` if it has Han characters or kana."""
+"""Maximum number of characters in a small difference; `MOST_ALONE` if the difference has Han characters or kana."""
 OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Constants of the 64-bit hash FNV-1a."""
 PARTICLES = tuple(ord(character) for character in "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞么呢嘛的")
@@ -23,12 +24,12 @@ APOSTROPHE, TYPOGRAPHIC, MODIFIER = (np.uint32(ord(character)) for character in 
 
 
 class Signs(NamedTuple):
-    """Tables of the characters, words and names that are signs."""
+    """Tables of the characters, words and names that guards look for."""
 
     kinds: UInt8s
     """uint8[n_code_points]: flags of each character."""
     words: UInt64s
-    """uint64[n_words], ascending: hashes of the words that are signs, in scripts written with spaces."""
+    """uint64[n_words], ascending: hashes of the words that guards look for, in scripts with spaces."""
     of_words: UInt8s
     """uint8[n_words]: flags of each word."""
     names: UInt64s

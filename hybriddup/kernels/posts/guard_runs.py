@@ -1,7 +1,7 @@
 """Rules out differences in a name or a negation, judging by the run of words in which two texts differ.
 
-Words and runs follow the rules of `hybriddup.steps.guards.reading`. The *middle* of a text is the part between the
-beginning and the end that both texts share.
+Words and runs are defined as in `hybriddup.steps.guards.reading`. The *middle* of a text is the part between the common
+prefix and the common suffix of the two texts.
 """
 
 from typing import NamedTuple
@@ -29,13 +29,13 @@ from hybriddup.kernels.posts.guard_kinds import (
 
 MOST_WORDS = 512
 AROUND = 2
-"""Number of Han characters on each side of a run that may belong to the same name."""
+"""Number of Han characters before and after a run that may belong to the same name as the run."""
 LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
-"""Largest number of words in a run that may be a name, and the largest count if a Han character counts as 0.5."""
+"""Maximum number of words in a run that may be a name; the second limit counts a Han character as half a word."""
 LONGEST_EXCHANGE = 16
-"""Two names that have swapped places span at most this many words, from the first name to the second."""
+"""Maximum number of words from the beginning of the first to the end of the second of two swapped names."""
 FEW_OTHERS = 4
-"""Largest number of Han characters that may be replaced or added next to a negation."""
+"""Maximum number of Han characters that may differ besides a negation; with more, the negation does not matter."""
 FIRST_MARK = 0x300
 """First code point of combining marks, which may belong to the character before them."""
 
@@ -45,9 +45,9 @@ class Words(NamedTuple):
 
     keys: UInt64s
     starts: Int64s
-    """uint64[2, `MOST_WORDS`] and int64[2, `MOST_WORDS`]: hash of each word, and where it begins in its text."""
+    """``keys``, uint64[2, `MOST_WORDS`], and ``starts``, int64[2, `MOST_WORDS`]: the hash and start of each word."""
     ends: Int64s
-    """int64[2, `MOST_WORDS`]: where each word ends in its text."""
+    """int64[2, `MOST_WORDS`]: the end of each word in its text."""
     name: UInt32s
     """uint32[`LONGEST_RUN` + 2 * `AROUND`]: code points of a possible name."""
 
@@ -107,7 +107,7 @@ def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, wo
 def without_ruled_out(
     found: np.uint8, a: UInt32s, b: UInt32s, first: int, n_left: int, signs: Signs, words: Words
 ) -> np.uint8:
-    """Return the flags ``found`` of a pair of texts, except those that the differing words rule out.
+    """Return ``found``, the flags of a pair of texts, without the flags that the differing words rule out.
 
     The texts differ only between index ``first`` and the last ``n_left`` characters; no word crosses these limits.
     """
@@ -138,9 +138,10 @@ def without_ruled_out(
 
 @njit(cache=True, nogil=True, inner=True)
 def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: int, words: Words) -> bool:
-    """Return whether two differing parts have different first and last characters, and no particle begins or ends them.
+    """Return whether two differing parts have different first and last characters, none of them a particle.
 
-    The parts are words ``start`` to ``last_a`` and ``last_b``. Such parts cannot be two names that swapped places.
+    Such parts cannot be two swapped names. The parts are words ``start`` to ``last_a`` of text ``a``, and words
+    ``start`` to ``last_b`` of text ``b``.
     """
     head_a, head_b = a[words.starts[0, start]], b[words.starts[1, start]]
     tail_a, tail_b = a[words.starts[0, last_a]], b[words.starts[1, last_b]]
@@ -179,7 +180,7 @@ def may_be_names(
 ) -> bool:
     """Return whether both sides of a run may be names; if one has Han characters, both must be known names.
 
-    ``ends`` and ``han`` are the end of the run and its number of Han characters, in each text.
+    ``ends``: the end of the run in each text; ``han``: its number of Han characters in each text.
     """
     for side in range(2):
         if ends[side] - start - 0.5 * han[side] > LONGEST_AMOUNT:
@@ -197,7 +198,7 @@ def may_be_names(
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_name(text: UInt32s, first: int, end: int, signs: Signs, name: UInt32s) -> bool:
-    """Return whether a known name covers the Han characters of ``text[first:end]``, or they begin with a surname."""
+    """Return whether the Han characters of ``text[first:end]`` are part of a known name or begin with a surname."""
     n_before, n_inner, n, at = np.int64(0), np.int64(0), np.int64(0), first - 1
     while at >= 0 and n_before < AROUND and (is_han(text[at]) or not signs.kinds[text[at]] & IN_WORDS):
         if is_han(text[at]):
@@ -235,9 +236,9 @@ def has_much_else(
 ) -> bool:
     """Return whether two texts differ by more than a negation, so that their negations do not matter.
 
-    This is so if one middle has no negation, and the number of its Han characters that the other middle lacks exceeds
-    `FEW_OTHERS` plus the number of negations in the other. ``n_denials`` has the number of negations in each text.
-    ``counts``, int32[`N_CLASSES`], is a scratch buffer, zeros before and after the call.
+    This is so if one middle has no negation, and more of its Han characters are missing from the other middle than
+    `FEW_OTHERS` plus the number of negations there. ``n_denials``: number of negations in each text. ``counts``:
+    int32[`N_CLASSES`], a scratch buffer, all 0 before and after the call.
     """
     only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
     for at in range(n_before, len(a) - n_after):

@@ -36,12 +36,12 @@ LONGEST_AFFIX, SHORTEST_WITH_AFFIX = 6, 4
 LONGEST_CHANGE = 64
 MANY_SIGNS = 64
 LONGEST_PART = 40
-"""Negations and opposites are ignored if a text has more differing words and Han characters than this."""
+"""Negations and opposites are ignored if more words differ than this; a Han character counts as a word."""
 
 
 @njit(cache=True, nogil=True)
 def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s, signs: Signs) -> UInt8s:
-    """Return uint8[n_pairs]: for each pair of texts, flags of the guards that need to check it, `NUMBER` to `NAME`."""
+    """Return uint8[n_pairs]: for each pair, the flags (`NUMBER` to `NAME`) of the guards that must check the pair."""
     found, room, words = np.zeros(len(earlier), np.uint8), make_room(), make_words()
     for pair in range(len(earlier)):
         a = points[offsets[earlier[pair]] : offsets[earlier[pair] + 1]]
@@ -52,7 +52,7 @@ def find_signs(points: UInt32s, offsets: Int64s, earlier: Int64s, later: Int64s,
 
 @njit(cache=True, nogil=True, inner=True)
 def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Words) -> np.uint8:
-    """Return the flags of the guards that need to check a pair of texts."""
+    """Return the flags of the guards that must check a pair of texts."""
     shorter = min(len(a), len(b))
     n_before = 0
     while n_before < shorter and a[n_before] == b[n_before]:
@@ -86,7 +86,7 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
 def _concerned(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, of_a: Side, of_b: Side, signs: Signs, room: Room
 ) -> np.uint8:
-    """Return the flags of the guards for which the signs and words of the differing parts matter."""
+    """Return the flags of the guards that must check a pair, judging by the signs and words of its differing parts."""
     if of_a.n_signs == MOST_SIGNS or of_b.n_signs == MOST_SIGNS:
         return ALL
     middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
@@ -123,7 +123,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return the flags of the guards that need to check a pair with too many signs to match them up one by one."""
+    """Return the flags of the guards that must check a pair; for pairs with too many signs to match one by one."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
@@ -137,8 +137,8 @@ def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
 def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
     """Return whether each text may have a number, written in digits, that the other lacks.
 
-    If texts differ a lot, only numbers in digits are considered. Even equal digits may be different numbers if a Han
-    numeral follows, as in 3万.
+    Guards consider only such numbers if texts differ a lot. Even equal digits may be different numbers if a Han numeral
+    follows, as in 3万.
     """
     if max(n_a, n_b) == MOST_SIGNS:
         return True
@@ -169,7 +169,7 @@ def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether sign ``at`` of text ``side`` is of ``kind`` and occurs more often there than in the other text."""
+    """Return whether sign ``at`` of text ``side`` is of kind ``kind`` and occurs less often in the other text."""
     if not room.kinds[side, at] & kind:
         return False
     hashed = room.hashes[side, at]
@@ -187,10 +187,10 @@ def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> b
 
 @njit(cache=True, nogil=True, inner=True)
 def _both_have_more(n_a: int, n_b: int, room: Room, kind: np.uint8, is_large: bool) -> bool:
-    """Return whether each text has a sign of kind ``kind`` that occurs more often there than in the other text.
+    """Return whether each text has a sign of kind ``kind`` that occurs less often in the other text.
 
-    Two such signs that are not words count only if the characters before or after them agree; in a large difference,
-    the two characters before and the next one after them must agree.
+    Signs that are not words count only if the two characters before them, or the two after them, are equal in both
+    texts; in a large difference, only if the two before and the first one after are equal.
     """
     sides = room.sides
     for at_a in range(n_a):

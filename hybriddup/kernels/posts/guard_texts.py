@@ -1,4 +1,4 @@
-"""Reads the signs, such as digits, and the words in the part of a text that differs from another text."""
+"""Reads the words, and the signs that guards look for (such as digits), in the differing part of two texts."""
 
 from typing import NamedTuple
 
@@ -29,9 +29,9 @@ LONGEST_WORD = 24
 LONGEST_NAME = 8
 ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in "ivxl")
 BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
-"""Characters before the words in links, mentions and masked parts; such words are not names."""
+"""A word after one of these is part of a link, a mention or a placeholder such as ``<url>``, and not a name."""
 PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
-"""Values instead of a hash: for a particle or a part of a link, and for a word that only touches the differing part."""
+"""Stored instead of a hash: for a particle or part of a link; and for a word that only touches the differing part."""
 TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
 
 
@@ -42,9 +42,9 @@ class Side(NamedTuple):
     n_words: int
     """Number of words that overlap or touch the differing part."""
     n_roman: int
-    """Number of these words that are Roman numerals; a single letter counts as one."""
+    """How many of the ``n_words`` words are Roman numerals or single letters."""
     n_letters: int
-    """Number of letters of the longest of these words."""
+    """Number of letters in the longest of the ``n_words`` words."""
 
 
 class Room(NamedTuple):
@@ -52,13 +52,13 @@ class Room(NamedTuple):
 
     hashes: UInt64s
     kinds: UInt8s
-    """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: hashes and flags of the signs of each text."""
+    """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: hash and flags of each sign."""
     sides: UInt64s
-    """uint64[2, 2, `MOST_SIGNS`]: the two characters before and the two after each sign of each text, 0 for words."""
+    """uint64[2, 2, `MOST_SIGNS`]: for each text, the two characters before (0) and after (1) each sign; 0 for words."""
     inner: UInt64s
-    """uint64[2, `LONGEST_NAME`]: hashes of the differing words, or `PARTICLE`, or `TOUCHED`."""
+    """uint64[2, `LONGEST_NAME`]: for each text, the hash of each differing word, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s
-    """int32[`N_CLASSES`]: counts by class of character, zeros between two uses."""
+    """int32[`N_CLASSES`]: number of characters by code point modulo `N_CLASSES`; all 0 between uses."""
     reached: Int64s
     """int64[2 * `MOST_LETTERS` + 3]: scratch buffer for `is_small`."""
 
@@ -78,7 +78,7 @@ def make_room() -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
-    """Move index ``place`` by two characters in direction ``step`` (-1 or 1), then to the end of the word or number."""
+    """Return ``place``, moved two characters in direction ``step`` (-1 or 1), then to the end of the word or number."""
     at = place
     for moved in range(LONGEST_WORD):
         following = at - 1 if step < 0 else at
@@ -99,7 +99,7 @@ def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
 def read_part(
     text: UInt32s, first: int, end: int, inner_first: int, inner_end: int, signs: Signs, room: Room, side: int
 ) -> Side:
-    """Write the signs and differing words of ``text[first:end]`` to row ``side`` of ``room``; return their counts.
+    """Write the signs and differing words of ``text[first:end]`` to row ``side`` of ``room``; return counts.
 
     Only ``text[inner_first:inner_end]`` differs from the other text; the rest is context.
     """
@@ -162,7 +162,7 @@ def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Sign
 
 @njit(cache=True, nogil=True, inner=True)
 def _pair_at(text: UInt32s, place: int) -> np.uint64:
-    """Return two characters, at ``place`` and the next index, packed into one number; 0 outside the text."""
+    """Return the characters at ``place`` and ``place + 1``, packed into one number; 0 = no character there."""
     value = np.uint64(0)
     for at in (place, place + 1):
         value = (value << np.uint64(32)) | np.uint64(text[at] if 0 <= at < len(text) else 0)
@@ -171,9 +171,9 @@ def _pair_at(text: UInt32s, place: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def share_words(inner: UInt64s, n_a: int, n_b: int) -> bool:
-    """Return whether two differing parts have a word in common and no particles, so that more than one run differs.
+    """Return whether two differing parts share a word and have no particles, so that they consist of several runs.
 
-    ``inner`` is `Room.inner`.
+    ``inner`` is `Room.inner`; ``n_a`` and ``n_b`` are the numbers of words in its two rows.
     """
     first, has_particle, is_shared = np.int64(0), False, False
     while first < min(n_a, n_b) and inner[0, first] == inner[1, first]:

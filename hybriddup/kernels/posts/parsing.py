@@ -38,25 +38,25 @@ class ParsedPosts(NamedTuple):
     """Parsed posts, concatenated."""
 
     offsets: Int64s
-    """int64[n_posts + 1]: first token of each post."""
+    """int64[n_posts + 1]: index of each post's first token."""
     keys: UInt64s
     kinds: UInt8s
     weights: Float32s
-    """uint64[n], uint8[n], float32[n]: the content tokens; see `hybriddup.kernels.posts.tokens`."""
+    """``keys``, uint64[n], ``kinds``, uint8[n], and ``weights``, float32[n]: the content tokens, as in `Tokens`."""
     is_own: Bools
     """bool[n]: whether the post quotes another one and the token is outside the quote."""
     bounds: Int32s
-    """int32[n, 2]: begin and end of each token in the code points of the texts."""
+    """int32[n, 2]: begin and end of each token, as indices into the code points of all texts."""
     starts: Int32s
-    """int32[n + 1]: first letter of each token."""
+    """int32[n + 1]: index of each token's first letter in ``letters``."""
     letters: UInt32s
     """uint32[n_letters]: spelling of the tokens as code points, without spaces."""
     set_offsets: Int64s
-    """int64[N_SETS * n_posts + 1]: the sets of post ``p`` begin at ``N_SETS * p``."""
+    """int64[N_SETS * n_posts + 1]: set ``s`` of post ``p`` begins at ``set_keys[set_offsets[N_SETS * p + s]]``."""
     set_keys: UInt64s
-    """uint64[n]: keys of the tokens in each set, in ascending order within a set."""
+    """uint64[n]: keys of the tokens in each set, ascending within a set."""
     is_cut: Bools
-    """bool[n_posts]: whether a post ends in ``...`` or the like."""
+    """bool[n_posts]: whether each post ends in ``...`` or the like."""
 
 
 @njit(cache=True, nogil=True)
@@ -114,7 +114,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
 
 @njit(cache=True, nogil=True, inner=True)
 def begin_quote(tokens: Tokens, n: int) -> int:
-    """Return 1 if a post has a quote and words of its own, -1 if it only quotes, 0 if it has no quote."""
+    """Return 1 if a post has a quote and other words, -1 if it has only a quote, 0 if it has no quote."""
     own, quoted = np.float32(0.0), np.float32(0.0)
     for token in range(n if n > 0 and tokens.parts[n - 1] > 0 else 0):
         if WORD <= tokens.kinds[token] <= NAME:
@@ -172,10 +172,10 @@ def without_repeats(values: UInt64s, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s, Float64s]:
-    """Return the tokens of posts as texts: code points uint32[n], bounds int64[n_posts + 1], weights float64[n_posts].
+    """Join the tokens of each post into one text; return the texts and the total weight of each post, float64[n_posts].
 
-    A space follows each word and number. A character of a script with spaces is followed by a space if the next token
-    is not adjacent.
+    The texts are returned as their code points, uint32[n], and bounds, int64[n_posts + 1]. A space follows each word
+    and number, and each character of a script with spaces if the next token is not adjacent.
     """
     n_posts = len(posts.offsets) - 1
     joined, bounds = np.empty(len(posts.letters) + len(posts.keys), np.uint32), np.zeros(n_posts + 1, np.int64)

@@ -1,4 +1,4 @@
-"""Rules that override the model's verdict on a pair of posts, based on the features of the pair."""
+"""Rules that override the model's score of a pair of posts, based on the features of the pair."""
 
 import numpy as np
 
@@ -29,8 +29,8 @@ def find_rules(features: Float64s, cut_off: float, comment: float, little: float
     features
         float64[n_pairs, n_features], in the order of `hybriddup.kernels.posts.features.FEATURES`.
     cut_off, comment, little
-        Limits of log(1 + weight): the minimum of a post that counts as cut off, the minimum of the words that count as
-        a comment, and the value below which a post has little text.
+        Limits of log(1 + weight): the minimum for a post that counts as cut off, the minimum for words that count as a
+        comment, and the value below which a post has little text.
     """
     found = np.empty(len(features), np.uint8)
     for pair in range(len(features)):

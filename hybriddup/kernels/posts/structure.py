@@ -29,22 +29,22 @@ from hybriddup.kernels.posts.tokens import (
 DROPPED = np.uint8(0)
 QUOTES = np.array([[ord(one), ord(other)] for one, other in ("“”", '""', "「」", "『』", "«»")], np.uint32)
 QUOTED = np.float32(5.0)
-"""Smallest weight of the words of a quote."""
+"""Minimum total weight of the words in a quote; a Han character weighs 1."""
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
 DASHES = (ord("-"), ord("–"), ord("—"))
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
-"""Largest weight of a source after a bar: three or four words. The rest must weigh twice the source plus 2, or more."""
+"""Maximum weight of a source after a bar: three or four words. The rest must weigh at least twice as much, plus 2."""
 LABEL_IS_SHORT = np.float32(3.5)
-"""Largest weight of a source before a colon; longer ones name a subject: ``Leeds weather today: ...``."""
+"""Maximum weight of a source before a colon; longer phrases name a subject: ``Leeds weather today: ...``."""
 BRACKETED = np.float32(10.0)
-"""Largest weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
+"""Maximum weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
-"""Smallest weight of the words before a serial number; with less, the number is content, as in ``Episode #12``."""
+"""Minimum weight of the words before a serial number; with less, the number is content, as in ``Episode #12``."""
 OWN_WORDS = np.float32(1.0)
-"""Smallest weight of own words in a post with a quote; with less, the post is only its quote."""
+"""Minimum weight of the words outside the quote; with less, only the quote of a post is compared."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -75,7 +75,7 @@ def weigh(tokens: Tokens, first: int, last: int) -> np.float32:
 
 @njit(cache=True, nogil=True, inner=True)
 def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bool:
-    """Mark the quote and the decoration among a post's tokens; return whether the post is cut off, as by ``...``."""
+    """Mark the quote and the decoration among a post's tokens; return whether the post ends in ``...`` or the like."""
     head, tail = ends_of_content(tokens, n)
     if tail < 0:
         return False
@@ -115,9 +115,9 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
-    """Mark a quotation at the end of the post in ``tokens.parts``.
+    """Mark the tokens of a quotation at the end of the post in ``tokens.parts``.
 
-    It must follow words of the post itself, and be in quotation marks or follow ``//``.
+    A quotation comes after other words, and is in quotation marks or follows ``//``.
     """
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
     mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
@@ -158,7 +158,7 @@ def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
 def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
     """Return whether the last content token, ``tail``, is a serial number of the post.
 
-    That is a number that follows a mark such as ``#``, a hashtag or an emoji, after words of enough weight.
+    A serial number follows a mark such as ``#``, a hashtag or an emoji, after words of at least `LEAST_BEFORE_SERIAL`.
     """
     if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
         return False
@@ -211,7 +211,7 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
 def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
     """Mark content tokens ``first`` to ``last - 1`` as a source, if the rest of the post is long enough.
 
-    ``weight`` is the total weight of these tokens. If ``is_label``, they are in brackets, and less text is enough.
+    ``weight``: the total weight of these tokens. ``is_label``: they are in brackets, so that less text is enough.
     """
     least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
     if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:

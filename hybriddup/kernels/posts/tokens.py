@@ -20,7 +20,7 @@ WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number
 """Kinds of tokens. `NAME`: a mention, link or flag; `SOURCE`: a word that names the source of the post."""
 
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
-"""Weight of a token per character, by kind of the character; Han = 1. A word counts at most `LONGEST` letters."""
+"""Weight of a token per character, by kind of character; Han = 1. In a word, at most `LONGEST` letters count."""
 LONGEST = 8
 FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
@@ -53,7 +53,7 @@ class Tokens(NamedTuple):
     bounds: Int32s
     """int32[n, 2]: begin and end of each token, as indices into the code points of all texts."""
     parts: Int32s
-    """int32[n]: 0 for tokens outside quotes, otherwise the number of the quote."""
+    """int32[n]: 0 for a token outside quotes, otherwise the number of its quote, from 1 on."""
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +89,7 @@ def begins_with(points: UInt32s, place: int, end: int, literal: UInt32s) -> bool
 def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Characters, tokens: Tokens) -> int:
     """Write the tokens of the post ``points[first:end]``; return their number.
 
-    ``begins`` bool[n_points] is the result of `mark_words`: it marks the beginnings of words.
+    ``begins``: bool[n_points], from `mark_words`: whether a word begins at each code point.
     """
     n, part, place = np.int64(0), np.int32(0), first
     while place < end:
@@ -140,7 +140,7 @@ def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> boo
 
 @njit(cache=True, nogil=True, inner=True)
 def put_han(point: np.uint32, place: int, part: np.int32, known: Characters, tokens: Tokens, n: int) -> int:
-    """Write a Han character as token ``n``, unless it equals the two tokens before it; return 1 if written, else 0."""
+    """Write a Han character as token ``n``, unless it equals the previous two tokens; return 1 if written, else 0."""
     key = hashed(OFFSET_BASIS, point)
     if n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.parts[n - 2] == part:
         if tokens.bounds[n - 1, 1] == place:
@@ -164,9 +164,10 @@ def put_token(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Write ``points[place:end]`` as token ``n``, unless it is a word or character equal to the two tokens before it.
+    """Write ``points[place:end]`` as token ``n``, unless it is a word or character equal to the previous two tokens.
 
-    Return 1 if written, else 0. ``of_token`` is the kind of the token, and ``kind`` the kind of its first character.
+    Return 1 if written, else 0. ``of_token``: kind of the token; ``kind``: kind of its first character; ``part``: as in
+    `Tokens.parts`.
     """
     key, weight = OFFSET_BASIS, np.float32(1.0)
     if of_token == NUMBER:
@@ -195,7 +196,7 @@ def put_token(
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_word(points: UInt32s, place: int, end: int, begins: Bools, known: Characters) -> int:
-    """Return the end of a word: the next boundary, or the first character of another kind of script."""
+    """Return the end of a word: the next word boundary, or the next character of Hangul or a script without spaces."""
     at = place + 1
     while at < end and not begins[at] and not HAN <= known.kinds[points[at]] & KIND <= HANGUL:
         at += 1
@@ -237,7 +238,7 @@ def end_of_link(points: UInt32s, place: int, end: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_mask(points: UInt32s, place: int, end: int) -> int:
-    """Return the end of a mask such as ``<url>``; ``place`` if there is none."""
+    """Return the end of a placeholder such as ``<url>``; ``place`` if there is none."""
     at = place + 1
     while at < end and 97 <= points[at] <= 122:
         at += 1
@@ -288,7 +289,7 @@ def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Ch
 
 @njit(cache=True, nogil=True, inner=True)
 def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
-    """Return whether a letter is in a run of three or more equal letters, but not the first: soooo is read as so."""
+    """Return whether a letter is the second or later of three or more equal letters in a row: soooo is read as so."""
     if at == first or points[at - 1] != points[at]:
         return False
     is_third = at - 1 > first and points[at - 2] == points[at]
@@ -325,7 +326,7 @@ def key_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> np.u
 
 @njit(cache=True, nogil=True, inner=True)
 def key_of_number(points: UInt32s, place: int, end: int) -> np.uint64:
-    """Return the hash of a number, which is the same for 05 and 5, for 6,000 and 6.000 and 6000, for 1.0 and 1."""
+    """Return the hash of a number: the same for 05 and 5, for 6,000, 6.000 and 6000, and for 1.0 and 1."""
     stop = end
     while stop > place + 2 and points[stop - 1] == ZERO and is_fraction_of_zeros(points, place, stop):
         stop -= 1
@@ -367,7 +368,7 @@ def is_filler(fillers: UInt64s, key: np.uint64) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_laughter(points: UInt32s, place: int, end: int) -> bool:
-    """Return whether a word repeats two letters, one of them an h, j, k or х: haha, jaja, wkwk, ахах."""
+    """Return whether a word has only two different letters, one of them h, j, k or х: haha, jaja, wkwk, ахах."""
     one, other, n, laughs = points[place], np.uint32(0), np.int64(0), False
     for at in range(place, end):
         if points[at] != one and points[at] != other:

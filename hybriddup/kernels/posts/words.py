@@ -26,7 +26,7 @@ from hybriddup.kernels.text.words import mark_words
 def may_have_more_than_words(points: UInt32s, offsets: Int64s, kinds: UInt8s) -> Bools:
     """Return bool[n_posts]: False for posts that certainly have no emoji, link or mention.
 
-    ``points`` and ``offsets`` are `hybriddup.data.records.EncodedTexts`, ``kinds`` is `Characters.kinds`.
+    ``points`` and ``offsets``: the posts, as in `hybriddup.data.records.EncodedTexts`; ``kinds``: `Characters.kinds`.
     """
     may_have = np.zeros(len(offsets) - 1, np.bool_)
     for post in range(len(may_have)):

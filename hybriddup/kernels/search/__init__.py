@@ -1,1 +1,1 @@
-"""Finds the texts of a run that share a key, checks the limits of pairs, and decides which texts are removed."""
+"""Compiled functions that find texts with a common key, check the limits of pairs, and decide which texts to remove."""

@@ -1,7 +1,7 @@
 """Groups the texts of one batch by key.
 
-An array with one element per group has an extra element at the end, for `NO_GROUP`, so that the loops need no branch
-that the processor would mispredict.
+An array with one element per group has an extra last element for `NO_GROUP`, which saves the loops a branch that the
+processor would mispredict.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, home_of, place
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
-"""How many keys ahead the hash table is prefetched."""
+"""Slots of the hash table are prefetched this many keys ahead."""
 
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Number the keys that occur several times, from 0 on; return each key's number, and how many numbers there are.
+    """Number the keys that occur several times 0, 1, 2, ...; return the number of each key, and the count of numbers.
 
     Parameters
     ----------
@@ -48,10 +48,9 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 
 @njit(cache=True, nogil=True)
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
-    """Renumber groups in place, dropping those that occur only once; return how many are left.
+    """Renumber the groups that occur several times, in place, as 0, 1, 2, ...; return how many there are.
 
-    Each of ``numbers``, uint32[n, m], is below ``n_numbers`` or is `NO_GROUP`. Numbers that occur once become
-    `NO_GROUP`.
+    ``numbers``: uint32[n, m], each below ``n_numbers`` or `NO_GROUP`. A number that occurs once becomes `NO_GROUP`.
     """
     counts, n_shared = count_keys(numbers, n_numbers), np.uint32(0)
     for number in range(n_numbers):
@@ -69,7 +68,7 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
 def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
     """Return uint32[n_groups + 1]: the number of keys in each group, then the number of keys without a group.
 
-    ``own`` is uint32[n, n_keys]: the groups of each text, padded with `NO_GROUP`.
+    ``own``: uint32[n, n_keys], the groups of each text, padded with `NO_GROUP`.
     """
     counts, flat = np.zeros(n_groups + 1, np.uint32), own.ravel()
     for entry in range(len(flat)):
@@ -85,16 +84,16 @@ def place_of_group(group: np.uint32, n_groups: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_before(own: UInt32s, probed: UInt32s, n_groups: int) -> tuple[Int32s, Int32s, Int64s, int]:
-    """For each text of a batch, count the earlier texts of the batch, kept or not, in each of its groups.
+    """For each text of a batch, count the earlier texts of the batch, kept or not, in each group of the text.
 
-    ``own`` has the groups of each text, and ``probed`` the groups that it is looked up in.
+    ``own``: the groups that contain each text. ``probed``: the groups in which each text is looked up.
 
     Returns
     -------
     before, places
         int32[n, m], int32[n, n_keys]: number of earlier texts in each ``probed`` group, and in each ``own`` group.
     most
-        int64[n]: the largest of ``before`` for each text.
+        int64[n]: the largest count in each row of ``before``.
     n_comparisons
         The sum of ``before``.
     """

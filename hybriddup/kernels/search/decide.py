@@ -17,7 +17,7 @@ OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """States of a text: undecided, kept, removed as a near repeat, and removed as an exact repeat."""
 IN_INDEX = np.int64(-1)
-"""The row of a pair's earlier text if that text was kept in an earlier batch and is in the index."""
+"""Used instead of the row of a pair's earlier text if this text is not in the batch but in the index of kept texts."""
 NONE = np.int64(-1)
 CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """Whether the earlier text of a pair is a candidate, that is, kept and among the newest texts with a shared key. In
@@ -39,28 +39,28 @@ class Contest(NamedTuple):
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
-    """int64[n_pairs]: if the earlier text is in the index, its rank in the list of a shared key, 1 = the newest, or the
-    smallest such rank."""
+    """int64[n_pairs]: for an earlier text in the index, its smallest rank among the kept texts of a shared key; 1 = the
+    newest."""
     depth_rows: Int64s
     """int64[n_pairs]: the pair's row in the ``depths`` of `decide_in_order`, `NONE` if the pair has no row there."""
     previous_copy: Int64s
-    """int64[n]: for each text, the row of the last equal text before it, `NONE` if there is none."""
+    """int64[n]: for each text, the row of the previous equal text, `NONE` if there is none."""
     times: Float64s
     oldest: Float64s
-    """``times`` and ``oldest`` are float64[n]: the time of each text, and a bound for the time of its matches. An
-    earlier text can match only if its time is later than this bound."""
+    """``times`` and ``oldest``, float64[n] each: the time and the cutoff of each text. An earlier text can match only
+    if its time is later than the cutoff."""
     most_pairs: Int64s
-    """int64[n]: for each text, how many candidates may be verified: a candidate is skipped if this many candidates
-    before it have the same or a smaller distance."""
+    """int64[n]: limit for each text: a candidate is skipped if this many earlier candidates have an equal or smaller
+    Hamming distance."""
     own: UInt32s
     probed: UInt32s
-    """``own``, uint32[n, n_keys]: each text's groups. ``probed``, uint32[n, m]: the groups to look the text up in."""
+    """``own``, uint32[n, n_keys]: the groups that contain each text. ``probed``, uint32[n, m]: the groups to search."""
     before: Int32s
     places: Int32s
-    """``before`` is int32[n, m], the number of earlier texts of the batch in each ``probed`` group; ``places`` is
-    int32[n, n_keys], the same for each ``own`` group."""
+    """``before``, int32[n, m], and ``places``, int32[n, n_keys]: number of earlier texts of the batch in each group of
+    ``probed`` and of ``own``."""
     max_bucket_size: int
-    """How many of the newest kept texts of a key are candidates; 0 = all."""
+    """Only this many of the newest kept texts of a key are candidates; 0 = all."""
 
 
 class Course(NamedTuple):
@@ -76,14 +76,14 @@ class Course(NamedTuple):
     """bool[n]: whether a text was kept although some of its candidates were skipped."""
     n_near: Int64s
     n_expected: Int64s
-    """``n_near`` and ``n_expected`` are int64[n_distances], scratch buffers for one text: the number of its candidates
-    so far with at most each distance. Only ``n_expected`` counts texts that are candidates only if they are kept."""
+    """``n_near`` and ``n_expected``, int64[n_distances] each: scratch buffers for one text. Element ``d`` counts its
+    candidates so far with a distance of at most ``d``; ``n_expected`` includes texts that may still be removed."""
     ranks: Int64s
     """int64[n, n_keys]: for each kept text, how many earlier texts of this batch were kept in each of its groups."""
     n_kept: Int64s
     """int64[n_groups]: number of kept texts of this batch in each group so far."""
     n_settled: Int64s
-    """int64[1]: the texts before this row are decided and counted in ``n_kept``."""
+    """int64[1]: all texts in rows below this are decided and counted in ``n_kept``."""
 
 
 @njit(cache=True, nogil=True)
@@ -96,11 +96,11 @@ def decide_in_order(
     ----------
     depths
         int64[n_rows, m]: for the pairs with a row in `Contest.depth_rows`, the rank of the earlier text in each group
-        that the later text is looked up in, among the texts kept before the batch. 1 = the newest, 0 = not in it.
+        that the later text is looked up in, among the texts kept before the batch: 1 = the newest, 0 = not in it.
     n_per_round
-        Largest number of pairs of a text to verify in one round.
+        Maximum number of pairs of one text to verify in one round.
     n_ahead
-        How many texts are considered, from the first text on that is not settled yet (see `settle_text`). 0 = all
+        Number of texts to consider, starting at the first text that is not settled (see `settle_text`). 0 = all
         texts, but if a text has more pairs than its limit ``most_pairs``, its `UNSURE` candidates are not verified yet.
     is_last
         Whether ``contest`` has all pairs of the batch. If not, texts without a certain match stay undecided.
@@ -202,7 +202,7 @@ def decide_text(
 def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pair: int, is_next: bool) -> np.int8:
     """Return whether the earlier text of a pair is a candidate: `CANDIDATE`, `NO_CANDIDATE`, `EXPECTED` or `UNSURE`.
 
-    ``row`` is the later text of the pair. ``is_next`` tells whether all texts before it are decided.
+    ``row``: row of the later text. ``is_next``: whether all texts in earlier rows are decided.
     """
     earlier = contest.earlier[pair]
     is_kept = earlier == IN_INDEX or course.status[earlier] == KEPT
@@ -221,7 +221,7 @@ def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
-    """Mark a text as removed if it equals a kept text of the batch; return whether an equal text is still undecided."""
+    """Mark text ``row`` as removed if it equals a kept text of the batch; return whether an equal text is undecided."""
     copy = contest.previous_copy[row]
     while copy != NONE:
         if course.status[copy] == UNDECIDED:
@@ -250,9 +250,9 @@ def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether, by the decisions so far, a pair's earlier text is among the newest kept texts of a shared key.
+    """Return whether a pair's earlier text is among the newest kept texts of a shared key, by the decisions so far.
 
-    The result is final if all texts before the later text are decided, and `needs_depths` is false.
+    The result is final if all texts in rows before ``row`` are decided and `needs_depths` is false.
     """
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if contest.is_sure[pair] or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
@@ -300,8 +300,8 @@ def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs
     Parameters
     ----------
     later, distances, is_sure
-        int64[n_pairs], int32[n_pairs], bool[n_pairs]: for pairs with kept texts of an index, the row of the later text
-        (ascending), the number of differing bits, and whether the earlier text is certainly a candidate.
+        int64[n_pairs], int32[n_pairs] and bool[n_pairs]: for pairs with kept texts of an index, the row of the later
+        text (ascending), the Hamming distance, and whether the earlier text is certainly a candidate.
     most_pairs
         int64[n_texts]: as in `Contest`.
     """

@@ -40,7 +40,7 @@ from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 FITTING_TOGETHER = 64
-"""How many texts of matching length are collected before their fingerprints, already prefetched, are compared."""
+"""Number of texts of matching length to collect before comparing their fingerprints, which are prefetched meanwhile."""
 
 
 class Queries(NamedTuple):
@@ -51,7 +51,7 @@ class Queries(NamedTuple):
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: how many texts of each ring to compare, counted from the first text added; no rows = all texts."""
+    """int32[n, m]: search each ring as it was after this many texts were added; no rows = as it is now."""
 
     def take(self, first: int, last: int) -> "Queries":
         """Return the queries ``first`` to ``last - 1``."""
@@ -60,7 +60,7 @@ class Queries(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
-    """Find the pairs of a queried text and a text in its rings that are within their limits; count the comparisons.
+    """Find all pairs of a queried text and a text in its rings that are within the pair's limits; also return counts.
 
     ``widest`` is the largest Hamming limit of any text.
     """
@@ -107,8 +107,9 @@ def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) -> int:
-    """Keep each text of the first ``n_hits`` hits once, at its smallest depth; return the number of hits left.
+    """Remove repeated texts from the first ``n_hits`` hits, keeping the smallest depth; return the number of hits left.
 
+    A hit has the row of the text in the upper 32 bits and its depth in a ring, 1 = the newest, in the lower 32.
     ``slots``, uint64[n], is a hash table of indices into the hits; n is a power of two and at least ``2 * n_hits``. Its
     entries are tagged with ``query``, which must be 1 or more and differ from call to call, so that the table need not
     be cleared. With sorting instead of this table, a search would take 1.5 times as long.
@@ -131,7 +132,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Keep the hits whose lengths and sketches may match text ``row``, and sort these hits; return their number."""
+    """Remove the hits whose length or sketch rules out a match with text ``row``; sort and count the other hits."""
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
@@ -145,7 +146,7 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> Wanted:
-    """Build the query for text ``row``: its fingerprint, the limit of ``widest`` bits, and the lengths it may match."""
+    """Return the query for text ``row``: its fingerprint, the limit of ``widest`` bits, and matching lengths."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
     least = class_of(rings, texts.shortest[fact["length"]])
@@ -157,10 +158,9 @@ def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> W
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Append the pairs of text ``row`` and each near hit to ``found``; return the new ``n_pairs``.
+    """Append the pairs of text ``row`` and each hit within the Hamming limit to ``found``; return the new ``n_pairs``.
 
-    A hit is near if its Hamming distance is within the limit of the pair. ``place`` is the index of the query for the
-    text.
+    ``place`` is the index of the query for the text.
     """
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)

@@ -1,4 +1,4 @@
-"""A radix-partitioned group-by of the block keys of many texts: equal keys get one number, their group.
+"""A radix-partitioned group-by of the block keys of many texts: equal keys get the same number, their group.
 
 The keys of each slice of the texts are partitioned by their hash, so that the hash table of a part fits into the cache.
 Groups are numbered part by part, and within a part in the order of its hash table.
@@ -13,7 +13,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE, SPREAD, power_of_two
 
 NO_KEY = np.uint64(2**64 - 1)
-"""Padding in arrays of keys, for texts with fewer keys than others."""
+"""Padding in arrays of keys, for texts with fewer keys than other texts."""
 NO_GROUP = np.uint32(2**32 - 1)
 """Group number of a key that no other text has; also used as padding."""
 SPREAD_AGAIN = np.uint64(0xD6E8FEB86659FD93)
@@ -73,7 +73,7 @@ def part_of(key: np.uint64, part_bits: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
-    """Number the different keys of one part from 0 on, and count how often each occurs.
+    """Number the distinct keys of one part 0, 1, 2, ..., and count how often each occurs.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
     Returns
     -------
     numbers, sizes
-        uint32[n], uint32[n_numbers]: the number of each key, and how often each number occurs.
+        uint32[n] and uint32[n_numbers]: the number of each key, and how often each number occurs.
     """
     n_places = power_of_two(max(2 * len(keys), 2))
     table, counts = np.empty(n_places, keys.dtype), np.zeros(n_places, np.uint32)
@@ -128,12 +128,12 @@ def place_of_key(table: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> None:
-    """Write the group of each key of some texts into ``groups``, `NO_GROUP` for keys without a group.
+    """Write the group of each key of some texts into ``groups``; `NO_GROUP` if a key has no group.
 
     Parameters
     ----------
     numbered
-        The partitioned keys of these texts, each replaced by its number from `number_keys`.
+        The partitioned keys of these texts, each replaced with its number from `number_keys`.
     first_groups
         int64[n_parts + 1]: key number ``i`` of part ``p`` gets the group ``first_groups[p] + i``.
     groups
@@ -155,7 +155,7 @@ def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
     Returns
     -------
     listed, ends
-        uint32[n_listed], uint32[n + 1]: the groups of text ``i`` are ``listed[ends[i]:ends[i + 1]]``.
+        uint32[n_listed] and uint32[n + 1]: the groups of text ``i`` are ``listed[ends[i]:ends[i + 1]]``.
     """
     ends = np.zeros(len(groups) + 1, np.uint32)
     for i in range(len(groups)):
@@ -195,7 +195,7 @@ def renumber_groups(listed: UInt32s, ends: UInt32s, numbers: UInt32s, is_marked:
     listed, ends
         As returned by `list_groups`.
     numbers, is_marked
-        uint32[n_groups], bool[n_groups]: the new number of each group, and whether it is marked.
+        uint32[n_groups] and bool[n_groups]: the new number of each group, and whether it is marked.
     """
     has_marked = texts_in_marked(listed, ends, is_marked)
     for i in range(len(listed)):

@@ -1,6 +1,6 @@
-"""Checks pairs of texts against their limits: lengths, characters in common, and Hamming distance.
+"""Checks pairs of texts against limits on their lengths, common characters, and Hamming distance.
 
-Lengths and characters rule out most pairs, and take only 40 bytes per text.
+Lengths and character sketches rule out most pairs, and take only 40 bytes per text.
 """
 
 from typing import NamedTuple
@@ -57,10 +57,10 @@ class TextColumns(NamedTuple):
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
-    """LIMIT[n_kinds]: the different limits. A run has only one for each text length, so that they fit the CPU cache."""
+    """LIMIT[n_kinds]: the distinct limits; a run has one for each text length, so that all fit into the CPU cache."""
     shortest: Int32s
-    """int32[longest + 1]: for each text length, the length of the shortest text that such a text may match; no longer
-    than the text itself."""
+    """int32[longest + 1]: for each text length, the length of the shortest text that may match; at most the length
+    itself."""
 
     @property
     def lengths(self) -> Int32s:
@@ -76,13 +76,13 @@ class TextColumns(NamedTuple):
 
     @property
     def max_distances(self) -> Int32s:
-        """int32[n]: the Hamming limit of each text; -1 if it can only be an exact repeat."""
+        """int32[n]: the Hamming limit of each text; -1 = the text can only be an exact repeat."""
         limits: Int32s = self.limits["max_distance"][self.facts["kind"]]
         return limits
 
     @property
     def widest(self) -> int:
-        """The largest Hamming limit of any text, 0 or more."""
+        """The largest Hamming limit of any text, but at least 0."""
         return int(self.limits["max_distance"].max(initial=0))
 
     @property
@@ -112,7 +112,7 @@ def text_columns(
     bits, sketches
         uint64[n, words], and uint64[n, SKETCH_WORDS] or no rows.
     limits, kinds
-        The different limits; and int64[n], the index into ``limits`` for each text. None = the index is the text's row.
+        The distinct limits; and int64[n], the index into ``limits`` for each text. None = the index is the text's row.
     """
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
@@ -138,7 +138,7 @@ def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return the Hamming distance of texts ``a`` and ``b``, -1 if it exceeds the limit of the shorter text."""
+    """Return the Hamming distance of the texts in rows ``a`` and ``b``; -1 if above the limit of the shorter text."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
@@ -147,7 +147,7 @@ def distance_within(texts: TextColumns, a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def distances_within(texts: TextColumns, a: Int64s, b: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the Hamming distance of each pair of rows, -1 if the limits rule the pair out."""
+    """Return int64[n_pairs]: the Hamming distance of each pair of rows; -1 if any limit rules the pair out."""
     distances = np.full(len(a), -1, np.int64)
     for pair in range(len(a)):
         if may_be_within(texts, a[pair], b[pair]):
@@ -174,9 +174,9 @@ def sketch_of(fact: np.void) -> Sketch:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_lacking(sketch: Sketch, other: Sketch) -> int:
-    """Return a lower bound of the number of characters of one text that another text lacks, given their sketches.
+    """Return a lower bound on the number of characters of one text that another text lacks, given their sketches.
 
-    A sketch of zeros, of a text whose characters are not counted, gives 0.
+    If characters are not counted, sketches are all zeros, and the result is 0.
     """
     lacking = np.int64(popcount(sketch[0] & ~other[0]))
     lacking += np.int64(popcount(sketch[1] & ~other[1]))
@@ -198,7 +198,7 @@ def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: n
 
 @njit(cache=True, nogil=True)
 def new_pairs(n: int) -> NearPairs:
-    """Allocate uninitialized arrays with capacity for more than ``n`` pairs."""
+    """Allocate uninitialized arrays for ``n`` pairs and some more."""
     room = n + 1024
     return NearPairs(
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
@@ -225,14 +225,14 @@ def first_pairs(found: NearPairs, n: int) -> NearPairs:
 
 
 CLASSES_OF_DOUBLING, LAST_CLASS = 16, 255
-"""Number of length classes from one length to its double, and the last class."""
+"""Number of length classes between a length and its double, and the highest class."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def length_class(length: int) -> int:
     """Map a length to a class, 0 to 255, that never decreases with the length; about 16 classes per doubling.
 
-    Each length below 32 has its own class; lengths from 31 * 2**14 on have the last class.
+    Each length below 32 has its own class; lengths from 31 * 2**14 on have the highest class.
     """
     doublings = np.int64(0)
     while length >> doublings >= 2 * CLASSES_OF_DOUBLING:
@@ -241,15 +241,15 @@ def length_class(length: int) -> int:
 
 
 def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
-    """Return int32[longest + 1]: for each text length, the length of the shortest text that such a text may match.
+    """Return int32[longest + 1]: for each text length, the length of the shortest text that may match.
 
     The result for a length is the length itself if no shorter text may match.
 
     Parameters
     ----------
     lengths, reaches
-        int32[n], int32[n]: lengths up to ``longest``, and the length of the longest text that each may match. Because
-        length bands differ, a longer text may have a smaller reach.
+        int32[n] each: text lengths, at most ``longest``, and for each the length of the longest text that may match.
+        A longer text may have a smaller reach, because limits differ between ranges of lengths.
     """
     farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)
     np.maximum.at(farthest, lengths, reaches)

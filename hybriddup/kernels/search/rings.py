@@ -30,13 +30,13 @@ WIDE = np.uint32(1 << 31)
 """Flag in the capacity word of a ring: the ring is wide."""
 CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
-"""How many texts ahead the heads and the rest of rings are prefetched."""
+"""The heads of rings, and the rest of rings, are prefetched this many texts ahead."""
 FETCHED_WITH_HEAD = 12
 """Number of words after a head that are prefetched with it."""
 LINE_WORDS = 16
 """Words in a cache line."""
 MOST_FETCHED = 64
-"""Largest number of texts of a ring that are prefetched; the processor itself prefetches the rest, read in order."""
+"""Maximum number of texts of a ring to prefetch; the processor prefetches the rest itself, because it is sequential."""
 
 
 class Rings(NamedTuple):
@@ -55,14 +55,14 @@ class Wanted(NamedTuple):
     first_word: np.uint64
     second_word: np.uint64
     limit: np.uint64
-    """Largest number of differing bits."""
+    """Maximum number of differing bits."""
     shortest: np.uint64
     more: np.uint64
     """The wanted length classes are ``shortest`` to ``shortest + more``."""
 
 
 def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[Rings, UInt32s]:
-    """Allocate empty rings; return them, and uint32[n]: the start of each, in units of `START_UNIT`.
+    """Allocate empty rings; return the rings, and the start of each ring, uint32[n], in units of `START_UNIT`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
 
 @njit(cache=True, nogil=True)
 def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, int]:
-    """Return the start of each ring and the end of the last one, in units of `START_UNIT`."""
+    """Return the start of each ring, and the end of the last ring, in units of `START_UNIT`."""
     starts, n_units = np.empty(len(sizes), np.uint32), np.int64(0)
     for ring in range(len(sizes)):
         starts[ring] = np.uint32(n_units)
@@ -147,7 +147,7 @@ def is_wide(rings: Rings, head: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def class_of(rings: Rings, length: int) -> np.uint64:
-    """Return the `length_class` of a length, reduced to the upper bits that these rings store."""
+    """Return the upper bits of the `length_class` of a length, as many as these rings store."""
     return np.uint64(length_class(np.int64(length))) >> (np.uint64(CLASS_BITS) - rings.class_bits)
 
 
@@ -171,25 +171,28 @@ def row_of(rings: Rings, word: np.uint32) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def newest_of(n_kept: int, room: int) -> int:
-    """Return the index of the newest text in a ring of capacity ``room`` to which ``n_kept`` (1 or more) were added."""
+    """Return the index of the newest text in a ring of capacity ``room``, after adding ``n_kept`` texts (1 or more)."""
     return (n_kept - 1) % room if n_kept > room else n_kept - 1
 
 
 @njit(cache=True, nogil=True, inner=True)
 def depth_of(place: int, newest: int, size: int) -> int:
-    """Return the depth of text ``place`` in a ring of ``size`` texts; text ``newest`` has depth 1."""
+    """Return the depth of the text at ``place`` in a ring of ``size`` texts; the text at ``newest`` has depth 1."""
     return newest - place + 1 if place <= newest else newest - place + size + 1
 
 
 @njit(cache=True, nogil=True, inner=True)
 def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
-    """Return the first two words of a fingerprint; the second is 0 if it has one word."""
+    """Return the first two words of the fingerprint in row ``row``; the second is 0 if the fingerprint has one word."""
     return bits[row, 0], bits[row, 1] if bits.shape[1] > 1 else np.uint64(0)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, word: np.uint32) -> None:
-    """Add text ``row``, whose `word_of` is ``word``, to a ring of capacity 1 or more; a full ring drops the oldest."""
+    """Add text ``row`` to a ring of capacity 1 or more, whose oldest text is dropped if it is full.
+
+    ``word``: result of `word_of` for the text.
+    """
     head = place_of(start)
     n_kept, room = n_added(rings, head), room_of(rings, head)
     place = n_kept % room if n_kept >= room else n_kept
@@ -232,7 +235,7 @@ def add_kept(
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_heads(starts: UInt32s, i: int, rings: Rings) -> None:
-    """Prefetch the heads of the rings of text ``i``, and the words after them."""
+    """Prefetch the heads of the rings of text ``i``, and the first words after each head."""
     for j in range(starts.shape[1]):
         if starts[i, j] != NO_GROUP:
             head = place_of(starts[i, j])
@@ -256,11 +259,11 @@ def fetch_rest(starts: UInt32s, i: int, rings: Rings) -> None:
 def note_fitting(
     rings: Rings, head: int, size: int, newest: int, wanted: Wanted, bits: UInt64s, hits: UInt64s, n_hits: int
 ) -> int:
-    """Append those texts of a ring that have a wanted length to ``hits[:n_hits]``; return the new number of hits.
+    """Append the texts of a ring that have a wanted length to ``hits[:n_hits]``; return the new number of hits.
 
-    A hit has the row of the text in the upper 32 bits and its depth in the lower 32. ``size`` is the number of texts in
-    the ring, and ``newest`` the index of the newest, which has depth 1. ``hits`` must have space for ``size`` more. The
-    fingerprints are prefetched for `keep_near`.
+    A hit has the row of the text in the upper 32 bits and its depth in the lower 32. ``size``: number of texts in the
+    ring; ``newest``: index of the newest text, which has depth 1. ``hits`` must have space for ``size`` more hits. The
+    fingerprints of the new hits are prefetched for `keep_near`.
     """
     n, first = np.uint64(n_hits), np.uint64(head + HEAD_WORDS)
     depth = np.uint64(newest + 1)
@@ -298,7 +301,7 @@ def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_near(rings: Rings, head: int, size: int, newest: int, wanted: Wanted, hits: UInt64s, n_hits: int) -> int:
-    """Append the texts of a wide ring that meet all conditions of ``wanted`` to ``hits[:n_hits]``; return the new end.
+    """Append the texts of a wide ring that meet all conditions of ``wanted`` to ``hits``; return the new ``n_hits``.
 
     The parameters are as in `note_fitting`.
     """
@@ -371,7 +374,7 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
-    """Write the depth of each text of a ring that is in ``table`` to ``depths``; the newest text has depth 1.
+    """For each text of a ring that is in ``table``, write its depth to ``depths``; the newest text has depth 1.
 
     ``table`` and ``places`` are as returned by `table_of`.
     """

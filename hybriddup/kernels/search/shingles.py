@@ -23,9 +23,9 @@ from hybriddup.kernels.search.key_groups import NO_KEY
 from hybriddup.kernels.text.ngrams import is_dense_script
 
 NO_SHINGLE = np.uint32(2**32 - 1)
-"""Padding for texts with fewer shingles than others."""
+"""Padding for texts with fewer shingles than other texts."""
 DENSE_UNITS, OTHER_UNITS = np.uint8(2), np.uint8(1)
-"""Weight of a character of a dense script, such as Han, which says as much as two letters or more; and of any other."""
+"""Weight of a character of a dense script, such as Han, which says as much as two letters; and of other characters."""
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF, ONE = np.uint64(33), np.uint64(1)
@@ -71,8 +71,8 @@ def bottom_shingles(
     A shingle is stored as 31 bits of its hash, below a bit that is set if the shingle is common. A text of mostly
     common shingles has a few common shingles first, then the smallest of the other shingles.
 
-    If a text has too few shingles, shorter ones follow, also in ascending order, and then `NO_SHINGLE`. A short text
-    that was edited in its middle shares few long shingles with the original.
+    If a text has too few shingles, shorter shingles follow, also in ascending order, and then `NO_SHINGLE`: a short
+    text that was edited in its middle shares few long shingles with the original.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def read_text(code_points: UInt32s, first: int, n_characters: int, room: Room) -
 
 @njit(cache=True, nogil=True)
 def powers_of_base() -> UInt64s:
-    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: the powers of `BASE`, from the 0th on."""
+    """Return uint64[MOST_UNITS + 2 * SURROUNDING + 1]: `BASE` to the power of each index."""
     powers = np.ones(MOST_UNITS + 2 * SURROUNDING + 1, np.uint64)
     for i in range(MOST_UNITS + 2 * SURROUNDING):
         powers[i + 1] = powers[i] * BASE
@@ -191,7 +191,7 @@ def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
-    """Append the smallest shingles to ``kept[:n_before]`` in ascending order; return the number now in ``kept``.
+    """Append the smallest shingles to ``kept[:n_before]`` in ascending order; return the new number of kept shingles.
 
     Shingles in ``kept[:n_before]`` are left out. For most texts, the shingles below an estimated limit are few enough
     for `keep_ranked`, which takes half as long as inserting one by one. ``small`` is a scratch buffer of at least
@@ -276,7 +276,7 @@ def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> i
 
 @njit(cache=True, nogil=True, inner=True)
 def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
-    """Replace the top bit of a shingle's hash by a flag for common shingles, so that these come after all others."""
+    """Replace the top bit of a shingle's hash with a flag for common shingles, so that common shingles sort last."""
     leading = hashed >> np.uint32(32 - COMMON_BITS)
     is_common = (common[leading >> np.uint32(5)] >> (leading & np.uint32(31))) & np.uint32(1)
     return np.uint32((hashed & (COMMON - np.uint32(1))) | (is_common << np.uint32(31)))
@@ -287,7 +287,8 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
     """Count the different surroundings of shingles; return uint32[2**COMMON_BITS], by the leading bits of their hash.
 
     The surroundings of a shingle are the characters before and after it. ``scopes``, int64[n_texts], assigns each text
-    to a scope, in ascending order from 0; a shingle's count is its largest count within any one scope. Texts shorter
+    to a scope, in ascending order from 0; texts of different scopes are never compared, so a shingle gets its largest
+    count within one scope. Texts shorter
     than a shingle do not count. A few surroundings are missed by false positives of the Bloom filter.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
@@ -315,7 +316,7 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s) -> np.uint64:
-    """Return the hash of a shingle, at ``start`` in the text in ``room``, together with the characters around it."""
+    """Return the hash of the shingle at ``start`` together with its surroundings, for the text in ``room``."""
     reach = np.int64(SURROUNDING) // np.int64(room.units[start])
     first, last = max(start - reach, np.int64(0)), min(np.int64(room.ends[start]) + reach, np.int64(n_characters))
     return mixed((room.prefixes[last] - room.prefixes[first] * powers[last - first]) ^ np.uint64(last - first))

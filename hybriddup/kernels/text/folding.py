@@ -37,7 +37,7 @@ class FoldingTable(NamedTuple):
     """The replacement of each character, as arrays for `fold_texts`."""
 
     entries: UInt32s
-    """uint32[0x110000]: by code point, its replacement and flags."""
+    """uint32[0x110000]: replacement and flags of each code point."""
     several: UInt32s
     """uint32[n]: entries of the characters that replace one character, concatenated; none has `SEVERAL`."""
     literals: UInt32s

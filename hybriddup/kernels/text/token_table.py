@@ -175,7 +175,7 @@ def look_up_dense(
     starts: Int64s,
     other: np.float32,
 ) -> Float32s:
-    """Look up tokens like `look_up`, but return ``other`` for tokens that do not begin in a dense script.
+    """Look up tokens like `look_up`, but return ``other`` unless a token begins in a dense script, such as Han.
 
     ``starts``, int64[n_tokens], holds the index of each token's first character in ``code_points``.
     """

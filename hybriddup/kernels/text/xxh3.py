@@ -11,7 +11,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import LOW_HALF, ONE
 
 LONGEST_TOKEN = 32
-"""Code points of the longest token that `hash_short_tokens` hashes."""
+"""Number of code points of the longest token that `hash_short_tokens` hashes."""
 LONGEST_NGRAM = 4
 """Largest number of code points that fit into two words of 64 bits."""
 

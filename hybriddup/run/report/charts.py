@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 400, 215
 TOP, RIGHT, BOTTOM = 8, 8, 24
-"""Margins around the bars; the bottom one has the labels of the x axis."""
+"""Margins around the bars; the bottom margin has the labels of the x axis."""
 CHARACTER = 8
 """Width of a character in a label; measured on phones, where labels are larger."""
 X_TICKS, Y_TICKS = 6, 5
-"""Largest number of ticks on each axis, in addition to the one at zero."""
+"""Maximum number of ticks on each axis, in addition to the tick at zero."""
 MOST_BINS = 50
 WIDEST_BAR = 70
 NUMBER_GAP = 3
@@ -141,7 +141,7 @@ def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.f
 
 
 def _range(first: float, end: float, shift: float) -> str:
-    """Return the range of values in a bin as text; ``shift`` is the distance from the edges to the outermost values."""
+    """Return the smallest and largest value of a bin as text; they are ``shift`` inside of the bin's edges."""
     first, last = first + shift, end - shift
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 

@@ -1,4 +1,4 @@
-"""Mark the differences of two texts: different words, and different punctuation between words."""
+"""Marks the differences of two texts: different words, and different punctuation between words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rapidfuzz.distance import Indel
 from hybriddup.steps.tokenizers.words import split_at_words
 
 MOST_SHOWN = 600
-"""Largest number of characters of a text that are shown."""
+"""Maximum number of characters of a text that are shown."""
 
 
 class MarkedText(NamedTuple):
@@ -53,5 +53,5 @@ def marked_texts(a: str, b: str, most: int = MOST_SHOWN) -> tuple[MarkedText, Ma
 
 
 def shortened(text: str, most: int = MOST_SHOWN) -> str:
-    """Return a text, or the beginning of a long one with an ellipsis."""
+    """Return a text; if it is longer than ``most`` characters, its beginning with an ellipsis."""
     return text if len(text) <= most else f"{text[:most]}…"

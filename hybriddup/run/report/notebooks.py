@@ -10,7 +10,7 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.run.report.differences import marked_texts
 
 PAIRS_SHOWN = 5
-"""Largest number of removed posts that are shown."""
+"""Maximum number of removed posts that are shown."""
 
 
 def removed_html(title: str, removed: Sequence[Removed]) -> str:

@@ -139,6 +139,6 @@ class BlockReport:
 
 
 def count_shared(earlier: UInt64s, later: UInt64s) -> int:
-    """Return how many keys two texts share, given the keys of the earlier text and the probes of the later text."""
+    """Return how many keys two texts share, given the keys of the earlier one and the lookup keys of the later one."""
     shared = np.intersect1d(earlier, later)
     return int((shared != np.uint64(NO_KEY)).sum())

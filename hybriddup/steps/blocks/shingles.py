@@ -28,13 +28,14 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.posts.parts import words_of
 
 UNITS = 5
-"""Length of a shingle in units: three characters of a dense script such as Han, or five letters."""
+"""Minimum length of a shingle in units. A letter is one unit, and a character of a dense script such as Han two, so a
+shingle has five letters or three Han characters."""
 MAX_LEARNED_CHARACTERS = 2048
 """Learning reads at most this many characters of each text, so that huge texts do not take much memory and time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
-"""Default of ``max_bucket_size``. Of the repeats found without a limit, 256 finds 98.9 % and 512 finds 99.5 % in a
-window of 5 million posts, as measured with proportionally lower limits on 300,000 Weibo posts."""
+"""Default of ``max_bucket_size``. Of the repeats found without a limit, a limit of 256 finds 98.9 % and one of 512
+finds 99.5 % in a window of 5 million posts, as measured with proportionally lower limits on 300,000 Weibo posts."""
 
 
 class Shingles(BlockIndex):

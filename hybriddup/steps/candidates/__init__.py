@@ -22,9 +22,9 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
 FEWEST_PER_SLICE = 64
-"""Minimum number of texts that justifies a separate thread to look them up."""
+"""Minimum number of texts to look up in a separate thread."""
 FEWEST_DEPTHS = 1024
-"""Minimum number of pairs that justifies a separate thread to find their depths."""
+"""Minimum number of pairs whose depths are found in a separate thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +72,11 @@ class Index(Protocol):
     """Maps each block key to the kept texts with this key, in a run or a window."""
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the candidate pairs of each text with kept texts, among the newest ``max_bucket_size`` of each key."""
+        """Return the candidate pairs of each text with the newest ``max_bucket_size`` kept texts of each shared key."""
         ...
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n_pairs, n_probes]: for each pair, the earlier text's depth under each probe of the later text.
+        """Return int64[n_pairs, n_probes]: the earlier text's depth for each key by which the later text is looked up.
 
         The depth is a recency rank: 1 = the newest, 0 = not among the newest ``max_bucket_size``. Each pair is given by
         the later text's row in the batch (``rows``, ascending) and the earlier text's position (``earlier``). Rarely

@@ -1,4 +1,4 @@
-"""Groups: in a run, the texts with an equal block key form a numbered group, so that a look-up needs no hashing."""
+"""Groups: the texts of a run with the same block key form a numbered group, so that a look-up needs no hashing."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ TEXTS_PER_SLICE = 2**15
 TEXTS_PER_BATCH = 4096
 """Number of texts whose keys are computed together if ``n_keys`` is fixed, so that the buffers stay in the cache."""
 FEWEST_PER_SLICE = 512
-"""Minimum number of texts that justifies a separate thread to compute their keys."""
+"""Minimum number of texts whose keys are computed in a separate thread."""
 KEYS_PER_PART = 2**15
-"""Approximate number of keys per radix partition: few enough for its hash table to fit into the CPU cache."""
+"""Approximate number of keys per radix partition: few enough that a partition's hash table fits into the CPU cache."""
 MOST_PART_BITS = 14
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 """An odd multiplier that spreads keys over the high bits, which select the partition of a key."""
@@ -70,7 +70,7 @@ class Groups:
     """int64[n]: scope of each text; texts of different scopes share no key. None = there is one scope."""
 
     def of(self, numbers: Int64s) -> UInt32s:
-        """Return uint32[n, m]: the groups of the texts with these numbers, padded with `NO_GROUP`."""
+        """Return uint32[n, m]: the groups of the texts with the given numbers, padded with `NO_GROUP`."""
         found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
         return found
 
@@ -171,7 +171,7 @@ def group_keys(
     is_probed
         Whether texts are looked up by other keys than their own. If not, a key that only one text has gets no group.
     n_keys, key_bits
-        Number of keys of each text, None = it varies between slices; all keys but `NO_KEY` are below ``2**key_bits``.
+        Number of keys per text (None = varies between slices); all keys except `NO_KEY` are below ``2**key_bits``.
     """
     bounds = [(first, min(first + texts_per_slice, n_texts)) for first in range(0, n_texts, texts_per_slice)]
     part_bits = min(max((8 * n_texts // KEYS_PER_PART).bit_length(), 1), MOST_PART_BITS)

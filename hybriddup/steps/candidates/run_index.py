@@ -64,7 +64,7 @@ class RunIndex:
         return Batch(positions, keys, self._groups.probed(self._index, numbers, texts, columns.bits), columns, numbers)
 
     def look_up(self, batch: Batch) -> NearPairs:
-        """Return the candidate pairs of each text with the kept texts in the ring buffers of its probes."""
+        """Return the candidate pairs of each text with the kept texts in the ring buffers of its look-up keys."""
         queries = Queries(batch.text_numbers, batch.probes, np.zeros((0, 0), np.int32))
         near = search_texts(self._columns, queries, self._rings, self._workers, self.report)
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))

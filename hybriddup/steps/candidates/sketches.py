@@ -1,4 +1,4 @@
-"""Character sketches of texts: bit sets by which stage 1 rules out pairs with too few characters in common."""
+"""Character sketches of texts: bit sets that rule out pairs with too few common characters, before verifying."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def sketch_texts(
 ) -> UInt64s:
     """Return uint64[n_texts, SKETCH_WORDS]: the character sketch of each text.
 
-    The result is written to the array ``into`` if it is given. Its rows need not be adjacent in memory.
+    The result is written to ``into`` if it is given; the rows of ``into`` need not be adjacent in memory.
     """
     sketches: UInt64s = np.empty((len(texts), SKETCH_WORDS), np.uint64) if into is None else into
 

@@ -40,7 +40,7 @@ class WithinBatch:
     sizes: UInt32s
     """uint32[n_groups]: number of texts in each group."""
     before: Int32s
-    """int32[n, n_probes]: for each probe, the number of earlier texts of the batch that have this key."""
+    """int32[n, n_probes]: for each probe, the number of earlier texts of the batch that have this probe as a key."""
     places: Int32s
     """int32[n, n_keys]: for each key, the number of earlier texts of the batch that have this key."""
     most: Int64s
@@ -93,7 +93,7 @@ class WithinBatch:
         return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Return the candidate pairs of each text in ``rows`` with earlier texts of the batch, as rows of the batch.
+        """Return the candidate pairs, as rows of the batch, of each text in ``rows`` with earlier texts of the batch.
 
         The counts of the search are added to ``report``.
         """

@@ -1,4 +1,4 @@
-"""Decide: texts in order -> kept or removed, and the keeper of each removed text.
+"""Decides for each text, in order, whether it is kept or removed, and which kept text is the keeper of a removed text.
 
 A text is removed if it equals an earlier kept text, or if an earlier kept text is a candidate and the verifier accepts
 the pair. Its keeper is the equal text, or else the earliest accepted candidate. If many kept texts have a key, only the

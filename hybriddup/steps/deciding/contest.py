@@ -26,7 +26,7 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""Limit on a text's length times its number of candidates, for `most_candidates`; one candidate is always allowed."""
+"""Maximum product of a text's length and its number of candidates, for `most_candidates`; one is always allowed."""
 CHARACTERS_OF_LONG = 20_000
 """Limit like `CHARACTERS`, for long texts, which are compared in sections."""
 
@@ -170,7 +170,7 @@ class BatchContest:
         return True
 
     def pairs_of(self, rows: Int64s) -> BatchPairs:
-        """Return all pairs whose later text is in ``rows``, including rejected pairs; ``later`` indexes ``rows``."""
+        """Return all pairs, even rejected ones, with a later text in ``rows``; ``later`` is an index into ``rows``."""
         row_of = np.full(len(self.batch), NONE)
         row_of[rows] = np.arange(len(rows))
         pairs = self.pairs.take(row_of[self.pairs.later] != NONE)

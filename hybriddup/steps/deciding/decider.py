@@ -81,7 +81,7 @@ class Decider:
         return self._finish(first, rest, last, evidence, others.n_comparisons)
 
     def _decide_by_index(self, batch: Batch, most_with_key: Int64s, evidence: Evidence) -> BatchContest:
-        """Remove the texts that surely match a kept text of the index; the others stay undecided.
+        """Remove the texts that surely match a kept text of the index; all other texts stay undecided.
 
         The batch is looked up in parts, because a look-up may find far more pairs than are verified.
         """
@@ -100,9 +100,9 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, the number of earlier texts of the batch with its most common probe as a key.
+        """Return int64[n]: for each text, the number of earlier texts of the batch with its most common look-up key.
 
-        The number is 0 if none of the text's probes can have more than ``max_bucket_size`` texts.
+        The number is 0 if none of the text's look-up keys can have more than ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)

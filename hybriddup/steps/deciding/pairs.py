@@ -60,7 +60,7 @@ class BatchPairs:
     def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
         """Return bool[n_pairs]: whether the earlier text is a candidate no matter which texts of the batch are kept.
 
-        ``most_with_key``: int64[n], for each text, the number of earlier texts of the batch with its most common probe.
+        ``most_with_key``: int64[n], for each text, the number of earlier texts of the batch with its most common key.
         """
         if not max_bucket_size:
             return np.ones(len(self), np.bool_)
@@ -135,7 +135,7 @@ class GrowingPairs(Generic[Pairs]):
 
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
-    """Return uint64[n_pairs]: sort keys, with the later position in the upper 32 bits and the earlier in the lower."""
+    """Return uint64[n_pairs]: sort keys with the later position in the upper and the earlier in the lower 32 bits."""
     codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
     return codes
 

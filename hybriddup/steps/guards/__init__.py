@@ -15,7 +15,7 @@ from hybriddup.data.records import Bools, Int64s
 class Guard(Protocol):
     """Refuses pairs of posts with an important difference; symmetric in the two posts, and deterministic.
 
-    Equal posts are never refused. A guard gets whole normalized posts, not only their bodies.
+    Equal posts are never refused. A guard gets whole normalized posts, even if the setting ``compare`` is ``body``.
     """
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
@@ -31,7 +31,8 @@ class PairGuard(ABC):
     """Base class of guards that check one pair at a time; a subclass defines `reason`."""
 
     sign: np.uint8 | None = None
-    """Flag of `kernels.posts.guard_kinds`: only pairs with this kind of sign are checked; None = all pairs."""
+    """Flag of `hybriddup.kernels.posts.guard_kinds`, such as NUMBER: only pairs that differ in a character or word with
+    this flag are checked. None = all pairs are checked."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
         """Return bool[n_pairs]: whether each pair is refused."""
@@ -40,4 +41,4 @@ class PairGuard(ABC):
 
     @abstractmethod
     def reason(self, a: str, b: str) -> str | None:
-        """Return the difference because of which two posts are refused; None if they are not refused."""
+        """Return why two posts are refused, such as ``numbers 2 / 9``; None if they are not refused."""

@@ -1,4 +1,4 @@
-"""Chinese and Japanese numerals that count something: 两人, 三十二度, 第三, 四比零; not 一起, 万一, 十分."""
+"""Finds Chinese and Japanese numerals that count something: 两人, 三十二度, 第三, 四比零; not 一起, 万一, 十分."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tables(NamedTuple):
     counted: re.Pattern[str]
     """Pattern of a numeral after 第, before a unit, or next to 比."""
     phrases: frozenset[str]
-    """Numerals with a unit that need not be a number: an article or a set phrase."""
+    """Numerals with a unit that may be an article or a set phrase, not a count: 一个, 十分."""
 
 
 @cache
@@ -59,7 +59,7 @@ def han_value(numeral: str) -> int:
 
 
 def han_values(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield each numeral that counts something: its index, value, text, and whether it is in `Tables.phrases`."""
+    """Yield (index, value, numeral, is_phrase) for each counting numeral; ``is_phrase``: it is in `Tables.phrases`."""
     known = tables()
     for match in known.counted.finditer(text):
         ordinal, counting, unit, score = match.groups()

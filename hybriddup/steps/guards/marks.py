@@ -1,4 +1,4 @@
-"""Guards `links`, `mentions` and `emoji`: two posts must agree in these, because they are often the content."""
+"""Guards `links`, `mentions` and `emoji`: refuse posts that differ in these, because they are often the content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMOJI = regex.compile(
     r"|[#*0-9]\uFE0F?\u20E3"
     r"|\[[\p{L}\p{N}]{1,8}\]"
 )
-"""Pattern of a flag, an emoji with its modifiers and joined emoji, a keycap, or a Weibo emoticon such as ``[doge]``."""
+"""Matches an emoji (including flags, keycaps, modifiers and joined emoji) or a Weibo emoticon such as ``[doge]``."""
 AFTER_LINK = '.,;:!?)»”’"\uff0c\u3002\uff01\uff1f\uff09\uff1b\uff1a'
 SKIN_AND_STYLE = regex.compile(r"[\U0001F3FB-\U0001F3FF\uFE0F]")
 
@@ -51,7 +51,7 @@ class _Marks(PairGuard):
         return None
 
     def found(self, text: str) -> list[str]:
-        """Return the distinct marks of a text, folded, in order of first occurrence."""
+        """Return the distinct marks of a text, normalized by `folded`, in order of first occurrence."""
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
@@ -64,26 +64,26 @@ def _listed(marks: Iterable[str]) -> str:
 
 
 class Links(_Marks):
-    """The links of two posts must agree."""
+    """Refuses two posts with different links."""
 
     name, pattern = "links", LINK
 
     def folded(self, mark: str) -> str:
-        """Return a link without its scheme, ``www.``, a final slash and the punctuation after it."""
+        """Strip the scheme, ``www.``, trailing punctuation and trailing slashes from a link."""
         return mark.split("://", 1)[-1].removeprefix("www.").rstrip(AFTER_LINK).rstrip("/")
 
 
 class Mentions(_Marks):
-    """The mentioned accounts of two posts must agree."""
+    """Refuses two posts that mention different accounts."""
 
     name, pattern = "mentions", MENTION
 
 
 class Emoji(_Marks):
-    """Two posts must have the same emoji, regardless of skin tone and repetition."""
+    """Refuses two posts with different emoji, regardless of skin tone and repetition."""
 
     name, pattern = "emoji", EMOJI
 
     def folded(self, mark: str) -> str:
-        """Return an emoji without its skin tone."""
+        """Strip the skin tone and the variation selector from an emoji."""
         return SKIN_AND_STYLE.sub("", mark)

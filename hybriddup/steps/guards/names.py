@@ -1,4 +1,4 @@
-"""Guard `names`: two sentences are equal except for one name, or except that two names have swapped places.
+"""Guard `names`: refuses sentences that are equal except for one name, or except for two swapped names.
 
 Normalized posts have no capitals. So a name is recognized by its context (a title, a preposition of place, quotation
 marks), and a Chinese name by the dictionary.
@@ -25,12 +25,12 @@ from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.posts.characters import hash_of
 
 ALIKE = 0.6
-"""Smallest similarity of two spellings or forms of one name."""
+"""Two names with at least this similarity (0.0 to 1.0) may be spellings of the same name."""
 LONGEST = 4
-"""Largest length of a name in words, counted by `amount`."""
+"""Maximum number of words in a name, as counted by `amount`."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 SHORT, FEWEST_LETTERS = 12, 4
-"""A name is recognized in a post of at most `SHORT` words if it has at least `FEWEST_LETTERS` letters."""
+"""In the middle of a post of at most `SHORT` words, any run of at least `FEWEST_LETTERS` letters may be a name."""
 
 
 class Tables(NamedTuple):
@@ -59,9 +59,10 @@ def tables() -> Tables:
 
 @cache
 def han_names() -> UInt64s:
-    """Return the hashes of the names of at least two characters in jieba's dictionary, uint64[n], ascending.
+    """Return uint64[n], ascending: the hash of each name of at least two characters in jieba's dictionary.
 
-    A line of the dictionary has a word, its frequency and its tag; the tags of proper names are nr, ns, nt and nz.
+    The result is empty if jieba is not installed. A line of the dictionary has a word, its frequency and its tag. The
+    tags of proper names are nr, ns, nt and nz.
     """
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
@@ -86,12 +87,12 @@ def is_han_name(word: str) -> bool:
 
 
 class Names(PairGuard):
-    """Two posts must not differ by a name that replaces another, or by two names that swap places."""
+    """Refuses two posts if one name replaces another, or if two names are swapped."""
 
     sign = NAME
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the names that replace each other or have swapped places; None without such names."""
+        """Return the names that replace each other or are swapped; None if there are none."""
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only:
             return None
@@ -102,7 +103,7 @@ class Names(PairGuard):
 
 
 def _exchanged(difference: Difference) -> tuple[str, str] | None:
-    """Return the differing phrases if they swap two names: Bath to Bristol, Bristol to Bath."""
+    """Return the differing phrases if they swap two names (Bath to Bristol, Bristol to Bath); None otherwise."""
     runs = difference.runs
     if not runs:
         return None
@@ -121,12 +122,12 @@ def _exchanged(difference: Difference) -> tuple[str, str] | None:
 
 
 def _ordered(between: list[str]) -> bool:
-    """Return whether two names with these words between them mean something else in the opposite order."""
+    """Return whether swapping two names changes the meaning; ``between``: the words between the names."""
     return amount(between) <= 3 and not tables().unordered.intersection(between)
 
 
 def _replaced(difference: Difference) -> tuple[str, str] | None:
-    """Return the two sides of the only differing run if they are recognized as different names."""
+    """Return the two names if one name replaces another in the only differing run; None otherwise."""
     runs = [run for run in difference.runs if any(_has_content(words) for words in difference.sides(run))]
     if len(runs) != 1 or (difference.is_head(runs[0]) and difference.is_tail(runs[0])):
         return None
@@ -150,7 +151,7 @@ PARTICLES = frozenset(map(chr, PARTICLE_POINTS))
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Return whether two names may be the same: spelled alike, one inside the other, or one the other's initials."""
+    """Return whether two names may mean the same: spelled alike, or one is a part or the initials of the other."""
     if Indel.normalized_similarity(a, b) >= ALIKE or a in b or b in a or a[:4] == b[:4]:
         return True
     initials = ["".join(word[0] for word in name.split()) for name in (a, b)]
@@ -158,7 +159,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether quotation marks, ``@`` or the word before it show that a run is a name, and not just a hashtag."""
+    """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a bare hashtag is no name."""
     sides = [
         (difference.a, difference.spans_a, run.a),
         (difference.b, difference.spans_b, run.b),
@@ -172,7 +173,7 @@ def _is_slot(difference: Difference, run: Run) -> bool:
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:
-    """Return whether a run is inside a short post, but not at an end: Just installed X on my phone."""
+    """Return whether a run is long enough for a name, in the middle of a short post: Just installed X on my phone."""
     if difference.is_head(run) or difference.is_tail(run):
         return False
     n_letters = [sum(map(len, words)) for words in difference.sides(run)]
@@ -189,7 +190,7 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 
 
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
-    """Return the two Chinese names that contain the sides of a run; None if either is unknown or contains the other."""
+    """Return the Chinese names that contain the two sides of a run; None if one is unknown or contains the other."""
     found_a = _han_name(difference.words_a, run.a)
     found_b = None if found_a is None else _han_name(difference.words_b, run.b)
     if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:
@@ -198,7 +199,10 @@ def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
 
 
 def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
-    """Return the shortest dictionary name that contains the words of a span, or a surname that a title follows."""
+    """Return the shortest dictionary name that contains the words of a span; None if there is no such name.
+
+    Words that begin with a surname and are followed by a title also count as a name.
+    """
     first, last = span
     if last - first > 6:
         return None

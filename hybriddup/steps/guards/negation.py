@@ -1,4 +1,4 @@
-"""Guard `negation`: two posts have the same words, but one negates the other."""
+"""Guard `negation`: refuses posts with the same words if one negates the other."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, differe
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
-"""Largest number of differing words, counted by `amount`, besides negations; with more, the contents differ anyway."""
+"""Maximum number of differing words besides negations, as counted by `amount`; with more, the posts differ anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
-"""From this code point on, scripts let every negation end a sentence; Latin, Greek and Cyrillic come before it."""
+"""In scripts from this code point on, any negation can end a sentence; Latin, Greek and Cyrillic come earlier."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
-"""Pattern of a Chinese question: 是不是, 有没有."""
+"""Matches a Chinese question: 是不是, 有没有."""
 TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
-"""Pattern of the syllable that negates a Turkish verb, before its ending."""
+"""Matches the syllable that negates a Turkish verb, which is followed by the ending of the verb."""
 
 
 KANA = re.compile(r"[\u3040-\u30ff]")
@@ -35,17 +35,17 @@ class Tables(NamedTuple):
     words: frozenset[str]
     portuguese: frozenset[str]
     signs: re.Pattern[str]
-    """Pattern of the first characters of the negations in `inside`."""
+    """Matches the first character of any negation in `inside`."""
     characters: str
     """First characters of the negations in `inside`."""
     inside: re.Pattern[str]
-    """Pattern of negations in scripts without spaces. Group 1 matches longer words that contain a negation but negate
+    """Matches negations in scripts without spaces. Group 1 matches longer words that contain a negation but negate
     nothing."""
     idioms: re.Pattern[str]
     with_negation: frozenset[str]
-    """Words that accompany a negation."""
+    """Words that may be added together with a negation, such as do in do not."""
     at_end: frozenset[str]
-    """Negations that can end a sentence; in Arabic, Indian and East Asian scripts, every negation can."""
+    """Negations that can end a sentence in Latin, Greek and Cyrillic scripts; in other scripts, any negation can."""
 
 
 @cache
@@ -77,7 +77,7 @@ class Side(NamedTuple):
     """Indices of the words that belong to negations."""
 
     def of(self, span: tuple[int, int]) -> tuple[list[str], list[str]]:
-        """Split the words at the indices ``span`` into negations and other words."""
+        """Split the words ``span[0]`` to ``span[1] - 1`` into negations and other words."""
         places = range(*span)
         return (
             [self.words[place] for place in places if place in self.denying],
@@ -118,12 +118,12 @@ def _words_at(spans: list[tuple[int, int]], first: int, last: int) -> range:
 
 
 class Negation(PairGuard):
-    """Neither of two posts may negate the other."""
+    """Refuses two posts if one negates the other."""
 
     sign = NEGATION
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the negations by which one post negates the other; None if it does not."""
+        """Return the negations by which one post negates the other; None if there are none."""
         difference = difference_of(a, b)
         if not (difference.is_small and has_frame(difference)):
             return None
@@ -146,13 +146,13 @@ class Negation(PairGuard):
 
 
 Words = tuple[list[str], list[str]]
-"""The negations of a run, and its other words."""
+"""The negations and the other words of a run in one post."""
 
 
 def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
-    """Return whether a run only adds a negation to the sentence or removes one, with few other words.
+    """Return whether a run adds or removes a negation and changes few other words.
 
-    ``a`` and ``b`` are the words of the run in each post.
+    ``a`` and ``b``: the words of the run in the first and in the second post.
     """
     if bool(a[0]) == bool(b[0]) or QUESTION_PARTICLES.intersection(a[1] + b[1]) or _repeats(difference, run):
         return False
@@ -168,7 +168,7 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
 
 
 def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
-    """Return whether negations at the beginning of a post only answer a question: no, I like it; but not: no thanks."""
+    """Return whether a negation at the start of a post only answers a question: "no, I like it", not "no thanks"."""
     if not difference.is_head(run) or (len(denying) == 1 and denying[0] not in ANSWERS):
         return False
     text, spans, (_, end) = (
@@ -178,7 +178,7 @@ def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
 
 
 def _repeats(difference: Difference, run: Run) -> bool:
-    """Return whether a run only repeats the next word, as in 不不错."""
+    """Return whether a run repeats the next word, as in 不不错."""
     for words, span in ((difference.words_a, run.a), (difference.words_b, run.b)):
         if span[0] < span[1] and words[span[1] : span[1] + 1] == words[span[0] : span[0] + 1]:
             return True
@@ -186,7 +186,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Find a word that negates the other post's word by a prefix or a Turkish verb form: (side, word), or None."""
+    """Return (0 or 1, word) if that post's word negates the other's by prefix or Turkish verb form; None otherwise."""
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Guard `numbers`: two posts have different numbers, dates or days in the same role."""
+"""Guard `numbers`: refuses posts with different numbers, dates or days in the same role."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hybriddup.steps.guards.values import DAYS, LONG_FOR_BARE, Value, tables, un
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
-"""Longest run in which one number replaces another, counted by `amount`; in a longer run, the sentences differ."""
+"""One number replaces another only in a run of at most this many words, as counted by `amount`."""
 
 
 class Numbers(PairGuard):
-    """Numbers must agree, however they are written: 2 is two, and 6,000 is 6000."""
+    """Refuses two posts with different numbers, however they are written: 2 is two, and 6,000 is 6000."""
 
     class Options(ComponentOptions):
         """Options of the guard."""
@@ -35,7 +35,7 @@ class Numbers(PairGuard):
         self.sign = None if options.strict else NUMBER
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the values that differ; None if they are no reason to refuse the pair."""
+        """Return the numbers that differ, such as ``numbers 2 / 9``; None if the posts are not refused."""
         difference = difference_of(a, b)
         if self.strict:
             return _strict_reason(difference)
@@ -43,7 +43,7 @@ class Numbers(PairGuard):
 
 
 def _strict_reason(difference: Difference) -> str | None:
-    """Return the numbers in digits that only one post has; without such numbers, the result of `_reason`."""
+    """Return the numbers, written in digits, that only one post has; if there are none, the result of `_reason`."""
     a, b = (
         [value for value in values_of(text) if value.kind == "number" and value.shown[0].isdecimal()]
         for text in (difference.a, difference.b)
@@ -118,7 +118,7 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
 
 @lru_cache(maxsize=1)
 def _places(difference: Difference) -> list[Run]:
-    """Return the runs of a difference that are places; cached, because a post may have many values."""
+    """Return the runs in which one number may replace another; cached, because a post may have many values."""
     return [run for run in difference.runs if _is_place(difference, run)]
 
 
@@ -130,12 +130,12 @@ def _is_place(difference: Difference, run: Run) -> bool:
 
 
 def _is_cut(text: str, value: Value, other_text: str, other: Value) -> bool:
-    """Return whether ``value`` may be the beginning of ``other``, cut off at the end of its text."""
+    """Return whether ``text`` may be cut off in its last number, so that only the beginning of ``other`` is left."""
     return other.shown.startswith(value.shown) and value.end == _end(text) and other.end < _end(other_text)
 
 
 def _end(text: str) -> int:
-    """Return the end of the last word of a text."""
+    """Return the index after the last letter or digit of a text."""
     return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
 
 
@@ -145,12 +145,12 @@ def _words_of(value: Value, spans: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _word_at(spans: list[tuple[int, int]], start: int) -> int:
-    """Return the index of the word that contains character ``start``, or of the last word before it."""
+    """Return the index of the last word that begins at or before character ``start``."""
     return bisect_right(spans, (start, 1 << 60)) - 1
 
 
 def _texts(difference: Difference) -> list[str]:
-    """Return the differing parts, without serial numbers and random codes at the end of a post."""
+    """Return the differing part of each post, without a serial number or random code at the end of the post."""
     texts = [difference.a, difference.b]
     if difference.ends_text:
         length = min(map(width, (difference.whole_a, difference.whole_b)))

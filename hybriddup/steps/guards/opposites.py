@@ -1,4 +1,4 @@
-"""Guard `opposites`: a word is replaced by its opposite, such as buy by sell."""
+"""Guard `opposites`: refuses posts if a word is replaced by its opposite, such as buy by sell."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def exclude(a: str, b: str) -> bool:
 
 
 class Opposites(PairGuard):
-    """A word must not be replaced by its opposite."""
+    """Refuses two posts if a word is replaced by its opposite."""
 
     sign = OPPOSITE
 
@@ -53,7 +53,7 @@ class Opposites(PairGuard):
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
-    """Return a pair of opposites in two short runs: the whole runs, or two words in the same position; else None."""
+    """Return the opposites in two short runs: the whole runs, or two words at the same position; None if none."""
     if len(a) > 3 or len(b) > 3:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):

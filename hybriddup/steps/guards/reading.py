@@ -16,9 +16,9 @@ from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 
 CONTEXT = 16
-"""Number of characters of context on each side of the differing part, before extending it to the end of a word."""
+"""Number of characters of context on each side of the differing part, rounded up to whole words."""
 LONGEST_WORD = 24
-"""Maximum distance, in characters, at which the end of a word is searched for."""
+"""Number of characters within which the start or end of a word is searched for."""
 MARKS = "".join(
     chr(code)
     for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))
@@ -31,15 +31,15 @@ NO_SPACES = (
 )
 """Letters of Thai, Lao, Myanmar, Khmer, Chinese and Japanese; each letter with its marks is read as a word."""
 HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""Pattern of a Han character or kana."""
+"""Matches a Han character or kana."""
 WORD_CHARACTER = re.compile(r"\w")
 PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
-"""Pattern of a character that forms a word with its neighbours."""
+"""Matches a character that can form a word together with its neighbours."""
 SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
-"""Pattern of a letter of a script with spaces between words, or of a mark in the same range."""
+"""Matches a letter or mark of a script with spaces between words."""
 LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
 MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
-"""Pattern of a link, a mention, or the placeholder of a masked part, with a serial number before it."""
+"""Matches a link, a mention, or a placeholder such as ``<url>`` with any serial number before it."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
 ALONE = re.compile(f"[{NO_SPACES}]")
 
@@ -65,7 +65,7 @@ class Difference:
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether only a few characters differ, so that the posts are one sentence with some words changed."""
+        """Whether so few characters differ that the posts can be one sentence with some words changed."""
         a, b = self.middle_a, self.middle_b
         most = MOST_ALONE if HAN.search(a) or HAN.search(b) else MOST_LETTERS
         return abs(len(a) - len(b)) <= most and Indel.distance(a, b, score_cutoff=most) <= most
@@ -147,11 +147,11 @@ class Difference:
         return self.words_a[slice(*run.a)], self.words_b[slice(*run.b)]
 
     def is_head(self, run: Run) -> bool:
-        """Return whether the run is at the beginning of a post."""
+        """Return whether the run is at the beginning of either post."""
         return self.starts_text and (run.a[0] == 0 or run.b[0] == 0)
 
     def is_tail(self, run: Run) -> bool:
-        """Return whether the run is at the end of a post."""
+        """Return whether the run is at the end of either post."""
         return self.ends_text and (run.a[1] == len(self.words_a) or run.b[1] == len(self.words_b))
 
 
@@ -162,7 +162,7 @@ def difference_of(a: str, b: str) -> Difference:
 
 
 def _without_marks(text: str) -> str:
-    """Return a text with links, mentions and masked parts replaced by spaces."""
+    """Replace links, mentions and placeholders such as ``<url>`` with spaces."""
     if "@" in text or "<" in text or "http" in text:
         return MARK.sub(lambda match: " " * len(match[0]), text)
     return text
@@ -195,7 +195,7 @@ def letters(words: Sequence[str]) -> str:
 
 
 def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]]:
-    """Yield each run that has words in both posts, with its words in each."""
+    """Yield (run, words in the first post, words in the second post) for each run with words in both posts."""
     for run in difference.runs:
         a, b = difference.sides(run)
         if a and b:
@@ -203,7 +203,7 @@ def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]
 
 
 def holds_word(text: str, word: str) -> bool:
-    """Return whether a text contains a word, as a whole word in scripts with spaces."""
+    """Return whether a text contains a word; in scripts with spaces, a part of a longer word does not count."""
     place = text.find(word)
     while place >= 0:
         end = place + len(word)

@@ -1,4 +1,4 @@
-"""Tables of the characters and words that guards look for; see `hybriddup.kernels.posts.guard_signs`."""
+"""Loads the tables of characters and words that guards look for, and finds the pairs that a guard must check."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from hybriddup.steps.verifiers.bounds import texts_at
 N_CODE_POINTS = 0x110000
 FIRST_HAN, LAST_HAN = 0x3400, 0x9FFF
 LAST_LETTER = 0x32000
-"""Code points below this are classified by pattern; from here up to 0x40000, all count as Han characters."""
+"""Code points below this are classified by regular expressions; from here to 0x3FFFF, all count as Han characters."""
 
 
 def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s:
-    """Return uint8[n_pairs]: for each pair of posts, the flags of the guards that must check it."""
+    """Return uint8[n_pairs]: for each pair of posts, the flags of the guards that must check the pair."""
     places, numbers = np.unique(np.concatenate([earlier, later]), return_inverse=True)
     numbers = numbers.astype(np.int64)
     points, offsets = encode_texts(texts_at(posts, places))
@@ -36,7 +36,7 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 
 @cache
 def load_signs() -> Signs:
-    """Return the tables of the characters and words that guards look for, without names."""
+    """Return the tables of the characters and words that guards look for; the table of names is empty."""
     kinds = np.zeros(N_CODE_POINTS, np.uint8)
     characters = characters_between(0, LAST_LETTER)
     for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):
@@ -60,7 +60,7 @@ def load_signs() -> Signs:
 
 @cache
 def load_signs_and_names() -> Signs:
-    """Return the tables of characters, words and names; all names are Chinese and take longer to load."""
+    """Return the tables of characters, words and Chinese names; slower than `load_signs`."""
     surnames = hash_texts(*encode_texts(list(names.tables().surnames)))
     return load_signs()._replace(names=np.sort(np.append(names.han_names(), surnames)))
 

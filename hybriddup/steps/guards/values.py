@@ -20,8 +20,8 @@ BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
 RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
 LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
-"""A number at the end is a serial number if the text has at least this length (Han characters count twice). In a
-shorter text, such as a title, it is content."""
+"""Minimum lengths of a text in which a number at the end, marked (``#8``) or bare (``8``), is a serial number. Han
+characters count twice. In a shorter text, such as a title, the number is content."""
 LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？:：])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
 REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -43,16 +43,16 @@ class Value(NamedTuple):
     """Index of the first character in the text."""
     end: int
     is_loose: bool = False
-    """Whether the value may be unimportant or no number; if so, it is only compared with values of the same unit."""
+    """Whether the value may be unimportant or not a number; if so, it is compared only with values of the same unit."""
     tag: str = ""
     """For a number inside a hashtag: the hashtag with 0 in place of the number."""
 
     def before(self, text: str) -> str:
-        """Return the two characters before the value, without spaces."""
+        """Return up to two characters before the value, ignoring spaces."""
         return text[max(0, self.start - 4) : self.start].replace(" ", "")[-2:]
 
     def unit(self, text: str) -> str:
-        """Return the beginning of the next word, which may be the thing counted: a Han character or three letters."""
+        """Return the beginning of the next word, often the thing counted: one Han character or up to three letters."""
         following = text[self.end : self.end + 4].strip(" .)")
         return following[:1] if HAN.match(following) else following[:3]
 
@@ -61,7 +61,7 @@ class Tables(NamedTuple):
     """The word lists of `numbers.yaml`."""
 
     words: dict[str, tuple[str, str, bool]]
-    """Maps each word to its kind, its key and whether it is loose; see `Value`."""
+    """Maps each word to the `kind`, `key` and `is_loose` of its `Value`."""
     labels: frozenset[str]
     counted: frozenset[str]
     latin: frozenset[str]
@@ -69,13 +69,13 @@ class Tables(NamedTuple):
     days: frozenset[str]
     """Names of weekdays and months in scripts with spaces."""
     signs: re.Pattern[str]
-    """Pattern of the characters of words in scripts without spaces."""
+    """Matches any of `characters`."""
     characters: str
-    """Characters of words in scripts without spaces."""
+    """Distinct characters of the words in scripts without spaces."""
     in_tags: re.Pattern[str]
-    """Pattern of names of days and months in a hashtag, which has no spaces."""
+    """Matches the name of a day or month inside a hashtag, where words are not separated."""
     without_spaces: re.Pattern[str]
-    """Pattern of words in scripts without spaces."""
+    """Matches a word in a script without spaces."""
 
 
 TENS, ONES = frozenset(map(str, range(20, 100, 10))), frozenset(map(str, range(1, 10)))
@@ -142,7 +142,7 @@ def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
 
     ``only_digits`` skips Han numerals, and words other than names of weekdays and months.
 
-    Links and mentions must have been removed from the text.
+    Remove links and mentions from the text first, because digits in them would count.
     """
     plain = text
     if "#" in text:
@@ -224,15 +224,15 @@ def _words(text: str) -> Iterator[Value]:
 
 
 def _added(tens: Value, ones: Value) -> Value:
-    """Combine two number words into one value, such as forty-five."""
+    """Combine two number words, such as forty and five, into one value."""
     key, shown = str(int(tens.key) + int(ones.key)), f"{tens.shown} {ones.shown}"
     return tens._replace(key=key, shown=shown, end=ones.end)
 
 
 def undecorated(text: str, length: int) -> str:
-    """Return a post without a serial number or random code at its end: ``#8``, ``[2036345]``, ``8fj2``.
+    """Remove a serial number or random code, such as ``#8``, ``[2036345]`` or ``8fj2``, from the end of a post.
 
-    ``length`` is the length of the shorter post of the pair.
+    ``length``: length of the shorter post of the pair, from `numbers.width`; in short posts, fewer numbers are removed.
     """
     tail = text[-LONGEST_TAIL:]
     bare = RANDOM_TAIL.sub("", tail.rstrip(" …."))

@@ -1,4 +1,4 @@
-"""Guard `words`: two posts must have the same words from a list that the user sets."""
+"""Guard `words`: refuses posts that do not have the same words from a list that the user sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 
 class Words(PairGuard):
-    """Two posts must have the same words from a list."""
+    """Refuses two posts if only one of them has a word from a list."""
 
     class Options(ComponentOptions):
         """Options of the guard."""
@@ -26,7 +26,7 @@ class Words(PairGuard):
         self.words = tuple(dict.fromkeys(word.casefold() for word in options.words))
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the listed words that only one of two posts has; None without such words."""
+        """Return the listed words that only one of the two posts has; None if there are none."""
         if a == b:
             return None
         a, b = a.casefold(), b.casefold()

@@ -46,8 +46,8 @@ _NOT_COUNTED = re.compile(rf"{MASK}|{MENTION.source}|[\W_]")
 _HEAVY = [(weight - 1, re.compile(f"[{characters}]")) for weight, characters in WEIGHTS]
 _END = rf"(?:[{CUT}{BOUNDARY}]|<repost>|\Z)"
 _PLENTY = re.compile(f"[\u3400-\u9fff]{{9}}|{HASHTAGS[0].source}")
-"""Pattern of text that is enough: nine Han characters in a row, or a Weibo topic, which names the subject of the post.
-Readers judge two posts on one topic as repeats even if their links differ."""
+"""Pattern of text that makes the wording of a post `Wording.ENOUGH`: nine Han characters in a row, or a Weibo topic.
+A topic names the subject: readers judge two posts on one topic as repeats even if their links differ."""
 _DECORATION = "|".join(pattern.source for pattern in (*LINKS, *HASHTAGS, EMOJI, MENTION))
 _NOTHING_FOLLOWS = re.compile(
     rf"(?:{_DECORATION}|(?!<repost>)[^\w{CUT}{BOUNDARY}]|_){{0,{MAX_TRAILER_LENGTH}}}+{_END}", re.IGNORECASE
@@ -99,7 +99,7 @@ def keep_after_words(mentions: re.Match[str]) -> str:
 
 
 def _follows_words(text: str, start: int) -> bool:
-    """Return whether a position continues a sentence, and does not follow a hashtag, ``via`` or the like."""
+    """Return whether an unfinished sentence precedes index ``start``; ``via``, hashtags and the like do not count."""
     before = text[max(0, start - _LONGEST_BEFORE) : start]
     last = before.rstrip(" ")[-1:]
     if not last or last in _SENTENCE_ENDS or last in (BOUNDARY, CUT):

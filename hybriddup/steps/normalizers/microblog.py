@@ -22,7 +22,7 @@ from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
 AT_HEAD = frozenset("#@<【《“\"'(")
-"""First characters that nearly always begin a post with words."""
+"""A post whose first character is one of these nearly always has words."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",
@@ -34,7 +34,8 @@ MASKS = {
 """Placeholder of a masked part, by option. The spaces keep it apart from the marks around it."""
 
 LATER = ("", CUT)
-"""Values of `Rule.needs` that a folded text need not contain, because earlier rules put them into the text."""
+"""Values of `Rule.needs` not to search for in a folded text: a rule without a literal may match any text, and `CUT` is
+put into the text by an earlier rule."""
 
 BATCH_CHARACTERS = 1 << 15
 """Approximate number of characters folded per call: few enough for the CPU cache, enough to make calls cheap."""
@@ -43,7 +44,7 @@ BATCH_CHARACTERS = 1 << 15
 class MicroblogNormalizer:
     """Rewrites posts according to its options: a pure function of each text, in time linear in its length.
 
-    A text is empty if only masks and white space are left of it, so that links and mentions alone never make two posts
+    A text that is reduced to masks and white space becomes empty, so that links and mentions alone never make two posts
     repeats.
 
     Notes
@@ -164,9 +165,9 @@ class MicroblogNormalizer:
 
     @cached_property
     def _drops_questions(self) -> bool:
-        """Whether folding already removes question marks between spaces.
+        """Whether folding removes question marks between spaces, instead of a rule.
 
-        In some crawls half of the posts have such marks and no other match of any rule.
+        This saves time: in some crawls, half of the posts have such marks, but match no other rule.
         """
         return self.options.residue != "keep" and self.options.white_space == "collapse"
 
@@ -296,7 +297,7 @@ def _first_comment(text: re.Match[str]) -> str:
 
 
 def collapse_signs(texts: Sequence[str]) -> list[str]:
-    """Collapse repeated signs in the texts without words.
+    """Reduce repeats of an emoji, emoticon or mark to one, such as ``👍👍`` to ``👍``, in the texts without words.
 
     Texts that begin with a character of `AT_HEAD` stay unchanged: nearly all have words, and checking takes time.
     """

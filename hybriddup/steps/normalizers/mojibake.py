@@ -27,7 +27,7 @@ SIGNS_OF_MOJIBAKE = ("\\", *"\u00c2\u00e2\u00c3\u00e3\u00d0\u00f0\u00d1\u00f1\u0
 
 
 def repair(text: str) -> str:
-    r"""Decode the wrongly decoded and escaped characters of a text.
+    r"""Repair the wrongly decoded characters of a text, and decode its escaped ones.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class Spellings(NamedTuple):
     pattern: re.Pattern[str]
     """Pattern for the keys of `becomes`."""
     sequences: tuple[tuple[re.Pattern[str], str, str], ...]
-    """Pattern, replacement template and needed literal of each sequence."""
+    """For each sequence, its pattern, its replacement template, and the literal that every match contains."""
     together: frozenset[str]
     """Characters whose folding depends on their neighbors."""
 

@@ -30,7 +30,7 @@ _LAST_ASSIGNED = 0x40000
 
 @cache
 def load_characters() -> kernel.Characters:
-    """Return the tables of characters, word boundaries and fillers for the kernels."""
+    """Return the tables of characters, word boundaries and fillers (words without content) for the kernels."""
     return kernel.Characters(character_kinds(), word_classes(), np.array(sorted(map(hash_of, fillers())), np.uint64))
 
 

@@ -42,7 +42,7 @@ class Words:
 
 @cache
 def word_classes() -> UInt8s:
-    """Return uint8[0x110000]: the class of each code point, for `hybriddup.kernels.text.words`."""
+    """Return uint8[0x110000]: the Word_Break value of each code point, a constant of `hybriddup.kernels.text.words`."""
     classes = np.full(0x110000, kernel.OTHER, np.uint8)
     for start, end in _CHECKED:
         characters = characters_between(start, end)
@@ -74,7 +74,7 @@ _CLASSES = {
     r"\p{WB=Newline}": kernel.NEWLINE,
 }
 _CHECKED = ((0, 0x3400), (0xA000, 0xAC00), (0xD7A4, 0xE000), (0xF900, 0x20000), (0xE0000, 0xE0200))
-"""Ranges with more than one class: all except Han, Hangul syllables and private-use characters."""
+"""Ranges whose code points differ in Word_Break: all except Han, Hangul syllables and private-use characters."""
 _HANGUL = (0xAC00, 0xD7A4)
 
 

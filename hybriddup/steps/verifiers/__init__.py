@@ -19,17 +19,17 @@ class VerifierContext:
     """The input of a verifier: the distinct texts of the run, the tokenizer, and settings."""
 
     texts: Sequence[str]
-    """The compared texts: the normalized posts, or their bodies, depending on the setting ``compare``."""
+    """The compared texts: whole normalized posts, or only their bodies (setting ``compare``), without decoration."""
     tokenizer: Tokenizer
     bits: int
     """Width of the fingerprint, in bits."""
     workers: int
     normalized: Sequence[str] | None = None
-    """The whole normalized posts if ``texts`` are only their bodies, else None."""
+    """The whole normalized post of each text, if ``texts`` are only bodies; else None."""
 
     @property
     def posts(self) -> Sequence[str]:
-        """The whole normalized posts, even if ``texts`` are only their bodies."""
+        """The whole normalized post of each text, even if ``texts`` are only bodies."""
         return self.texts if self.normalized is None else self.normalized
 
     @cached_property
@@ -100,7 +100,7 @@ class LearningVerifier(Verifier, Protocol):
         ...
 
     def learned(self) -> Mapping[str, NDArray[Any]]:
-        """Return the state that `prepare` learned as arrays of numbers or strings, by name, for saving in a file."""
+        """Return the state that `prepare` learned, as named arrays of numbers or strings that a file can store."""
         ...
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Helpers of the verifiers: bounds on scores that follow from text lengths, and batches of pairs."""
+"""Helpers of the verifiers: text lengths and counts that a threshold requires, and batches of pairs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
     """Return, for each length, the largest partner length with ``length / partner_length >= threshold``.
 
     ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. Like a score,
-    the quotient has a rounding error (12 x 0.8 / 1.2 is 8.000000000000002). So the result is computed, then corrected
-    by up to two lengths with the comparison that scores use.
+    the quotient has a rounding error (12 x 0.8 / 1.2 is 8.000000000000002). So the result is computed, then
+    lowered by up to two, with the same comparison as for scores.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
 def smallest_counts(thresholds: Float64s, totals: Int64s) -> Int64s:
     """Return int64[n]: the smallest integer ``count`` for which ``count / total >= threshold``.
 
-    A computation of the count can stop when it can no longer reach this number.
+    A caller that counts can stop as soon as its count can no longer reach this number.
     """
     counts = np.ceil(thresholds * totals) - 1.0
     for _ in range(2):
@@ -56,7 +56,7 @@ def smallest_counts(thresholds: Float64s, totals: Int64s) -> Int64s:
 
 
 def texts_at(texts: Sequence[str], positions: Int64s) -> list[str]:
-    """Return the texts at these positions, in the order given."""
+    """Return the texts at the given indices, in the order of the indices."""
     if len(positions) < 2:
         return [texts[position] for position in positions.tolist()]
     return list(itemgetter(*positions.tolist())(texts))  # two thirds of the time of a loop
@@ -73,10 +73,10 @@ def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> lis
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return the distinct text numbers of the pairs, and the pairs as indices into these numbers.
+    """Renumber the texts of pairs as 0, 1, 2, ..., so that only the texts in use need to be loaded.
 
-    Returns three arrays: int64[n_texts], ascending, the distinct text numbers; int64[n_pairs], the indices of
-    ``earlier``; and int64[n_pairs], the indices of ``later``.
+    Returns three arrays: the distinct old numbers, int64[n_texts], ascending; and the new numbers of ``earlier`` and
+    of ``later``, int64[n_pairs] each, which are indices into the first array.
     """
     both = np.concatenate([earlier, later])
     least = int(both.min()) if len(both) else 0

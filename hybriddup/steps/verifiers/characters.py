@@ -49,7 +49,7 @@ def lengths_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, neede
     """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
 
     If a length is below ``needed``, the result may be any number below ``needed``. This is faster than
-    `common_lengths`, because most pairs have too few common characters in any order.
+    `common_lengths`, because it skips pairs with too few common characters in any order.
     """
     symbols = as_symbols(texts)
     common: Int64s = symbols_in_common(*symbols, earlier, later, needed)
@@ -62,8 +62,8 @@ def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols:
     """Return int64[n_pairs]: the length of the longest common subsequence of each pair.
 
     If both texts are longer than `LONGEST_EXACT`, the result may be smaller, but is usually exact; see
-    `hybriddup.steps.verifiers.sections`. The result equals both lengths only if the texts are equal. ``symbols`` saves
-    a conversion if the caller already has the texts as symbols.
+    `hybriddup.steps.verifiers.sections`. The result equals both lengths only if the texts are equal. ``symbols``:
+    the same texts as symbols, if the caller already has them.
     """
     symbols, lengths = symbols or as_symbols(texts), texts.lengths
     is_long = lengths[later] > sections.LONGEST_EXACT  # too long for the table of the later text
@@ -79,12 +79,12 @@ def common_lengths(texts: EncodedTexts, earlier: Int64s, later: Int64s, symbols:
 
 
 def length_by_sections(a: UInt32s, b: UInt32s) -> int:
-    """Return the length of a common subsequence that is found section by section, in two texts given as code points."""
+    """Return the length of the best common subsequence found section by section, in two texts given as code points."""
     return max(length_of_cut(a, b, cut) for cut in sections.cuts_of(a, b))
 
 
 def length_of_cut(a: UInt32s, b: UInt32s, cut: Cut) -> int:
-    """Return the total length of the common subsequences of all sections, and of the equal ends of the texts."""
+    """Return the total length of the longest common subsequences of the sections and of the texts' equal ends."""
     between = slice(cut.of_a[0], cut.of_a[-1]), slice(cut.of_b[0], cut.of_b[-1])
     points = np.concatenate([a[between[0]], b[between[1]]])
     of_a, of_b = cut.of_a - cut.of_a[0], cut.of_b - cut.of_b[0]

@@ -63,15 +63,15 @@ class Cosine(FeatureVerifier):
             self._frequencies.learn(self._split_all(batches))
 
     def renew(self, context: VerifierContext) -> None:
-        """Prepare for other texts, and keep the IDF."""
+        """Replace the texts to score, and keep the IDF."""
         self._context = context
 
     def learned(self) -> dict[str, NDArray[Any]]:
-        """Return the document counts of the IDF."""
+        """Return the text counts that IDF is computed from, as named arrays."""
         return self._frequencies.arrays()
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
-        """Use the IDF that another instance learned and returned from `learned`."""
+        """Use the text counts that `learned` of another instance returned."""
         self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
@@ -111,15 +111,15 @@ class InverseDocumentFrequencies:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Build the frequencies from the result of `arrays`."""
+        """Build an instance from the result of `arrays`."""
         return cls(int(arrays["n_texts"]), arrays["keys"].astype(np.uint64), arrays["n_with"].astype(np.int64))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the frequencies as arrays by name."""
+        """Return the content as named arrays, for `from_arrays`."""
         return {"n_texts": np.array(self.n_texts), "keys": self.keys, "n_with": self.n_with}
 
     def learn(self, batches: Iterable[Tokens]) -> None:
-        """Count in how many texts each feature occurs; ``batches`` yields the features of one batch of texts each."""
+        """Count in how many texts each feature occurs; each item of ``batches`` contains the features of some texts."""
         waiting: list[tuple[UInt64s, Int64s]] = []
         for tokens in batches:
             counts, keys = count_features(tokens)

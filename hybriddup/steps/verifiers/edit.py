@@ -44,7 +44,7 @@ class CommonSubsequence:
         self._context = context
 
     def _shorter_and_longer(self, pairs: CandidatePairs) -> tuple[Int64s, Int64s]:
-        """Return the length of the shorter and of the longer text of each pair, int64[n_pairs] each."""
+        """Return two arrays int64[n_pairs]: the length of each pair's shorter text, and of its longer text."""
         earlier, later = self._context.lengths[pairs.earlier], self._context.lengths[pairs.later]
         return np.minimum(earlier, later).astype(np.int64), np.maximum(earlier, later).astype(np.int64)
 
@@ -163,7 +163,7 @@ class Lcs(CommonSubsequence):
 
 
 def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
-    """Return int64[n_pairs]: the edit distances of ``a[i]`` and ``b[i]``, summed over sections if both are long."""
+    """Return int64[n_pairs]: the edit distance of ``a[i]`` and ``b[i]``, summed over sections if both are long."""
     distances = np.zeros(len(a), np.int64)
     is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
     short = np.flatnonzero(~is_long)

@@ -1,4 +1,4 @@
-"""The `jaccard` verifier, and its base class, which counts the features of texts and also serves `cosine`."""
+"""The `jaccard` verifier, and the base class of `jaccard` and `cosine`, which counts the features of texts."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class FeatureOptions(Options):
 
 
 class TextPairs(NamedTuple):
-    """Candidate pairs with the features of their texts; a text in several pairs has only one row."""
+    """Candidate pairs and the features of their texts; a text in several pairs is counted only once."""
 
     counts: SparseCounts
     """int64 csr_array[n_texts, n_features]: occurrences of each feature in each text."""
     keys: UInt64s
-    """uint64[n_features]: key of each column's feature, from `hybriddup.steps.weighters.token_keys`."""
+    """uint64[n_features]: hash of each column's feature, from `hybriddup.steps.weighters.token_keys`."""
     earlier: Int64s
     """int64[n_pairs]: row in ``counts`` of the earlier text of each pair."""
     later: Int64s
@@ -50,7 +50,7 @@ class TextPairs(NamedTuple):
 class FeatureVerifier(ABC):
     """Base class of verifiers that compare features of texts.
 
-    A score depends on its pair alone, to the last bit: columns are ordered by hash, and sums follow that order.
+    A pair gets the same score, to the last bit, in any batch: features are sorted by hash before they are summed.
     """
 
     options: FeatureOptions
@@ -61,7 +61,7 @@ class FeatureVerifier(ABC):
         """Return float64[n_pairs]: the scores of a batch of pairs."""
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - no cheaper bound
-        """Return float64[n_pairs]: the scores, computed in batches so that memory does not grow with the pairs."""
+        """Return float64[n_pairs]: the scores, computed in batches so that memory use does not grow with the pairs."""
         batches = batches_of(pairs, self._context.lengths, CODE_POINTS_PER_BATCH)
         return np.concatenate([self.score_features(self._look_at(pairs.take(batch))) for batch in batches])
 
@@ -85,7 +85,7 @@ class FeatureVerifier(ABC):
         return map(self._split, text_batches)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: a text and its repetition have the same features in the same proportions."""
+        """Return no bound: a text that is repeated many times keeps its features, in the same proportions."""
         return unbounded(lengths)
 
 
@@ -106,7 +106,7 @@ class Jaccard(FeatureVerifier):
         self._context = context
 
     def score_features(self, pairs: TextPairs) -> Float64s:
-        """Return float64[n_pairs]: number of features in both texts divided by the number in either."""
+        """Return float64[n_pairs]: the number of features in both texts, divided by the number in at least one."""
         in_both = pairs.counts[pairs.earlier].multiply(pairs.counts[pairs.later]).tocsr()
         sizes = np.diff(pairs.counts.indptr).astype(np.int64)
         n_shared = np.diff(in_both.indptr).astype(np.int64)
@@ -115,7 +115,7 @@ class Jaccard(FeatureVerifier):
 
 
 def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
-    """Return the overlapping pieces of ``size`` code points; a shorter text is one piece, an empty one has none."""
+    """Return all n-grams of ``size`` code points in each text; a shorter text is one n-gram, an empty text has none."""
     encoded = encode_texts(texts)
     lengths = encoded.lengths
     n_pieces = np.where(lengths > 0, (lengths - size + 1).clip(1), 0)
@@ -126,7 +126,7 @@ def char_ngrams(texts: Sequence[str], size: int) -> Tokens:
 
 
 def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
-    """Count each distinct token in each text; return the counts, and the token key of each column, ascending.
+    """Count each distinct token in each text; return the counts, and the token hash of each column, ascending.
 
     Tokens are identified by their 64-bit hash alone: fewer than one batch in a hundred million has a collision.
     """
@@ -138,7 +138,7 @@ def count_features(tokens: Tokens) -> tuple[SparseCounts, UInt64s]:
 
 
 def settle_featureless(scores: Float64s, pairs: TextPairs, n_features: Int64s) -> Float64s:
-    """Set, in place, the scores of pairs without any features: 1.0 for equal texts, else 0.0; return all scores.
+    """Set the scores of pairs without any features to 1.0 for equal texts, else to 0.0, in place; return all scores.
 
     ``n_features``: int64[n_pairs], 0 if neither text has a feature. Two texts do not match merely because both have no
     features.

@@ -8,7 +8,7 @@ from hybriddup.steps.verifiers.bounds import unbounded
 
 
 class Hamming:
-    """Scores a pair by the share of equal fingerprint bits: 1.0 = all, 0.5 = unrelated texts; symmetric."""
+    """Scores a pair by the share of equal fingerprint bits: 1.0 = all, about 0.5 = unrelated texts; symmetric."""
 
     _bits: int
 
@@ -22,5 +22,5 @@ class Hamming:
         return n_equal / self._bits
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: texts of any two lengths may have equal fingerprints."""
+        """Return no bound: texts of any lengths may have equal fingerprints."""
         return unbounded(lengths)

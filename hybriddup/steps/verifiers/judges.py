@@ -1,4 +1,4 @@
-"""Judges decide the pairs of a length band, using one or more verifiers with thresholds."""
+"""Judges decide the pairs in one range of text lengths (a length band), by one or more verifiers with thresholds."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hybriddup.steps.verifiers import LeastInCommon, Verifier
 
 
 class PairJudgement(NamedTuple):
-    """The scores and thresholds of pairs, each from the verifier that decided the pair."""
+    """For each pair, the verifier that decided it, with its score and threshold."""
 
     scores: Float64s
     """float64[n_pairs]: 0.0 to 1.0, 1.0 = same; for a refused pair, any number below its threshold."""
     thresholds: Float64s
-    """float64[n_pairs]: thresholds of the deciding verifiers, inclusive."""
+    """float64[n_pairs]: threshold of the deciding verifier, inclusive."""
     verifiers: Int32s
-    """int32[n_pairs]: the deciding verifier, an index into `JudgePlan.names`."""
+    """int32[n_pairs]: index of the deciding verifier in `JudgePlan.names`."""
 
     @property
     def accepted(self) -> Bools:
@@ -36,24 +36,24 @@ class PairJudgement(NamedTuple):
 
 
 class Judge(Protocol):
-    """Decides which pairs of a length band are accepted."""
+    """Decides which pairs in one range of text lengths (a length band) are accepted."""
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
         """Score the pairs; return each score with the threshold and the verifier that decided the pair."""
         ...
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return int32[n]: for each text length, the length of the longest other text in an accepted pair."""
+        """Return int32[n]: for each text length, the largest length of the other text in an accepted pair."""
         ...
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the minimum number of common characters in an accepted pair."""
+        """Return the minimum number of common characters that a pair needs to be accepted."""
         ...
 
 
 @dataclass(frozen=True)
 class SingleJudge:
-    """One verifier with one threshold."""
+    """Accepts a pair if one verifier's score reaches one threshold."""
 
     verifier: Verifier
     index: int
@@ -62,11 +62,11 @@ class SingleJudge:
     threshold: float
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
-        """Return the verifier's scores, and its threshold for each pair."""
+        """Score the pairs with the verifier, with `threshold` for all pairs."""
         return self.judge_by(pairs, np.full(len(pairs), self.threshold, np.float64))
 
     def judge_by(self, pairs: CandidatePairs, thresholds: Float64s) -> PairJudgement:
-        """Return the verifier's scores, and the given threshold of each pair, float64[n_pairs]."""
+        """Score the pairs with the verifier, with a threshold for each pair; ``thresholds``: float64[n_pairs]."""
         scores = np.asarray(self.verifier.score_pairs(pairs, thresholds), np.float64)
         if scores.shape != thresholds.shape:
             raise PluginError(
@@ -76,11 +76,11 @@ class SingleJudge:
         return PairJudgement(scores, thresholds, np.full(len(pairs), self.index, np.int32))
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the largest partner lengths that the verifier computes for its threshold."""
+        """Return the verifier's largest partner lengths for `threshold`."""
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the verifier's minimum number of common characters for its threshold; 0 if it computes no minimum."""
+        """Return the verifier's minimum number of common characters for `threshold`; 0 if the verifier has none."""
         method = getattr(self.verifier, "least_in_common", None)
         return LeastInCommon() if method is None else LeastInCommon(*method(self.threshold))
 
@@ -94,7 +94,7 @@ class _Combined:
     def _judge(self, pairs: CandidatePairs, *, open_verdict: bool) -> PairJudgement:
         """Return the judgement of each pair by the member that decides it.
 
-        A pair with the verdict ``open_verdict`` is passed on to the next member.
+        Pairs that a member accepts (``open_verdict``) or rejects (not ``open_verdict``) go on to the next member.
         """
         judgement = self.members[0].judge(pairs)
         for member in self.members[1:]:
@@ -122,7 +122,7 @@ class AllOf(_Combined):
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the strictest minimum of the members, judged for texts of equal length: each must accept the pair."""
+        """Return the minimum of the member that is strictest for texts of equal length, as all must accept the pair."""
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
@@ -147,7 +147,7 @@ class AnyOf(_Combined):
 
 
 def replace_some(judgement: PairJudgement, places: Int64s, other: PairJudgement, chosen: Bools) -> PairJudgement:
-    """Return a copy of ``judgement`` with its rows ``places`` replaced by the ``chosen`` rows of ``other``."""
+    """Return a copy of ``judgement`` whose rows ``places`` are replaced with the ``chosen`` rows of ``other``."""
     replaced = PairJudgement(judgement.scores.copy(), judgement.thresholds.copy(), judgement.verifiers.copy())
     replaced.scores[places] = other.scores[chosen]
     replaced.thresholds[places] = other.thresholds[chosen]

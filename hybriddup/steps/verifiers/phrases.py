@@ -9,9 +9,9 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MOST_CONTRIBUTIONS = 4
-"""Maximum number of contributions that are shown, the strongest first; weaker ones rarely change a decision."""
+"""Maximum number of features that are shown, the strongest first; weaker features rarely change a decision."""
 MOST_DIFFERENCES = 6
-"""Largest number of differences of two texts that are listed."""
+"""Maximum number of differences between two texts that are listed."""
 SHARES = {
     "contained": "of the shorter post is in the longer one",
     "covered": "of the longer post is in the shorter one",
@@ -44,7 +44,7 @@ FACTS = {
     "names_differ": ("no mention or link is replaced", "each post has a mention or link that the other lacks"),
     "goes_on": ("neither post is cut off", "one post is cut off where the other continues"),
 }
-"""Phrases for features that are 0 or 1, by their value."""
+"""Phrases for features that are 0 or 1: one phrase for each of the two values."""
 A_WORD, A_FEW_WORDS = 2.5, 12.0
 """Largest weights that are shown as "a word" and "a few words"; a Han character weighs 1, a word up to 2."""
 
@@ -94,6 +94,6 @@ def describe_contributions(names: Sequence[str], values: Float64s, added: Float6
 
 
 def first_of(differences: list[str]) -> list[str]:
-    """Return the first `MOST_DIFFERENCES` items; if there are more, add a line with the number of left-out items."""
+    """Return the first `MOST_DIFFERENCES` items; if two or more are left out, add a line with their number."""
     more = len(differences) - MOST_DIFFERENCES
     return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

@@ -29,14 +29,14 @@ GRAM = 1 + sum(STEPS)
 """Number of characters that identify a position to cut at. If random edits of 100,000 Han characters or English letters
 leave a share of 0.83 in common, cutting loses nothing of it; if they leave 0.74, it loses 0.004."""
 ONE_IN = 8
-"""Inverse share of the positions, chosen by hash, that are examined as cuts: more than a hundred per section."""
+"""One in this many positions, chosen by hash, is examined as a place to cut: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 """Odd multipliers of the hash, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)
 
 
 class Cut(NamedTuple):
-    """The bounds of the sections of two texts; section i of one is compared with section i of the other.
+    """The section bounds of two texts; section ``i`` of one text is compared with section ``i`` of the other.
 
     The texts are equal before the first bound and after the last one.
     """
@@ -56,7 +56,7 @@ def cuts_of(a: UInt32s, b: UInt32s) -> list[Cut]:
 
 
 def equal_ends(a: UInt32s, b: UInt32s) -> tuple[int, int]:
-    """Return the length of the common prefix of two texts, and of the common suffix of the rest."""
+    """Return the length of the common prefix of two texts, and of the common suffix of the remaining parts."""
     n = min(len(a), len(b))
     first = n_equal(a[:n], b[:n])
     n -= first
@@ -78,7 +78,7 @@ def is_before(a: UInt32s, b: UInt32s) -> bool:
 
 
 def cuts_of_ordered(a: UInt32s, b: UInt32s) -> list[Cut]:
-    """Return one or two ways to cut two texts that have no common prefix or suffix; ``a`` is the shorter one."""
+    """Return one or two ways to cut two texts without a common prefix or suffix; ``a`` is not longer than ``b``."""
     whole = Cut(np.array([0, len(a)]), np.array([0, len(b)]))
     if len(a) <= LONGEST_EXACT:
         return [whole]
@@ -103,9 +103,9 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Find positions at which the same rare characters begin in both texts, as many as possible in the same order.
+    """Find positions in two texts with the same next `GRAM` characters, as many as possible in ascending order.
 
-    Returns two arrays, int64[n], ascending: the positions in each text, chosen from its `rare_places`.
+    Returns two arrays, int64[n], ascending: the matching positions in each text, all of them from `rare_places`.
     """
     (places_a, hashes_a), (places_b, hashes_b) = rare_places(a), rare_places(b)
     _, in_a, in_b = np.intersect1d(hashes_a, hashes_b, assume_unique=True, return_indices=True)

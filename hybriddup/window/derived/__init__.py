@@ -19,7 +19,7 @@ from hybriddup.window.stores.store import WindowStore
 
 @dataclass
 class DerivedState:
-    """The kept posts that may still match: their fingerprints, the hashes of their texts, and their times."""
+    """The kept posts that new posts may still match: their fingerprints, the hashes of their texts, and their times."""
 
     index: LiveIndex
     horizon: float
@@ -67,8 +67,8 @@ class DerivedState:
     def latest(self, hashes: UInt64s) -> Int64s:
         """Return int64[n]: the position of the latest kept post with each hash, -1 = none.
 
-        Of several posts with the same text, only the latest can still match: as long as an earlier post matched, no
-        later one was kept.
+        Of several kept posts with the same text, only the latest can still match: it would not have been kept if an
+        earlier one could still match.
         """
         found = self.kept.positions_of(self.exact.latest(hashes))
         for row in np.flatnonzero(self.kept.are_deleted(found)).tolist():
@@ -79,8 +79,8 @@ class DerivedState:
     def add(self, columns: KeptColumns, looked_up: Batch | None = None, is_kept: Bools | None = None) -> None:
         """Add kept posts to memory, and count the look-ups of keys with more than ``max_bucket_size`` texts.
 
-        ``looked_up`` has the texts that were looked up; ``is_kept``, bool[n], tells which of them were kept. None =
-        the texts in ``columns``, all of them kept.
+        ``looked_up`` has the texts that were looked up; ``is_kept``, bool[n], tells which of them were kept. Without
+        these arguments, all texts in ``columns`` count as looked up and kept.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks)
         self.exact.add(columns.hashes)
@@ -89,12 +89,12 @@ class DerivedState:
         self.index.add(looked_up, is_kept)
 
     def delete(self, prepared: PreparedTexts) -> None:
-        """Stop finding a kept post; ``prepared`` has its text."""
+        """Mark a kept post as deleted, so that no new post matches it; ``prepared`` has its text."""
         self.kept.delete(prepared.positions)
         self.index.remove(prepared.batch)
 
     def forget(self, watermark: float, first: int = 0) -> int:
-        """Forget kept posts that no longer match, and posts before the position ``first``; return how many."""
+        """Forget posts that new posts can no longer match, and posts before position ``first``; return how many."""
         n_forgotten = self.kept.forget_wrong_times(watermark, self.horizon) + self.kept.forget_before(first)
         n_forgotten += self.kept.forget_until(watermark - self.horizon)
         if n_forgotten:

@@ -1,4 +1,4 @@
-"""Positions and times of the kept posts, and until when each can be found."""
+"""The positions and times of the kept posts in memory; posts that are too old are forgotten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Number of the latest posts whose times show whether the watermark has caught up."""
+"""Number of latest posts; if the median of their times is after the watermark, it is still catching up."""
 ROUNDING = 1e-3
 """Bound on the rounding error of a difference of times, in seconds."""
 
@@ -33,7 +33,7 @@ class KeptPosts:
         self._deleted: Int64s = np.zeros(0, np.int64)
         """Positions of deleted posts that are still in the columns."""
         self._longest_lag = 0.0
-        """Upper bound, in seconds, on how far the time of a post is below the largest time up to this post."""
+        """Upper bound, in seconds, on how far a post's time is behind the largest time or watermark so far."""
 
     def __len__(self) -> int:
         return self._end - self._first
@@ -119,7 +119,7 @@ class KeptPosts:
         return int(self._positions[self._end - 1]) + 1 if self._end else 0
 
     def forget_until(self, time: float) -> int:
-        """Forget the oldest posts, up to the first post with a time or watermark after ``time``; return how many.
+        """Forget all posts before the first post with a time or watermark after ``time``; return how many.
 
         So no post is forgotten too early, but a post that came late may stay a little longer than it can match.
         """
@@ -170,7 +170,7 @@ class KeptPosts:
 
 
 def longest_lag(times: Float64s, latest: Float64s) -> float:
-    """Return the largest difference between a time and the largest time so far, in seconds; 0.0 without times."""
+    """Return how far, at most, a time is behind the largest time so far, in seconds; 0.0 if there are no times."""
     return float((latest - times).max(initial=0.0))
 
 

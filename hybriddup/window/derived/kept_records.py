@@ -43,7 +43,7 @@ class RecordForm:
     made_with: str
     """Id of the settings and data from which records are computed; stored records with another id are not used."""
     bands: Bands
-    """The length bands, which determine the limits of each length; records do not contain these."""
+    """The length bands, which give the limits for each length, so that records need not contain limits."""
     index: BlockIndex
     """The block index, which computes the keys that records do not contain."""
 
@@ -67,7 +67,10 @@ class RecordForm:
         return cls(dtype, made_with(steps, dtype), steps.components.bands, index)
 
     def derived(self, columns: KeptColumns, first: int, end: int, normalized: Sequence[str | None] = ()) -> Derived:
-        """Return the derived data of the posts at ``first`` to ``end - 1``, given the columns of the kept posts."""
+        """Return derived data for the store: records of the kept posts at ``first`` to ``end - 1``, and ``normalized``.
+
+        ``normalized`` has the normalized text of each post, or is empty.
+        """
         ends = [*range(first + POSTS_PER_PART, end, POSTS_PER_PART), end]
         edges = [0, *np.searchsorted(columns.positions, ends).tolist()]
         records = self.records(columns)

@@ -1,4 +1,4 @@
-"""The live index of a window: it finds earlier texts, and forgets those that have left the window."""
+"""The live index of a window: it finds earlier texts, and forgets texts that are older than the horizon."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LiveIndex(ABC):
         return self._ring.sketched
 
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
-        """Return the pairs of one of ``texts`` and a text in the index; ``later`` is a row of ``texts``.
+        """Return all pairs that ``texts`` form with texts in the index; ``later`` is a row of ``texts``.
 
         Two texts are a pair if they share a key, the earlier one is among the newest ``max_bucket_size`` texts of that
         key, and they are within the limits of the shorter one. If the index has sketches and ``counts_characters``,
@@ -82,14 +82,14 @@ class LiveIndex(ABC):
 
     @abstractmethod
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        """Return the pairs of a later text and a text in the index, and the counts of the look-ups."""
+        """Return all pairs that the ``later`` texts form with texts in the index, and the counts of the look-ups."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
-        """Return int64[n, n_probes]: for each pair, the rank of the earlier text under each key of the later text.
+        """Return int64[n, n_probes]: for each pair and key, the rank of the earlier text among the texts with this key.
 
-        The newest text of a key has rank 1; 0 means that a look-up does not reach the earlier text. An index that
-        compares with all texts returns 1 for every key. ``rows``, int64[n], has the rows of the later texts in
-        ``texts``, and ``earlier``, int64[n], the positions of the earlier texts.
+        The keys are those of the later text. The newest text of a key has rank 1; 0 means that a look-up does not reach
+        the earlier text. An index that compares with all texts returns 1 for every key. ``rows``, int64[n], has the
+        rows of the later texts in ``texts``, and ``earlier``, int64[n], the positions of the earlier texts.
         """
         return np.ones((len(rows), texts.probes.shape[1]), np.int64)
 
@@ -111,15 +111,16 @@ class LiveIndex(ABC):
     def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
         """Compare each of ``later`` with about ``n_texts`` texts from ``position`` on, and return all pairs found.
 
-        These pairs are the ground truth for auditing the index. ``later`` may contain texts that were added; these are
+        These pairs are the ground truth for auditing the index. Texts of ``later`` that are in the index themselves are
         compared with earlier texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 
     def forget_before(self, position: int) -> None:
-        """Stop finding texts before ``position``; a position smaller than in an earlier call changes nothing.
+        """Forget the texts before ``position``: from now on, they are not found.
 
-        The memory of these texts is reused gradually, by later calls of `add`.
+        A position smaller than in an earlier call changes nothing. The memory of the texts is reused gradually, by
+        later calls of `add`.
         """
         self._ring.forget_before(position)
 

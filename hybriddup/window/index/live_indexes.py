@@ -23,18 +23,19 @@ FEWEST_TEXTS = 2**20
 KEYS_EXPECTED = 16
 """Expected keys per text if the block index has no fixed number; with more, memory is reallocated."""
 MOST_KEY_BITS = 18
-"""Largest width of keys that serve as bucket numbers themselves: the bucket starts of a table then take 1 MiB."""
+"""Largest width of keys that are used as bucket numbers, in bits. The bucket offsets of a table then take 1 MiB."""
 SMALLEST_SEGMENT = 2**12
-"""The latest texts are compared one by one while they are fewer than this, because reading buckets would take longer. A
-power of two."""
+"""Number of texts in the smallest segment, a power of two. Until so many new texts have come, they are compared one by
+one, because reading buckets would take longer."""
 SEGMENTS_OF_WINDOW = 4
-"""A window has at least this many segments of the largest size, so that few forgotten texts still take memory."""
+"""A window has at least this many segments of the largest size, so that forgotten texts take little memory."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
     """Return an empty live index of the kind that suits a prepared block index.
 
-    Posting lists work for any block index. Exact keys with unlimited buckets take less memory in tables.
+    `scan` needs no keys. Keys of few bits with unlimited buckets take the least memory in tables. Posting lists work
+    for any block index.
     """
     if size.bits not in WIDTHS:
         raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {size.bits}.")
@@ -118,8 +119,8 @@ class LiveScan(LiveIndex):
 class LiveTables(LiveIndex):
     """A live index with tables of buckets, for `blocks` and `probing` with few bits per key and unlimited buckets.
 
-    Buckets are numbered by the bits themselves, and entries are small: 50 million texts of 64 bits with four keys take
-    1.48 GB, where posting lists, which find a key by its hash and have room to grow, take about twice as much.
+    A key is used as the number of its bucket, and entries are small: 50 million texts of 64 bits with four keys take
+    1.48 GB. Posting lists, which find a key by its hash and have room to grow, take about twice as much.
     """
 
     def __init__(self, size: WindowSize, index: Blocks | Probing) -> None:
@@ -162,10 +163,10 @@ class LiveTables(LiveIndex):
 
 
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
-    """Return the fingerprint bits that form the key of each table, and the offsets to the buckets that a look-up reads.
+    """Return which fingerprint bits form the key of each table, and masks that give the keys of all buckets to read.
 
-    ``chosen`` has the positions of these bits for each table. A look-up in a table reads the buckets of all keys that
-    differ from the text's key in at most ``radius`` bits.
+    ``chosen`` has the positions of the key's bits for each table, and ``radii`` a number of bits: a look-up reads the
+    buckets of all keys that differ from the text's key in at most this many bits.
     """
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))

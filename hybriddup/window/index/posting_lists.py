@@ -20,21 +20,21 @@ from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.window.index.text_ring import TextRing
 
 KEYS_OF_SHARD = 2**13
-"""Largest number of keys in a shard of a window of the expected size: rebuilding it takes about 0.1 ms."""
+"""Maximum number of keys per shard if the window has its expected size; rebuilding a shard then takes about 0.1 ms."""
 MOST_SHARDS = 2**18
 MOST_PAGES = 2**10
 """Initial maximum number of pages per shard; it grows in a window that is larger than expected."""
 SWEEPS = 4
-"""How often all shards are swept while the whole content of a window is forgotten once. So at most about an eighth of
-the entries belongs to forgotten texts."""
+"""How often each shard is cleared of forgotten texts while the window forgets as many texts as it has. So at most about
+an eighth of the entries belong to forgotten texts."""
 FASTEST = 2
-"""Maximum factor by which sweeps speed up after many texts were forgotten at once."""
+"""Maximum factor by which the removal of forgotten texts speeds up after many texts were forgotten at once."""
 MOST_NUMBERS = 2**30
 """Largest span of the numbers of live texts: lists store only low bits of numbers, which must not be confused with the
 numbers of forgotten texts that are still in the lists."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Size of the smallest block, in 32-bit words, of which all sizes are multiples; and the size ratio of consecutive
-classes."""
+"""Size of the smallest block, in 32-bit words, and the factor from one block size to the next. All block sizes are
+multiples of the smallest."""
 GROWTH = 1.5
 """Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5

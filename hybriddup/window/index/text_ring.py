@@ -35,7 +35,7 @@ MOST_SHORT_NUMBERS = 2**16
 FEWEST_IN_SLICE = 2**18
 """Smallest number of comparisons per thread."""
 MAX_PARTNER_LENGTH = 2**12
-"""Largest length with limits of its own in the arrays of `find_partners`; longer texts use the same limits."""
+"""Largest length with an entry of its own in the arrays of `find_partners`; longer texts use this entry, too."""
 
 
 class Scanned(NamedTuple):
@@ -53,7 +53,7 @@ class LengthTable:
         self.number_of: dict[int, int] = {}
         self.lengths: Int32s = np.zeros(0, np.int32)
         self.limits: Records = np.zeros(0, LIMIT)
-        """``lengths`` is int32[n], ``limits`` is LIMIT[n]; both are indexed by the number of a length."""
+        """The length with each number, in ``lengths``, int32[n], and its limits, in ``limits``, LIMIT[n]."""
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
@@ -94,7 +94,7 @@ class TextRing:
 
     @property
     def span(self) -> int:
-        """Number of slots from the oldest text to the newest, including both, and slots without a text in between."""
+        """Number of slots from the oldest to the newest text, inclusive; slots in between may have no text."""
         return self.next - self.first
 
     @property
@@ -132,7 +132,7 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Compare ``later`` with all texts numbered ``first`` to ``last - 1``; return the near pairs, with depth 1."""
+        """Compare ``later`` with texts number ``first`` to ``last - 1``; return the near pairs, with depths of 1."""
         ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
         for start, stop in self._runs(first, last):

@@ -16,7 +16,8 @@ PAGE = 4096
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
 """A log is overwritten from its start once it has 1/16 of the file's size, but at least 256 and at most 8,192 pages."""
 MOST_BEHIND = 2
-"""A batch waits for the checkpoint thread if the thread is behind by more than this many times a large log."""
+"""A batch waits for the checkpoint thread if the thread is behind by more than this many times the size of a large log
+(see `large_log`)."""
 PATIENCE = 0.1
 """Time that a deletion waits for readers, in seconds, so that no text is left in the log when it returns."""
 
@@ -100,7 +101,7 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Continue after the thread moved ``n_pages``: let it move a large log again, and after that, move the rest."""
+        """Continue after the thread moved ``n_pages``: have it move a large log again; after that, move the rest."""
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False

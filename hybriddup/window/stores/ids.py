@@ -1,7 +1,7 @@
 """Finds posts by id, with a table of the ids' hashes in memory.
 
 With an index in the database instead, a batch would write a page for every post, because ids come in no order. The
-database is queried only for ids whose hash is in the table. It stores the hashes of a batch as one value.
+database is queried only for ids whose hash is in the table. The hashes of a batch are stored in it as one value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class StoredIds:
         self._hashes.forget_before(first)
 
     def read(self, connection: sqlite3.Connection, cleared: int, first: int, end: int) -> None:
-        """Add the hashes of the posts up to ``end`` that are not in the table yet.
+        """Read the hashes of the posts before ``end`` that are not in the table yet, and add them.
 
         RowError if the database lacks the hash of a post at position ``first`` or later. Posts before ``cleared`` are
         no longer stored.
@@ -57,7 +57,7 @@ class StoredIds:
     def find(
         self, ids: Sequence[PostId], first: int, posts_at: Callable[[Int64s], list[StoredPost]]
     ) -> list[StoredPost | None]:
-        """Return the post with each id, at position ``first`` or later; None if there is none.
+        """Return the post with each id; None if there is none at position ``first`` or later.
 
         ``posts_at`` reads the posts at some positions.
         """

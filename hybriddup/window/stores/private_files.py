@@ -21,15 +21,15 @@ LOCKED_BYTE = 1 << 30
 
 
 def open_private(path: str | Path, flags: int) -> int:
-    """Open a file, created if missing, for its owner only; return its descriptor, as an ``opener`` of `open` does."""
+    """Open a file and return its descriptor, as an ``opener`` of `open`; a new file is accessible to its owner only."""
     return os.open(path, flags | os.O_CREAT, PRIVATE_FILE)
 
 
 class WriterLock:
     """Holds the lock of a file until `release`; the system releases it when the process ends.
 
-    The file contains the number of the process, and the next position at the last acknowledgement. SQLite silently cuts
-    a damaged log short, so only a record outside the log can show that posts are missing.
+    The file contains the number of the process, and the store's next position when posts were last acknowledged. SQLite
+    silently cuts a damaged log short, so only a record outside the log can show that posts are missing.
     """
 
     def __init__(self, path: Path) -> None:

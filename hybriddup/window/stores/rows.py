@@ -1,9 +1,9 @@
 """Posts as rows of SQLite, with checksums.
 
-Evidence is a JSON array of the fields of `hybriddup.window.records.Evidence`. Copies are a JSON array of the author and
-the fields of `hybriddup.window.records.Copies`, or of the author alone. So people can read the table, even with
-SQLite's own functions, except for surrogates and text after a NUL. A checksum detects damaged rows: SQLite itself
-notices flipped bits only if they break the structure of its file.
+The column ``evidence`` is a JSON array of the fields of `hybriddup.window.records.Evidence`. The column ``copies`` is a
+JSON array of the author and, if copies are counted, the fields of `hybriddup.window.records.Copies`. So people can read
+the table, even with SQLite's own functions, except for surrogates and text after a NUL. A checksum detects damaged
+rows: SQLite itself notices flipped bits only if they break the structure of its file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def row_of(post: StoredPost) -> Row:
 
 
 def sum_text(position: int, data: bytes) -> int:
-    """Return a checksum of 63 bits for the bytes of a text and its position."""
+    """Return a checksum of 63 bits for a text, given as bytes, and the position of its post."""
     return xxhash.xxh3_64_intdigest(data, position) & POSITIVE
 
 
@@ -91,7 +91,7 @@ def check_seal(name: object, data: object, seal: object) -> None:
 
 
 def dump(fields: tuple[Any, ...]) -> bytes:
-    """Return the JSON of some fields; surrogates, which orjson refuses, stay as they are."""
+    """Return some fields as JSON in UTF-8; a lone surrogate, which orjson refuses, is encoded as three bytes."""
     try:
         return orjson.dumps(fields)
     except TypeError:

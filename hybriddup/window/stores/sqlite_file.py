@@ -144,7 +144,7 @@ def make_folder(folder: Path) -> None:
 def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
     """Return the database file of a window as `OpenedFiles`; create it if it is missing, unless ``read_only``.
 
-    SQLite gives the files that it adds the same permissions.
+    SQLite creates its other files with the same permissions.
     """
     try:
         if not read_only:
@@ -241,7 +241,7 @@ def remove_old_files(folder: Path) -> None:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the tables, 0 = none; StoreError for a file of another program or version."""
+    """Return the version of the tables, 0 = no tables; StoreError for a file of another program or version."""
     n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if not n_tables:
         return 0

@@ -22,7 +22,7 @@ from hybriddup.window.stores.rows import (
 )
 
 STATE, ID_KEY = "state", "id key"
-"""Keys in the table ``meta``: for the range of positions in the store, and for the key with which ids are hashed."""
+"""Names under which the table ``meta`` has the range of positions in the store, and the secret for hashing ids."""
 BATCHES_TOGETHER = 1 << 16
 """The hashes or records of at least this many posts are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096
@@ -104,7 +104,7 @@ def count_old_copies(connection: sqlite3.Connection) -> None:
 
 
 def insert_renewals(connection: sqlite3.Connection, pairs: Iterable[tuple[int, int]]) -> None:
-    """Store pairs of the new and the previous position of a kept post that is stored again."""
+    """Store the new and the previous position of each kept post that is stored again."""
     rows = [(position, before, seal_of(position, b"%d" % before)) for position, before in pairs]
     connection.executemany("INSERT INTO renewals VALUES (?, ?, ?)", rows)
 
@@ -136,7 +136,7 @@ def delete_post(connection: sqlite3.Connection, post: StoredPost) -> None:
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
-    """Insert the batches of the posts from ``first`` on: the hashes of their ids, and their records."""
+    """Insert the posts from position ``first`` on into the table of batches: the hashes of the ids, and the records."""
     if derived is None:
         connection.execute(INSERT_BATCH, (first, "", hashes, seal_of(first, hashes), None, None))
         return
@@ -228,16 +228,16 @@ def n_bytes(connection: sqlite3.Connection) -> int:
 
 
 def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
-    """Return the first position whose hash is stored; ``default`` if there is none."""
+    """Return the position of the first post whose id hash is stored; ``default`` if there is none."""
     position: int | None = connection.execute("SELECT min(first_position) FROM batches").fetchone()[0]
     return default if position is None else position
 
 
 def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple[int, UInt64s]]:
-    """Yield pairs of a position and the hashes of the ids from this position on, in ascending order.
+    """Yield the hashes of the ids of consecutive posts, together with the position of the first of these posts.
 
-    The first pair begins with the batch that contains ``position``. Batches without a gap in between are yielded
-    together.
+    The first item begins with the batch that contains ``position``, and later items follow in ascending order. Batches
+    without a gap in between are yielded together.
     """
     parts: list[bytes] = []
     first = end = position

@@ -101,7 +101,7 @@ class WindowStore:
             Derived data of these posts; None = there is none.
         keepers
             Posts of the store that the new posts repeat, as `WindowStore.posts` returned them. If copies are counted,
-            those missing here are read from the database.
+            repeated posts that are missing here are read from the database.
         renewals
             Pairs of the new and the previous position of each kept post that is stored again.
         replaced
@@ -149,7 +149,7 @@ class WindowStore:
             return self._ids.find(ids, self._first, self.posts) if ids else []
 
     def posts(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions, in this order; StoreError if one is forgotten or was never used."""
+        """Return the posts at these positions, in this order; StoreError if a post is forgotten or does not exist."""
         if not len(positions):
             self._usable()
             return []
@@ -195,7 +195,7 @@ class WindowStore:
             queries.replace_batches(connection, first, derived)
 
     def forget_before(self, position: int) -> None:
-        """Stop finding posts before a position, at once.
+        """Forget the posts before a position: from now on, they are not found.
 
         Each later `append` deletes some of these posts, in proportion to the posts appended, so no call takes long.
         Forgetting is durable with the next `append` or `close`. A position before ``first_position`` changes nothing;

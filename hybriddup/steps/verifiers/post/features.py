@@ -1,4 +1,4 @@
-"""Features of a pair of posts: shared words, and differences, as numbers.
+"""Features of a pair of posts: numbers that measure shared words and differences.
 
 | feature | meaning |
 |---|---|
@@ -52,7 +52,7 @@ def pair_features(
     earlier, later
         int64[n_pairs]: indices into ``posts``; the features are symmetric in the two posts.
     bound
-        Pairs that the bound excludes are not aligned; their features that need an alignment are 0.
+        Pairs that the bound excludes are not aligned: their features that need an alignment are 0.
     """
     parsed = posts if isinstance(posts, ParsedPosts) else parse(encode_texts(posts))
     common = common_lengths(letters_of(parsed), earlier, later)
@@ -84,7 +84,7 @@ def describe_differences(a: str, b: str) -> list[str]:
 
 
 def describe(before: str, after: str, replaced: str) -> str:
-    """Describe in a line how words differ between two posts; ``replaced`` is the label if both posts have some."""
+    """Describe one difference in a line; ``replaced``: the label if both posts have words there."""
     if not before or not after:
         return f"added: {after}" if after else f"missing: {before}"
     return f"{replaced}: {before} by {after}"

@@ -19,7 +19,7 @@ QUANTILES = (0.02, 0.25, 0.5, 0.75, 0.98)
 RISING = ("shared", "contained", "covered", "letters_shared", "letters_contained", "goes_on")
 FREE = ("moved", "hashtags_of_one", "length", "source_of_one")
 """Features whose curve need not be monotone. For all others, a higher value never lowers the score if the feature is in
-`RISING`, and else never raises it."""
+`RISING`, and otherwise never raises it."""
 STRENGTH = 0.05
 """Inverse strength of the penalty on the steps of curves; F1 changes by less than 0.01 between 0.01 and 0.1."""
 FOLDS = 5
@@ -52,22 +52,22 @@ def fit_to(
 
 
 class Fit(NamedTuple):
-    """Curves as sums of pieces: each piece rises or falls from one knot to the next, and is constant elsewhere."""
+    """A fitted model; a curve is a sum of pieces, each of which changes between two knots and is constant elsewhere."""
 
     knots: list[Float64s]
-    """The feature values at which each curve bends, by feature."""
+    """For each feature, ascending: the values at which its curve bends."""
     steps: Float64s
-    """float64[n]: contribution of each piece, feature by feature."""
+    """float64[n_pieces]: rise of each piece, feature by feature; negative if it falls."""
     intercept: float
     means: Float64s
-    """float64[n]: mean height of each piece over the pairs, 0.0 to 1.0."""
+    """float64[n_pieces]: mean over the pairs of the part of its rise that each piece has reached, 0.0 to 1.0."""
 
     def logits(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the sum of intercept and curves for each pair, before the logistic function."""
         return np.asarray(pieces(features, self.knots)[0] @ self.steps + self.intercept)
 
     def model(self, threshold: float) -> PostModel:
-        """Convert to a model whose curves are 0 on average and that scores 0.5 if the sum equals ``threshold``."""
+        """Return a model whose curves are 0 on average and whose score is 0.5 if the logit equals ``threshold``."""
         curves, start, intercept = {}, 0, self.intercept - threshold
         for name, at in zip(FEATURES, self.knots, strict=True):
             steps, means = (array[start : start + len(at) - 1] for array in (self.steps, self.means))
@@ -108,7 +108,7 @@ def fit_curves(features: Float64s, labels: Bools, weights: Float64s) -> Fit:
 
 
 def bounds_of(name: str) -> tuple[float | None, float | None]:
-    """Return the lower and upper bound of the steps in a feature's curve; None = unbounded."""
+    """Return the lower and upper bound of each piece's rise in a feature's curve; None = unbounded."""
     if name in FREE:
         return None, None
     return (0.0, None) if name in RISING else (None, 0.0)
@@ -127,7 +127,11 @@ def knots_of(column: Float64s) -> Float64s:
 
 
 def pieces(features: Float64s, knots: list[Float64s]) -> tuple[Float64s, Int64s]:
-    """Return float64[n_pairs, n], 0.0 to 1.0: each piece's height for each pair; int64[n]: each piece's feature."""
+    """Return two arrays: how far each pair is along each piece, and the feature of each piece.
+
+    The first is float64[n_pairs, n_pieces], from 0.0 at or below the lower knot to 1.0 at or above the upper knot; the
+    second is int64[n_pieces].
+    """
     found = [
         (np.clip((features[:, column] - low) / (high - low), 0.0, 1.0), column)
         for column, at in enumerate(knots)

@@ -23,7 +23,7 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class PostModel:
-    """A model with the score ``1 / (1 + exp(-sum))``, for the sum of the intercept and the curves of all features.
+    """A model with the score ``1 / (1 + exp(-sum))``; ``sum`` is the intercept plus the value of each feature's curve.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class PostModel:
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Return lines that describe which features of a pair, float64[n_features], raise or lower its score.
+        """Describe in lines which features of a pair raise or lower its score; ``features``: float64[n_features].
 
         The curves of a shipped model are 0 on average over its training pairs, so a contribution is relative to an
         average pair.
@@ -93,18 +93,18 @@ class PostModel:
 
     @cached_property
     def _curves(self) -> Curves:
-        """The curves as arrays for the kernel."""
+        """The curves as arrays for the compiled code."""
         return as_curves([(FEATURES.index(name), points) for name, points in self.curves.items()])
 
     def bound(self, thresholds: Float64s) -> Bound:
-        """Return the bound that excludes pairs that cannot reach ``thresholds``, float64[n_pairs], before alignment."""
+        """Return a bound that excludes low-scoring pairs before alignment; ``thresholds``: float64[n_pairs]."""
         curves, start = self._bound
         least = thresholds.clip(1e-300, 1.0 - 1e-12)
         return Bound(curves, start, np.log(least / (1.0 - least)) - 1e-9)
 
     @cached_property
     def _bound(self) -> tuple[Curves, float]:
-        """The curves that need no alignment, and the intercept plus the largest contributions of the other curves."""
+        """The curves that need no alignment, and the intercept plus the largest value of each other curve."""
         known, start = [], self.intercept
         for name, points in self.curves.items():
             column, heights = FEATURES.index(name), [added for _, added in points]
@@ -118,7 +118,7 @@ class PostModel:
 
 
 def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
-    """Convert curves, each given as its column and points, to arrays for the kernel."""
+    """Convert curves to arrays for the compiled code; a curve is given as (feature index, points)."""
     ordered = sorted(curves)
     offsets = np.cumsum([0, *(len(points) for _, points in ordered)], dtype=np.int64)
     values, added = np.concatenate([np.zeros((0, 2)), *(np.array(points) for _, points in ordered)]).T.copy()

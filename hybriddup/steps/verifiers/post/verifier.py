@@ -39,14 +39,16 @@ CHARACTERS_TOGETHER = 2**17
 MAX_POOLED_PAIRS = 1024
 """A call with at most this many pairs runs in one thread and reuses the parsed posts of earlier calls."""
 LEAST_CONTAINED = 0.7
-"""Smallest share of the characters of the shorter text that the other one must have, in any order. With less the score
-is 0, which excludes most pairs early."""
+"""Minimum share of the shorter text's characters that the other text must have, in any order. Below it the score is 0,
+which excludes most pairs early."""
 COMMENT = 5.0
 """Words next to a quote make a new post if they weigh at least this: five Han characters, or four English words."""
 LITTLE = 8.0
-"""If the words of a post weigh less than this, another link, mention, flag or source makes a different post."""
+"""If the words of a post weigh less than this, another link, mention, flag or source makes a different post. A Han
+character weighs 1, a word up to 2."""
 CUT_OFF = 3.0
-"""A post that is cut off matches every post that begins with it if it weighs at least this."""
+"""Minimum weight of the words of a post that is cut off, for it to match any post that begins with these words. A Han
+character weighs 1, a word up to 2."""
 RULES: dict[int, tuple[float, str]] = {
     int(ONLY_SPELLING): (1.0, "only marks and spelling differ"),
     int(CUT_SHORT): (1.0, "one post is cut off, and the other one begins with it"),
@@ -58,7 +60,7 @@ RULES: dict[int, tuple[float, str]] = {
 """The score and the reason of each rule, in order of priority. In a labelled sample, 264 of 279 pairs with different
 numbers are different posts; serial numbers do not count."""
 RULE_SCORES = np.array([np.nan, *(RULES[rule][0] for rule in sorted(RULES))])
-"""float64[n_rules + 1]: the score that each rule gives to a pair, by its number."""
+"""float64[n_rules + 1]: the score that each rule gives, by rule number; NaN for number 0, which is no rule."""
 
 
 class Post:
@@ -110,7 +112,7 @@ class Post:
         self._context, self._pool = context, ParsedPool(context.posts)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores; one below its threshold may be replaced with any number below it."""
+        """Return float64[n_pairs]: the scores; a score below its threshold may be any number below the threshold."""
         if len(pairs) <= MAX_POOLED_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
             return self._score(pairs, thresholds, few=True)
 
@@ -124,7 +126,7 @@ class Post:
         return np.concatenate([np.zeros(0), *scores])
 
     def _score(self, pairs: CandidatePairs, thresholds: Float64s, *, few: bool = False) -> Float64s:
-        """Return the scores of some pairs; if they are ``few``, cache the parsed posts for the next call."""
+        """Return the scores of some pairs; ``few``: cache the parsed posts for the next call."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts, scores = texts_at(self._context.texts, positions), np.zeros(len(pairs))
         chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
@@ -146,7 +148,7 @@ class Post:
         return by_rules(self.model.scores(features), features)
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
-        """Describe in lines the differences of a pair, and the rule or the features that determine its score."""
+        """Describe the differences of a pair, and the rule or the features that determine its score, in lines."""
         positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
         posts = texts_at(self._context.posts, positions)
         differences = describe_differences(*posts) or ["no word differs"]
@@ -158,7 +160,7 @@ class Post:
         return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
 
     def rules_on(self, features: Float64s) -> list[str]:
-        """Describe the first rule that overrides the model for a pair, in a list of one line; empty if none does."""
+        """Return a list of one line that describes the rule that decides a pair; an empty list if the model decides."""
         score, reason = RULES.get(int(rules_of(features)[0]), (0.0, ""))
         return [f"the score is {score:g}: {reason}"] if reason else []
 
@@ -167,12 +169,12 @@ class Post:
         return unbounded(lengths)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
-        """Return the minimum common characters, a share of the shorter text."""
+        """Return the minimum number of common characters: `LEAST_CONTAINED` of the shorter text."""
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
 def rules_of(features: Float64s) -> UInt8s:
-    """Return uint8[n_pairs]: the rule of `hybriddup.kernels.posts.rules` that applies to each pair."""
+    """Return uint8[n_pairs]: number of the first rule in `hybriddup.kernels.posts.rules` that applies; 0 = none."""
     return np.asarray(find_rules(features, np.log1p(CUT_OFF), np.log1p(COMMENT), np.log1p(LITTLE)))
 
 
