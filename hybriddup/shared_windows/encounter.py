@@ -110,7 +110,7 @@ class Encounter:
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept candidates and each other.
 
-        Also return the records of the kept candidates. In the verdicts, a number stands for each kept post: the index
+        Also return the records of the kept candidates. In the verdicts, each kept post is given as a number: the index
         of one of these records or, from the number of records on, the index of a leading post.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))

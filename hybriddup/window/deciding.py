@@ -90,7 +90,7 @@ class WindowIndex:
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair and key, the rank of the earlier post among the posts with this key.
 
-        The newest post has rank 1. The keys are those of the later post; ``rows`` has its row in ``batch``.
+        The newest post has rank 1. Keys are the later post's; ``rows`` has its row in ``batch``.
         """
         return self.held.index.depths(batch, rows, earlier)
 

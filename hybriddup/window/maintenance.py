@@ -241,7 +241,7 @@ class MaintainedState:
             )
 
     def moment(self) -> tuple[float, float]:
-        """Return the time to assign to a query text, which is that of the last decided post, and the watermark."""
+        """Return the time of the last decided post, which a query text gets too, and the watermark."""
         return self.last_time, self.watermark
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:

@@ -117,7 +117,7 @@ def align(a: Int32s, n_a: int, b: Int32s, n_b: int, into: Alignment) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_places(a: Int32s, n_a: int, b: Int32s, n_b: int, head: int, n_words: int, masks: UInt64s) -> None:
-    """For each key in the middle of ``a`` or ``b``, write a bit mask of where it occurs in the middle of ``a``.
+    """For each key in the middle of ``a`` or ``b``, write a bit mask of its positions in the middle of ``a``.
 
     The middles, where the sequences differ, are the ``n_a`` and ``n_b`` keys from index ``head`` on.
     """

@@ -1,4 +1,4 @@
-"""Features of pairs of posts, computed from their shared words and from where they differ.
+"""Features of pairs of posts, computed from their shared words and their differences.
 
 In a pair, *a* is the post with fewer letters and *b* the other post, so that the features are symmetric. A *difference*
 consists of the tokens that a and b have between two aligned tokens. If both have some there, the tokens of b *replace*

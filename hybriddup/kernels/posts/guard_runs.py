@@ -35,7 +35,7 @@ LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
 LONGEST_EXCHANGE = 16
 """Maximum number of words from the beginning of the first to the end of the second of two swapped names."""
 FEW_OTHERS = 4
-"""Maximum number of Han characters that may differ besides a negation; with more, the negation does not matter."""
+"""Maximum number of Han characters that may differ along with a negation; with more, the negation does not matter."""
 FIRST_MARK = 0x300
 """First code point of combining marks, which may belong to the character before them."""
 

@@ -238,7 +238,7 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
-    """Return whether depths must be looked up to tell if the earlier text of ``pair``, in the index, is a candidate."""
+    """Return whether only depths can decide if the earlier text of ``pair``, in the index, is a candidate."""
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False
     n_newer = np.int64(0)

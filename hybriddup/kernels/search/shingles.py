@@ -25,7 +25,7 @@ from hybriddup.kernels.text.ngrams import is_dense_script
 NO_SHINGLE = np.uint32(2**32 - 1)
 """Padding for texts with fewer shingles than other texts."""
 DENSE_UNITS, OTHER_UNITS = np.uint8(2), np.uint8(1)
-"""Weight of a character of a dense script, such as Han, which says as much as two letters; and of other characters."""
+"""Weight of a character of a dense script, such as Han, which means as much as two letters; and of other characters."""
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF, ONE = np.uint64(33), np.uint64(1)
@@ -79,7 +79,7 @@ def bottom_shingles(
     code_points, offsets
         The texts, as in `hybriddup.data.records.EncodedTexts`.
     units
-        Weight of a shingle, 2 to `MOST_UNITS`: it ends at the first character where it reaches this weight.
+        Weight of a shingle, 2 to `MOST_UNITS`: it ends at the first character that brings it to this weight.
     n_kept, n_dense
         Number of shingles to keep for a text, and for a text mostly in a dense script; the latter is 1 to ``n_kept``.
     common

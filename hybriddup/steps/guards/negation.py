@@ -13,7 +13,7 @@ from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, differe
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
-"""Maximum number of differing words besides negations, as counted by `amount`; with more, the posts differ anyway."""
+"""Maximum number of differing words other than negations, counted by `amount`; with more, the posts differ anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
 """In scripts from this code point on, any negation can end a sentence; Latin, Greek and Cyrillic come earlier."""

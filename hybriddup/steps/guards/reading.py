@@ -65,7 +65,7 @@ class Difference:
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether so few characters differ that the posts can be one sentence with some words changed."""
+        """Whether only a few characters differ, so that the posts can be one sentence with some words changed."""
         a, b = self.middle_a, self.middle_b
         most = MOST_ALONE if HAN.search(a) or HAN.search(b) else MOST_LETTERS
         return abs(len(a) - len(b)) <= most and Indel.distance(a, b, score_cutoff=most) <= most

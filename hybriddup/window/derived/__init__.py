@@ -79,7 +79,7 @@ class DerivedState:
     def add(self, columns: KeptColumns, looked_up: Batch | None = None, is_kept: Bools | None = None) -> None:
         """Add kept posts to memory, and count the look-ups of keys with more than ``max_bucket_size`` texts.
 
-        ``looked_up`` has the texts that were looked up; ``is_kept``, bool[n], tells which of them were kept. Without
+        ``looked_up`` has the texts that were looked up; ``is_kept``, bool[n], marks those that were kept. Without
         these arguments, all texts in ``columns`` count as looked up and kept.
         """
         self.kept.add(columns.positions, columns.times, columns.watermarks)

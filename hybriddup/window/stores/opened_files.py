@@ -20,7 +20,7 @@ class OpenedFiles:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        """Path of the first file, which stands for the store in messages."""
+        """Path of the first file, which messages give as the path of the store."""
         self._identities: dict[Path, Identity] = {}
         self._error = ""
         """The first error found; it stays, because posts may have been written to a file that is gone."""
