@@ -26,10 +26,14 @@ class StoredIds:
         self.key = b""
         """Secret key of the hash function."""
         self._hashes = HashTable(0)
+        self._found: dict[PostId, int] = {}
 
     def hashed(self, ids: Iterable[PostId]) -> UInt64s:
-        """Return uint64[n]: the hashes of ids."""
-        return hash_ids(ids, self.key)
+        """Return uint64[n]: the hashes of ids; the ids of the last `find` are not hashed again."""
+        hashes, ids = self._found, list(ids)
+        if any(post_id not in hashes for post_id in ids):
+            return hash_ids(ids, self.key)
+        return np.fromiter((hashes[post_id] for post_id in ids), np.uint64, len(ids))
 
     def add(self, hashes: UInt64s, first: int) -> None:
         """Add the hashes of the next posts, and drop the hashes of posts before ``first``."""
@@ -61,7 +65,8 @@ class StoredIds:
 
         ``posts_at`` reads the posts at some positions.
         """
-        hashes = self.hashed(ids)
+        hashes = hash_ids(ids, self.key)
+        self._found = dict(zip(ids, hashes.tolist(), strict=True))
         places = self._hashes.latest(hashes)
         found: list[StoredPost | None] = [None] * len(ids)
         hits = np.flatnonzero(places >= first)
