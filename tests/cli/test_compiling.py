@@ -52,9 +52,8 @@ def ran(program: str, *arguments: str, cache: Path) -> list[str]:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Mock:
-    """Stands for `subprocess.Popen`; two processors are there, and kernels are kept."""
+    """Stands for `subprocess.Popen`; there are two processors."""
     monkeypatch.setattr(compiling, "available_workers", lambda: 2)
-    monkeypatch.setattr(compiling, "FOLDER", Path("folder"))
     popen = Mock()
     monkeypatch.setattr(compiling.subprocess, "Popen", popen)
     return popen
