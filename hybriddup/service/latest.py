@@ -29,7 +29,7 @@ class Slot:
     """Counts of the new decisions in one time slot."""
 
     start: int
-    """Seconds since 1970."""
+    """Begin of the slot, in seconds since 1970."""
     kept: int = 0
     exact: int = 0
     near: int = 0

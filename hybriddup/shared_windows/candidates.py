@@ -37,7 +37,7 @@ class Buckets(NamedTuple):
     """int64[n]: index of the bucket's key among the keys of the text."""
     begins: Int64s
     ends: Int64s
-    """``begins`` and ``ends`` are int64[n]: bucket ``i`` is ``entries[begins[i]:ends[i]]``."""
+    """``begins`` and ``ends`` are int64[n]: the bucket of row ``i`` is ``entries[begins[i]:ends[i]]``."""
     positions: Int64s
     """int64[n_entries]: position of each entry; -1 = a text of this batch."""
     entries: EntryArray

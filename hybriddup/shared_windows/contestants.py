@@ -62,7 +62,10 @@ class Contestants(ABC):
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Map the index of each unanswered post with a repeated id to the position of the other post with this id."""
+        """Return, for each post with a repeated id and no answer yet, the position of the other post with this id.
+
+        The result maps the index of the post to this position.
+        """
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
@@ -112,7 +115,10 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims of posts to their texts, to replace the claims of posts that are gone or too old."""
+        """Return claims of posts to their texts, to replace the claims of earlier posts that are gone or too old.
+
+        ``places`` are the indices of the posts. There is one claim for each distinct text, by index of its first post.
+        """
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}

@@ -80,7 +80,7 @@ class PreparedTexts(NamedTuple):
 class EarlierTexts:
     """A cache of the texts of the window with which new posts are compared.
 
-    These are mostly the texts kept last and, if many posts are alike, the same texts again and again.
+    These are mostly the latest kept texts, and texts that many new posts resemble.
     """
 
     def __init__(
@@ -221,7 +221,10 @@ def exact_keys(
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return the key string of a post without words: normalized text, then ``sent`` with repeated signs collapsed."""
+    """Return the key string of a post without words: its normalized text, and ``sent`` without repeated characters.
+
+    For example, ``👍👍!!`` as sent becomes ``👍!`` in the key.
+    """
     return f"{normalized}\0{without_repeats(sent)}"
 
 

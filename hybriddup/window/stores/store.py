@@ -52,7 +52,7 @@ class WindowStore:
     """Whether derived data is stored; if not, callers need not compute it."""
     is_read_only = False
     counts = False
-    """Whether copies are counted with the kept posts; see `count_copies`."""
+    """Whether the number of copies of each kept post is counted and stored; see `count_copies`."""
 
     def __init__(self, connection: sqlite3.Connection | None = None, path: Path = IN_MEMORY) -> None:
         self._path = path
