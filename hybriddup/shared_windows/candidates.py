@@ -173,7 +173,7 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
     """Return the distinct pairs, sorted by text and position, and int64[n_met]: for each row, the index of its pair.
 
-    In the pairs, ``earlier`` has positions.
+    In the pairs, ``later`` is the row of the text in the batch, and ``earlier`` the position of the stored post.
     """
     order = np.lexsort((met.numbers, met.positions, met.later))
     met_in_order = met.take(order)

@@ -53,7 +53,7 @@ class SharedState:
 
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
-        """When waiting for a post of another process began, by position, in seconds of the monotonic clock."""
+        """By position of each awaited post: when the waiting for it began, in seconds on a monotonic clock."""
         self._taken: deque[tuple[float, int]] = deque()
         """For each recent block of this process, the time when it was taken and its first position; oldest first.
 

@@ -22,8 +22,8 @@ from hybriddup.window.records import AuditCounts, Match, PostId, PostList, Store
 from hybriddup.window.states import OpenState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
-"""Limits on how many posts a query scores; it takes those whose fingerprints differ in the fewest bits. A short text
-is compared with `MOST_SCORED` posts, or the query's own limit if that is larger; a longer text with fewer posts, but at
+"""Limits on how many posts a query scores: the posts whose fingerprints differ in the fewest bits. A short text is
+compared with `MOST_SCORED` posts, or the query's own limit if that is larger; a longer text with fewer posts, but at
 least `FEWEST_SCORED`."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
 """Maximum number of posts that one search reads, in all and at a time. Each read takes one or two milliseconds, during

@@ -53,7 +53,7 @@ class LengthTable:
         self.number_of: dict[int, int] = {}
         self.lengths: Int32s = np.zeros(0, np.int32)
         self.limits: Records = np.zeros(0, LIMIT)
-        """By number of the length: ``lengths``, int32[n], has the lengths, and ``limits``, LIMIT[n], their limits."""
+        """``lengths``, int32[n], has the length with each number; ``limits``, LIMIT[n], has the length's limits."""
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
@@ -246,7 +246,10 @@ def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) ->
 
 
 def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -> np.ndarray:
-    """Copy ``n`` texts of a ring's column, from slot ``first`` on, to the beginning of a larger column."""
+    """Copy ``n`` texts of a ring's column, from slot ``first`` on, to the beginning of a new column.
+
+    The ring has ``capacity`` slots, and the new column ``larger`` slots.
+    """
     if not len(column):
         return column
     a_row = capacity // len(column)  # anchors have one row per block of slots

@@ -216,9 +216,9 @@ class WindowStore:
     def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
         """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
-        The post's text is erased from the store, and its id can be used again. If copies are counted, the kept post
-        that the deleted post repeats has one copy less; ``of`` is the position of this kept post, None = the position
-        in the evidence of the deleted post. Raises the same errors as `posts`.
+        The post's text is erased from the store, and its id can be used again. If copies are counted, the number of
+        copies of the kept post that the deleted post repeats decreases by one; ``of`` is the position of this kept
+        post, None = the position in the evidence of the deleted post. Raises the same errors as `posts`.
         """
         post = self.posts(np.array([position]))[0]
         with self._changing() as connection:
