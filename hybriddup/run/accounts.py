@@ -34,7 +34,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class AccountPair:
-    """Two accounts that posted the same texts within a given time."""
+    """Two accounts that posted the same texts, at most a given time apart."""
 
     account_a: Any
     account_b: Any

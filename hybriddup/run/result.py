@@ -98,7 +98,7 @@ class Result:
     def labels(self) -> Int64s:
         """int64[n_rows]: the row of the keeper for each removed row, else the row itself.
 
-        It is -1 if the keeper is a post of another corpus (``against``).
+        The label is -1 if the keeper is a post of another corpus (``against``).
 
         Examples
         --------
@@ -335,7 +335,7 @@ class Result:
 
 
 def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
-    """Return a length band with its threshold raised to at least ``threshold``; it must not combine verifiers."""
+    """Return a length band with its threshold raised to at least ``threshold``; the band must not combine verifiers."""
     if band.verifier is None:
         return band
     raised = max(getattr(band.verifier, "threshold", threshold), threshold)
@@ -354,7 +354,7 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
 
 
 def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
-    """Return the connected components of all verified pairs and exact repeats that have at least two rows.
+    """Return the connected components, of two or more rows, of the graph whose edges are all verified and exact pairs.
 
     In a component, kept rows come first, then removed rows, both ascending; components are ordered by their first row.
     A component may chain texts that do not match each other, and may contain several kept rows: it describes the
