@@ -89,7 +89,7 @@ class Groups:
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
-        """Allocate an empty ring buffer for each group, with room for all texts of the group, up to ``most``.
+        """Allocate an empty ring buffer for each group, with room for all texts of the group, but at most ``most``.
 
         Also return bool[n]: whether each text is in a group of more than ``most`` texts. To save memory, groups are
         renumbered in place: from now on, a group's number is the offset of its ring buffer.

@@ -186,7 +186,10 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return (0 or 1, word) if that post's word negates the other's by prefix or Turkish verb form; None otherwise."""
+    """Return (post, word) if the only word of a run in one post negates the other's by prefix or Turkish verb form.
+
+    ``post`` is 0 for the first post, 1 for the second. None if neither word negates the other.
+    """
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

@@ -77,7 +77,7 @@ class Folding(NamedTuple):
     """Settings of folding."""
 
     nfkc: bool
-    """Compatibility forms: full width, ligatures, separate accents (Unicode normalization form KC)."""
+    """Unicode normalization form KC: full-width characters, ligatures and separate accents get their usual form."""
     case: bool
     simplify: bool
     """Traditional Chinese characters become simplified ones."""

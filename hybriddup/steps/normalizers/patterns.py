@@ -1,9 +1,9 @@
 """Patterns and rewriting rules of `microblog`, in the order in which they apply.
 
 Every rule takes time linear in the text: repeats are possessive (``++``) or bounded, and no pattern begins with a
-repeat that a later character can fail. Patterns begin with a literal if possible, because a literal is found fastest,
-and expect folded text: they do not match full-width ``@`` and ``#``. A dropped part leaves a space, so that its
-neighbors do not join into a new match. The order of the rules makes normalizing idempotent.
+repeat after which the match can still fail. Patterns begin with a literal if possible, because a literal is found
+fastest, and expect folded text: they do not match full-width ``@`` and ``#``. A dropped part leaves a space, so that
+its neighbors do not join into a new match. The order of the rules makes normalizing idempotent.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Rule(NamedTuple):
 
 
 def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule per pattern, in order; with ``ignore_case``, its `Rule.needs` is empty."""
+    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` of every rule is empty."""
     if ignore_case:
         return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
     return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]
