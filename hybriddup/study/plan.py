@@ -161,7 +161,8 @@ def find_faults(question: Question) -> Iterator[str]:
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
     """Yield the block indexes worth comparing; the last two are naive indexes that are never chosen.
 
-    ``limit`` is the Hamming limit. If it comes from measured ``edits``, the recall does too.
+    ``limit`` is the Hamming limit. ``edits``: measurements on edited copies, from which the recall is taken; None = the
+    limit was given, and exact indexes have a recall of 1.
     """
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
