@@ -1,7 +1,8 @@
 """Compiles kernels in a second process while the first run of a command compiles others.
 
 numba compiles one kernel at a time, even with several threads. So another process begins with the kernels that the
-command needs last. Both store their kernels in the same folder; if both need the same kernel, one waits for the other.
+command needs last. Both processes store their kernels in the same folder; if both need the
+same kernel, one waits for the other.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ above 64, for which other kernels compare the characters."""
 def compiling_together(config: str) -> Iterator[None]:
     """If a kernel is compiled in the ``with`` block, let another process compile those that ``config`` needs last.
 
-    The process is killed at the end of the block. Nothing is started on a single processor, or if kernels are not kept.
+    The process is killed at the end of the block. No process is started on a machine with one processor, or if kernels
+    are not cached on disk.
     """
     if FOLDER is None or available_workers() == 1:
         yield
