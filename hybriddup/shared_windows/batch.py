@@ -120,7 +120,7 @@ class SharedBatch(Contestants):
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post, that is, a post of this batch being decided.
+        A rival is an undecided candidate that matches a leading post, a post of this batch that is being decided.
         """
         self._encounter.note(positions, records)
         return self._encounter.rivals()
@@ -147,8 +147,8 @@ class SharedBatch(Contestants):
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
         """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
 
-        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None. If
-        it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
+        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None.
+        If it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
         """
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:

@@ -167,7 +167,7 @@ class Contestants(ABC):
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post, that is, a post of this batch being decided.
+        A rival is an undecided candidate that matches a leading post, a post of this batch that is being decided.
         """
 
     @abstractmethod
@@ -182,8 +182,8 @@ class Contestants(ABC):
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
         """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
 
-        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None. If
-        it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
+        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None.
+        If it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
         """
 
     @abstractmethod

@@ -50,7 +50,7 @@ class Comparison:
     texts: PreparedTexts
     """The sampled posts that were kept and could be near repeats; at least one."""
     edges: Float64s
-    """float64[n]: for each post, the start of the horizon when it was decided; only kept posts after it could match."""
+    """float64[n]: for each post, the time at which its horizon begins; only kept posts with later times can match."""
     position: int
     """Texts of the window before this position were already compared."""
     end: int

@@ -155,8 +155,8 @@ class KeptPosts:
     def forget_wrong_times(self, watermark: float, horizon: float) -> int:
         """Forget the oldest posts whose times are more than a horizon ahead of the watermark; return how many.
 
-        Nothing is forgotten if most of the latest posts are ahead of the watermark, because it is then still catching
-        up after a pause.
+        Nothing is forgotten if most of the latest posts are ahead of the watermark: then the watermark is still
+        catching up after a pause.
         """
         _, times, _ = self.columns()
         if not len(times) or times[0] <= watermark + horizon or np.median(times[-RECENT:]) > watermark:
