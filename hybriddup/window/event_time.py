@@ -145,7 +145,7 @@ def parse_length(name: str, length: object) -> float:
 class Edges:
     """Pairs of a watermark and the position that the next post had when the window reached this watermark.
 
-    So all posts before the position were decided before the watermark was reached. A new pair is added about a
+    So every post before the position was decided at this watermark or an earlier one. A new pair is added about a
     thousand times per horizon.
     """
 
