@@ -27,7 +27,7 @@ def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
-    """Return uint64[n], int32[n]: the hash of each distinct token, by first use, and how many texts contain it.
+    """Return uint64[n], int32[n]: the distinct hashes, in order of first use, and how many texts contain each.
 
     Parameters
     ----------
