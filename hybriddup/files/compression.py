@@ -49,7 +49,7 @@ def decompressed(stream: BinaryIO, compression: Compression, name: str) -> Binar
 
 @contextmanager
 def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = BLOCK_BYTES) -> Iterator[BinaryIO]:
-    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete; ``stream`` stays open.
+    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete and ``stream`` still open.
 
     The output is deterministic, because it contains neither a time nor a file name.
     """
@@ -73,7 +73,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 
 
 class _Blocks(io.RawIOBase):
-    """Stream that passes data on in blocks of fixed size, because ISA-L's output depends on the size of each write."""
+    """Stream that passes data on in blocks of fixed size, because ISA-L's gzip output depends on the size of writes."""
 
     def __init__(self, target: BinaryIO, block_bytes: int) -> None:
         self._target = target
