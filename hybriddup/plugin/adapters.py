@@ -176,7 +176,7 @@ class HasherAdapter(Adapter):
 class VerifierAdapter(Adapter):
     """A verifier from a function ``(a: str, b: str) -> float``.
 
-    Scores are rounded to 12 decimals, so that a score exactly on its threshold is not lost to a rounding error.
+    Scores are rounded to 12 decimals, so that a rounding error does not push a score below a threshold that it equals.
     """
 
     def prepare(self, context: Any) -> None:
