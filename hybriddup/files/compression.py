@@ -49,7 +49,7 @@ def decompressed(stream: BinaryIO, compression: Compression, name: str) -> Binar
 
 @contextmanager
 def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = BLOCK_BYTES) -> Iterator[BinaryIO]:
-    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete and ``stream`` still open.
+    """Yield a stream that writes compressed data to ``stream``; on exit, the data is complete; ``stream`` stays open.
 
     The output is deterministic, because it contains neither a time nor a file name.
     """

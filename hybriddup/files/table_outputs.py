@@ -84,7 +84,7 @@ def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
 
 
 def put_in_place(file: Path, tables: Mapping[str, Path], shown: str) -> None:
-    """Create or replace tables in one transaction; ``tables`` maps their names to temporary files with their rows.
+    """Create or replace tables in one transaction; ``tables`` maps table names to temporary files with the rows.
 
     A new database is created under another name first, so that it appears complete or not at all.
     """

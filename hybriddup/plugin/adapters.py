@@ -41,7 +41,7 @@ class Expected(NamedTuple):
     fault: Callable[..., object]
     """Function of the return value and the call's arguments; returns a description of the fault, or None."""
     is_list: bool = False
-    """Whether the return value must be a list; any ordered iterable is accepted and converted."""
+    """Whether the allowed value is a list; any other ordered iterable that a function returns is converted to a list."""
 
 
 def _text_fault(text: Any, _: str) -> str | None:

@@ -28,7 +28,7 @@ from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
-"""Number of texts per block; their input positions are stored relative to the first one's."""
+"""Number of texts per block; their input positions are stored relative to the position of the block's first text."""
 LOW_BITS = 20
 """The lowest `LOW_BITS` bits of a text's number are never all 0, so that modules that store only low bits of numbers
 can use 0 for no text."""
