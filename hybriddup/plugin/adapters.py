@@ -41,7 +41,7 @@ class Expected(NamedTuple):
     fault: Callable[..., object]
     """Function of the return value and the call's arguments; returns a description of the fault, or None."""
     is_list: bool = False
-    """Whether the allowed value is a list; any other ordered iterable that a function returns is converted to a list."""
+    """Whether the allowed value is a list; any other ordered iterable that a function returns is converted."""
 
 
 def _text_fault(text: Any, _: str) -> str | None:

@@ -61,8 +61,8 @@ class Answer(NamedTuple):
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
         """Raise PluginError unless ``holds``, the result of a check.
 
-        ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` is added to the
-        method's name in the message, to name the part of the value that was checked, such as ``: starts``.
+        ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` is added to the method's
+        name in the message, to name the part of the value that was checked, such as ``: starts``.
         """
         if not holds:
             raise self.part.wrong(allowed, given, method=self.method + of)
