@@ -37,14 +37,15 @@ WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""A pair counts once per this many characters, and at least once, because long pairs take longer to verify."""
+"""A pair of long texts takes longer to verify, and counts toward `MAX_PAIRS` as several pairs: one per this many
+characters."""
 FIRST_LOOK = 64
 """Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
 """A block key is common if at least this many texts have it: half of the default of ``max_bucket_size``."""
 LEAST_COMMON = 8
-"""Inverse of the minimum share of sampled posts with a common key: one in 8. A larger share would make the estimate for
-posts without a common key worse."""
+"""At least one in this many sampled posts has a common block key, if there are enough such posts. A larger share would
+make the estimate for posts without a common key worse."""
 LENGTH_CLASSES = 64
 """Maximum number of length classes, each with about the same number of kept posts."""
 Z_95 = 1.96
@@ -79,13 +80,13 @@ def estimate_recall(
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
-    It is None if nothing was removed and nothing was missed.
+    The result is None if nothing was removed and nothing was missed.
 
     Parameters
     ----------
     kept
         int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding; other posts,
-        such as too short ones, cannot be missed.
+        such as very short posts, cannot be missed.
     n_removed
         Number of posts removed in the run, including exact repeats.
     sample

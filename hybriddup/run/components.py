@@ -162,7 +162,7 @@ class Components:
             self.block_index.learn_within(texts_at(texts, sample), scopes[sample])
 
     def learned_recipe(self) -> LearnedRecipe:
-        """Return the recipe given to the run, if any; otherwise a recipe with the data that its components learned."""
+        """Return the recipe given to the run, if any; otherwise a recipe of the data that these components learned."""
         if self.learned is not None:
             return self.learned
         weighter = self.fingerprinter.weighter

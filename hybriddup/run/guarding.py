@@ -21,7 +21,7 @@ SMALLEST_SLICE = 256
 
 @dataclass(frozen=True)
 class GuardPlan:
-    """The guards of a run, one instance per set of options."""
+    """The guards of a run, one instance per name and options."""
 
     guards: tuple[Guard, ...] = ()
     bands: tuple[Bools, ...] = ()

@@ -35,7 +35,7 @@ class StoppedError(Exception):
 
 
 class Clock:
-    """Measures the total wall time of each step, and reports the progress; steps are in the order of their start."""
+    """Measures the total wall time of each step, and reports the progress to a `Progress` object."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()
@@ -83,7 +83,7 @@ class Clock:
             self._interrupted += seconds
 
     def timings(self) -> list[StepTiming]:
-        """Return the time of each step so far."""
+        """Return the time of each step so far, in the order in which the steps began."""
         return list(self._timings.values())
 
     def include(self, other: Clock) -> None:

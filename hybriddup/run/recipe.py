@@ -82,7 +82,7 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield a sentence for each difference between two recipes; ``where`` is its word for the ``other`` recipe.
+    """Yield a sentence for each difference between two recipes, in which ``where`` is the word for the ``other`` one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Computes the bars, limits and ticks of charts, in the coordinates of an SVG, which the template chart.svg draws."""
+"""Computes the bars, limits and ticks of charts, in SVG units; the template chart.svg draws them."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Contents:
     corpus: Corpus
     removed: RemovedPosts
     dropped: Sequence[int]
-    """Rows left out because they have no text."""
+    """Rows that the run dropped because they have no text."""
     misses: NearMisses
     times: Sequence[Any] | None
     """Time of each post of the corpus; None = unknown."""
@@ -132,7 +132,7 @@ class Contents:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """More facts about the run, as names and values; equal runs have equal facts, so times are left out."""
+        """More facts about the run, as names and values, without durations, so that equal runs have equal facts."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
         interval = f" ± {margin:.4f}" if margin else ""
