@@ -203,7 +203,7 @@ def with_one_width(
 ) -> tuple[Callable[[int, int], UInt64s], int]:
     """Compute all keys in advance, padded to the same number per text.
 
-    Returns a replacement for ``keys_of`` that returns the padded keys, and the number of keys per text.
+    Returns two values: a replacement for ``keys_of``, which returns the padded keys, and the number of keys per text.
     """
     made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
     n_keys = max((keys.shape[1] for keys in made), default=0)

@@ -19,7 +19,7 @@ FIRST_AT_END = "\u0590"
 """In scripts from this code point on, any negation can end a sentence; Latin, Greek and Cyrillic come earlier."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
-"""Matches a Chinese question: 是不是, 有没有."""
+"""Matches a Chinese question that repeats a character around a negation: 是不是, 有没有."""
 TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
 """Matches the syllable that negates a Turkish verb, which is followed by the ending of the verb."""
 

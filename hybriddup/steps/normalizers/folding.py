@@ -175,7 +175,7 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
 
 
 _NO_CHARACTERS = (0xFDD0, 0xFDF0)
-"""Code points for internal use, `BOUNDARY` among them."""
+"""Range of code points for internal use, end exclusive; `BOUNDARY` is one of them."""
 
 _UNCHANGED = (
     (0x3400, 0xA000),

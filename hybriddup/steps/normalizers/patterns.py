@@ -43,7 +43,7 @@ REPOST_MARKERS = (
     Pattern(rf"mt @(?<![a-z0-9]mt @){_NAME}{_COLON}", "mt @"),
     Pattern(rf"回[复復覆]\s*+@{_NAME}{_COLON}", "@"),
 )
-"""``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``"@user:``, ``回复@user:``."""
+"""Patterns of repost markers: ``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``"@user:``, ``回复@user:``."""
 
 REPOST_COMMENTS = tuple(
     Pattern(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)", words) for words in ("转发微博", "轉發微博")
@@ -58,7 +58,7 @@ CROSS_POSTS = tuple(
         rf"{mark}(?<!\w{mark})(?:ed)?+ (?:from )?+/?+r/\w++:?+",
     )
 )
-"""``(x-post from r/pics)``, ``crossposted from /r/pics:``, as on Reddit."""
+"""Patterns of notes on cross-posts, as on Reddit: ``(x-post from r/pics)``, ``crossposted from /r/pics:``."""
 
 LINKS = (
     # Chinese text and #话题# follow without a space

@@ -10,7 +10,7 @@ TRADITIONAL_FILE = "traditional.txt"
 
 
 def table_lines(name: str) -> list[str]:
-    """Return the lines of a table file without comments (lines that begin with ``#``)."""
+    """Return the lines of a table file, except comments (lines that begin with ``#``)."""
     lines = _table_bytes(name).decode("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 

@@ -126,8 +126,8 @@ class Edit(CommonSubsequence):
 class Lcs(CommonSubsequence):
     """Scores a pair by the length of its longest common subsequence, divided by the length of one text; symmetric.
 
-    1.0 = the subsequence is all of the longer text, or of the shorter one, depending on the option; 0.0 = no character
-    in common. Each score is one division of integers.
+    1.0 = the subsequence is all of the longer text, or of the shorter one, depending on ``relative_to``; 0.0 = no
+    character in common. Each score is one division of integers.
     """
 
     class Options(ComponentOptions):
