@@ -35,8 +35,8 @@ TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 1
 """Bytes per post and key, measured: `shingles` by number of posts (12 keys, 128 bits: 0.457 GB for 5 million, 3.10 GB
 for 50 million); lists and tables by texts per key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
-"""Bytes per post in a window in addition to fingerprint and keys: length, position, an anchor per 64 posts, and a
-character sketch."""
+"""Bytes per post in a window in addition to fingerprint and keys: length, position (relative to an absolute position
+that 64 posts share), and character sketch."""
 
 
 class Cost(NamedTuple):
@@ -267,7 +267,7 @@ def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
 
 
 def choose(fitting: Sequence[Shape]) -> Shape | None:
-    """Return the fastest index, or None without any; exact indexes have an advantage, see `EXACT_IS_WORTH`.
+    """Return the fastest index, None if there is no index; exact indexes have an advantage, see `EXACT_IS_WORTH`.
 
     A scan is not chosen if shingles fit, because the time of a scan grows with the number of posts.
     """

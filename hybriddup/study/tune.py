@@ -273,8 +273,8 @@ class Tuning:
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
     """Return float64[n_bands]: the threshold of each length band, fitted to the pairs in the mask ``fitted``.
 
-    It is NaN unless the band has exactly one verifier. If ``precision`` is given, reaching this precision takes
-    priority.
+    The threshold of a band without exactly one verifier is NaN. If ``precision`` is given, reaching this precision
+    takes priority.
     """
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)
