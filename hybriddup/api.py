@@ -173,7 +173,7 @@ def dedupe_files(
     Parameters
     ----------
     inputs
-        A file or directory of posts, or several: one corpus in this order. ``-`` = standard input;
+        A file or directory of posts, or a list of these, read as one corpus in this order. ``-`` = standard input;
         ``sqlite:///posts.db?table=posts`` = a table or view of an SQLite database.
     output
         File for the kept posts in the input's format, or a table if the input is a table; None = ``INPUT.kept.EXT`` or
