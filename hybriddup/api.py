@@ -70,12 +70,12 @@ def dedupe(
         A shipped name (``posts``, ``weibo``, ...), the path of a YAML file, a dict of the keys to change, or
         `Settings`.
     threshold
-        Lowest score that makes two posts duplicates, 0.0 to 1.0 = same, inclusive. It replaces the threshold of the
-        verifier of each length band; None = as configured.
+        Lowest score, inclusive, that makes two posts duplicates: from 0.0 to 1.0 (the same text). It replaces the
+        threshold of the verifier of each length band; None = as configured.
     against
-        Other posts to compare with, in any of these forms, such as the posts that an earlier run kept. They are never
-        removed, and counted only in ``n_against``. If a post repeats one of them, its ``keeper_source`` is "against",
-        and its ``keeper_row`` is the row of that one in ``against``.
+        Other posts to compare with, such as the posts that an earlier run kept, in any of the forms of ``posts``. They
+        are never removed, and counted only in ``n_against``. If a post of ``posts`` repeats one of them, its
+        ``keeper_source`` is "against", and its ``keeper_row`` is the row of its keeper in ``against``.
     text_field, id_field
         Fields or columns with the text and the id; the id of a post without one is its row. A path such as ``user.id``
         is for nested fields; ``title + body`` joins two texts with a newline; ``full_text | text`` is the first of the
@@ -173,7 +173,7 @@ def dedupe_files(
     Parameters
     ----------
     inputs
-        A file or directory of posts, or several: one corpus in this order. ``-`` = standard input;
+        A file or directory of posts, or a list of these, read as one corpus in this order. ``-`` = standard input;
         ``sqlite:///posts.db?table=posts`` = a table or view of an SQLite database.
     output
         File for the kept posts in the input's format, or a table if the input is a table; None = ``INPUT.kept.EXT`` or
@@ -192,7 +192,7 @@ def dedupe_files(
     InputError
         A file cannot be read, or holds no posts.
     OutputError
-        An output exists and ``force`` is false, or cannot be written. Nothing is in place then.
+        An output exists and ``force`` is false, or an output cannot be written. No output is changed then.
     ConfigError, PluginError
         As for `dedupe`.
 
@@ -257,13 +257,13 @@ def accounts(
     Parameters
     ----------
     posts
-        Mappings or a data frame, as for `dedupe`. Posts without a user or a time are left out.
+        Mappings or a data frame, as for `dedupe`. Posts that lack a user or a time are in no pair.
     user, time_field
         Fields with the account and the time of a post, or paths such as ``user.id``.
     within
         Longest time between two posts, such as ``60s`` or ``1h``.
     min_texts
-        Number of different texts that two accounts must have in common.
+        Minimum number of different texts that two accounts must have in common.
     config, text_field, workers, plugins
         As for `dedupe`.
 

@@ -25,7 +25,7 @@ OUTPUTS = ("words", "bits")
 
 
 class TextInputError(InputError, ValueError):
-    """``X`` is not an array of texts; also a ValueError, like the errors of scikit-learn's own estimators."""
+    """``X`` is not a list, array or column of texts; also a ValueError, like the errors of scikit-learn estimators."""
 
 
 class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -92,7 +92,7 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     def transform(self, X: Any) -> UInt64s | UInt8s:  # noqa: N803 - scikit-learn's name
-        """Return fingerprints uint64[n_texts, words], or uint8[n_texts, bits] with ``output="bits"``.
+        """Return the fingerprints: uint64[n_texts, words], or uint8[n_texts, bits] with ``output="bits"``.
 
         Raises
         ------

@@ -90,7 +90,7 @@ OWN = {
     "plugins": Own(TyperCommand, "List plugins and their components."),
     "config": Own(TyperCommand, "Print and check configurations."),
 }
-"""The built-in subcommands by name, in the order of ``--help``; ``config`` has subcommands itself."""
+"""The built-in subcommands by name, in the order of ``--help``; ``config`` has subcommands of its own."""
 
 
 class Commands(TyperGroup):

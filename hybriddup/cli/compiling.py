@@ -1,7 +1,8 @@
 """Compiles kernels in a second process while the first run of a command compiles others.
 
 numba compiles one kernel at a time, even with several threads. So another process begins with the kernels that the
-command needs last. Both store their kernels in the same folder; if both need the same kernel, one waits for the other.
+command needs last. Both processes store their kernels in the same folder; if both need the same kernel, one waits for
+the other.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ above 64, for which other kernels compare the characters."""
 def compiling_together(config: str) -> Iterator[None]:
     """If a kernel is compiled in the ``with`` block, let another process compile those that ``config`` needs last.
 
-    The process is killed at the end of the block. Nothing is started on a single processor, or if kernels are not kept.
+    The process is killed at the end of the block. No process is started on a machine with one processor, or if kernels
+    are not cached on disk.
     """
     if FOLDER is None or available_workers() == 1:
         yield
@@ -86,7 +88,7 @@ class Helper(Listener):
 
 
 def compile_last_kernels(config: str) -> None:
-    """Compile the kernels with which a configuration guards, searches and verifies: those that a run needs last."""
+    """Compile the kernels that a run with this configuration needs last: for guards, search and verification."""
     texts, manager = made_up_posts(), create_plugin_manager(entry_points=False)
     parts = Components.create(load_settings(config, manager), manager.registry, 1)
     later = np.arange(1, len(texts))
@@ -98,7 +100,7 @@ def compile_last_kernels(config: str) -> None:
 
 
 def search(parts: Components, texts: Sequence[str], rows: Int64s) -> None:
-    """Look up the texts in ``rows`` in an empty ring buffer."""
+    """Compile the kernels of the search, by looking up the texts in ``rows`` in an empty ring buffer."""
     bits = np.zeros((len(texts), parts.settings.fingerprint.bits // 64), np.uint64)
     limits, kinds = parts.bands.limits_by_length(text_lengths(texts))
     columns = text_columns(bits, limits, NO_SKETCHES, kinds)

@@ -49,7 +49,7 @@ class Wanted:
 
     @property
     def knows_run(self) -> bool:
-        """Whether the options name the run's inputs or recipe, so that its learned data is available."""
+        """Whether the options name the run's inputs or recipe, so that the data that the run learned is available."""
         return bool(self.inputs) or self.recipe is not None
 
     def learned(self) -> LearnedRecipe | None:

@@ -106,7 +106,7 @@ def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
 
 FORMATS = ["jsonl", "json", "csv", "tsv", "lines", "parquet"]
 ENCODINGS = ["auto", "utf-8", "gb18030", "big5", "shift_jis", "cp949", "cp1251", "cp1252", "latin-1"]
-"""Encodings for shell completion; other encodings are allowed too."""
+"""Encodings for shell completion; other encodings are also allowed."""
 
 Config = Annotated[
     str,

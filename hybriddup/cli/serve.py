@@ -237,7 +237,7 @@ def is_loopback(host: str) -> bool:
 
 
 def load_kernels(config: str, workers: int | None, plugins: Sequence[str]) -> None:
-    """Load or compile the kernels by deciding two posts in another window, so that the first request does not wait."""
+    """Load or compile the kernels, by deciding two posts in a temporary window, so that the first request is fast."""
     from hybriddup.window import Window
 
     with Window.open(None, config, workers=workers, plugins=plugins) as window:

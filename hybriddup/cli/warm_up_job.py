@@ -94,7 +94,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the kernels that rank the posts of crowded block keys in a live window, and search shared windows."""
+    """Compile the kernels that rank the posts with one block key in a live window, and that search shared windows."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)
@@ -107,7 +107,7 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
 
 
 def look_up_rings() -> None:
-    """Compile the kernel that ranks the posts of block keys with over ``max_bucket_size`` posts, in a run."""
+    """Compile the kernel that a run needs for block keys with more than ``max_bucket_size`` posts."""
     (rings, starts), nothing = make_rings(np.ones(1, np.uint32), n_texts=1), np.zeros(0, np.int64)
     depths_in_rings(nothing, nothing, starts[:, None], rings)
 

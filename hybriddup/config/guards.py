@@ -88,7 +88,7 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return ``lines`` with an entry for `must_agree` wherever the file has the deprecated key, and on its line."""
+    """Return ``lines`` and, for each deprecated key, an entry with `must_agree` in its place and the same line."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 

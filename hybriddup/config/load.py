@@ -32,8 +32,8 @@ def open_session(
 ) -> tuple[Settings, PluginManager]:
     """Resolve a configuration; return its settings and a new plugin manager with every plugin they need.
 
-    ``plugins`` are modules to load in addition to those that the configuration names. Installed plugins are loaded
-    too, unless ``entry_points`` is false.
+    ``plugins`` are modules to load in addition to those that the configuration names. Installed plugins are also
+    loaded, unless ``entry_points`` is false.
     """
     manager = create_plugin_manager(entry_points, plugins)
     return load_settings(config, manager), manager
@@ -110,8 +110,9 @@ def _raise_faults(faults: Iterable[Fault], written: Written) -> None:
 def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Override the defaults with the given values.
 
-    If a step names another component, the options of the default component are dropped; if it names the same one, or
-    none, only the given options change. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced as a whole.
+    If a step names another component, the options of the default component are dropped; if it names the same component
+    or no component, only the given options change. ``lengths``, ``must_agree``, ``keep`` and ``plugins`` are replaced
+    as a whole.
     """
     merged = {**defaults, **given}
     for key in (*STEP_ROLES, *_MERGED_SECTIONS):

@@ -31,7 +31,7 @@ PACKAGE = FilePath(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Written:
-    """A configuration as its author wrote it, with only the keys that differ from the defaults."""
+    """A configuration as its author wrote it, without defaults for missing keys."""
 
     data: dict[str, Any]
     name: str = ""

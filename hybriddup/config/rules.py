@@ -29,7 +29,7 @@ VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
 _KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
 _SHORT_BAND = 200
-"""A band counts as one of short texts if its ``up_to`` is at most this number of characters."""
+"""A length band has the Hamming limit of short texts if its ``up_to`` is at most this number of characters."""
 _SHORT_LIMIT, _LONG_LIMIT = 44, 40
 """Default Hamming limits for 128 bits: short bands have a higher one, as copies of short texts differ in more bits."""
 
@@ -85,7 +85,7 @@ def _verifiers(path: Path, verifier: Any) -> Iterator[Chosen]:
 
 
 def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
-    """Check the rules that involve several keys; return a fault for each broken one."""
+    """Check the rules that involve several keys; return a fault for each broken rule."""
     lengths = written.get("lengths")
     faults = [*blind_guard_faults(written), *_keep_faults(written.get("keep"))]
     if written.get("within") is not None and written.get("keep", "first") not in ("first", "none"):

@@ -65,7 +65,7 @@ def find_text(record: Any, field: str) -> Any:
 def alternatives(field: str, names: Container[str]) -> list[list[str]]:
     """Split a text field such as ``a | b + c`` into alternatives, and each into its parts.
 
-    A field that is in ``names`` is not split.
+    If ``field`` as a whole is a name in ``names``, it is not split.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def alternatives(field: str, names: Container[str]) -> list[list[str]]:
 
 
 def text_fields(field: str, names: Container[str]) -> list[str]:
-    """Return all field names in a text field such as ``title + body``; a field that is in ``names`` is not split."""
+    """Return the names in a text field such as ``title + body``, or ``field`` as a whole if it is in ``names``."""
     return list(dict.fromkeys(name for parts in alternatives(field, names) for name in parts))
 
 

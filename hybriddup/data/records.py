@@ -192,7 +192,7 @@ class CandidatePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerifiedPairs:
-    """Candidate pairs accepted by the verifier of their length band, with the score and the evidence for it."""
+    """Candidate pairs accepted by the verifier of their length band, with the score of each pair and its evidence."""
 
     earlier: Int64s
     later: Int64s

@@ -143,9 +143,9 @@ def removed_rows(removed: Sequence[Removed]) -> Int64s:
 
 
 def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
-    """Return two arrays, int64[n]: the input row of each removed post, and of the kept post that it repeats.
+    """Return two arrays, int64[n]: the input row of each removed post, and the row of the kept post that it repeats.
 
-    Removed posts are left out if the kept post is from another corpus.
+    Removed posts that repeat a post of another corpus are in neither array.
     """
     if isinstance(removed, RemovedPosts):
         is_own = removed.columns.keepers >= removed.corpus.n_against

@@ -13,7 +13,7 @@ from hybriddup.files.pairs import UNSURE
 class AnswerFile:
     """A file of labeled pairs, one per line, to which answers are appended.
 
-    Raises InputError if the file has other lines.
+    Raises InputError if the file already has a line that is not an answer of `hybriddup label`.
     """
 
     def __init__(self, path: Path) -> None:

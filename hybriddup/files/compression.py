@@ -73,7 +73,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 
 
 class _Blocks(io.RawIOBase):
-    """Stream that passes data on in blocks of fixed size, because ISA-L's output depends on the size of each write."""
+    """Stream that passes data on in blocks of fixed size, because ISA-L's gzip output depends on the size of writes."""
 
     def __init__(self, target: BinaryIO, block_bytes: int) -> None:
         self._target = target

@@ -52,9 +52,9 @@ def checked_encoding(name: str) -> str:
 
 
 def encoding_of_other(source: Source, given: str) -> str:
-    """Return the encoding of a file that is not an input: UTF-8 if the file is valid UTF-8, else ``given``.
+    """Return the encoding of a file that is not an input: UTF-8 if the file is valid UTF-8.
 
-    If the file is not valid UTF-8, but ``given`` is UTF-8, return `AUTO`.
+    If it is not, return ``given``, or `AUTO` if ``given`` is UTF-8.
     """
     found = looks_like(source)
     return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO

@@ -51,7 +51,7 @@ class BadRow(NamedTuple):
     """A row without a usable post, as yielded by the parser of a format."""
 
     line: int
-    """One-based line number; in formats without lines, the number of the record."""
+    """One-based number of the line, or of the record in formats without lines."""
     reason: str
     fault: Fault = ""
 
@@ -130,9 +130,10 @@ class Writer(Protocol):
         Parameters
         ----------
         keep
-            bool[n_rows]: whether to keep each row of all sources, with rows counted as by the reader of this format.
+            bool[n_rows]: whether to keep each row, for the rows of all sources, one after another. Rows are counted as
+            by the reader of this format.
         target
-            Stream to write to, from start to end; it may not be seekable, and the caller closes it.
+            Stream to write to, from start to end; it is not always seekable. The caller closes it.
 
         Raises
         ------

@@ -65,7 +65,7 @@ class Output:
         self.path = self.name.file.resolve()
         """Path of the file with symbolic links resolved, so that the target of a link is replaced and not the link."""
         self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
-        """Path of the temporary file with the contents of the file, or the rows of the table."""
+        """Path of the temporary file for the contents of an output file, or for the rows of an output table."""
         self._lock: int | None = None
         """File descriptor of the temporary file, which is locked until the descriptor is closed."""
 
@@ -172,7 +172,8 @@ class Outputs(AbstractContextManager["Outputs"]):
     def add(self, target: str, option: str, kind: Kind | None = None) -> Output:
         """Add an output that an option names.
 
-        Raises OutputError if the name is not allowed, or if the file exists already or cannot be written.
+        Raises OutputError if the name is not allowed, if the output cannot be written, or if it exists and may not be
+        replaced.
         """
         output = Output(target, option)
         if is_table(target) and not output.name.table:
@@ -203,7 +204,10 @@ class Outputs(AbstractContextManager["Outputs"]):
             self._are_in_place = True
 
     def abandon(self, number: int) -> bool:  # noqa: ARG002  the same for every signal
-        """Delete all temporary files because the process ends; do nothing and return True if outputs are in place."""
+        """Delete all temporary files, because signal ``number`` ends the process.
+
+        Return whether the outputs are in place already; if so, nothing is deleted.
+        """
         FILES.acquire()
         if self._are_in_place:
             FILES.release()

@@ -19,7 +19,7 @@ from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
 MIN_BROKEN = 10
-"""Minimum number of undecodable rows that count as a sign of a wrong encoding; fewer are only counted as bad rows."""
+"""Minimum number of undecodable rows for an error about a wrong encoding; with fewer, the user only gets advice."""
 
 MAX_BAD_RECORDS = 100
 """Maximum number of bad records that a corpus describes; it counts all of them."""

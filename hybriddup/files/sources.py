@@ -43,7 +43,7 @@ class Source:
     spool: BinaryIO | None = None
     """Unnamed copy on disk of an input that can be read only once, or that was converted."""
     max_line_bytes: int = MAX_LINE_BYTES
-    """Maximum length of a line in a text format, in bytes without its line end; longer lines are bad rows."""
+    """Maximum length of a line in a text format, in bytes, not counting its line end; longer lines are bad rows."""
     encoding: str = UTF_8
     """Python's name of the encoding of a text format, in which ASCII characters are single bytes."""
     delimiter: str | None = None

@@ -202,7 +202,11 @@ class SqliteWriter:
 
 
 def _columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    """Return the columns of the first table, without a primary key if there are several tables."""
+    """Return the columns of the first table.
+
+    If there are several tables, no column is marked as part of a primary key, because the tables
+    may have keys in common.
+    """
     first, *others = _as_tables(sources)
     return tuple(column._replace(key=0) for column in first.columns) if others else first.columns
 

@@ -38,7 +38,7 @@ def quoted(name: str) -> str:
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]:
-    """Return the columns of a table or view that ``SELECT *`` returns."""
+    """Return the columns that ``SELECT *`` returns for a table or view."""
     found = connection.execute("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1", [table])
     return tuple(Column(*column) for column in found)
 
@@ -84,7 +84,7 @@ def check_table(file: Path, table: str, shown: str, *, force: bool) -> None:
 
 
 def put_in_place(file: Path, tables: Mapping[str, Path], shown: str) -> None:
-    """Create or replace tables in one transaction; ``tables`` maps their names to temporary files with their rows.
+    """Create or replace tables in one transaction; ``tables`` maps table names to temporary files with the rows.
 
     A new database is created under another name first, so that it appears complete or not at all.
     """
@@ -127,7 +127,7 @@ def _create(database: sqlite3.Connection, table: str, stream: BinaryIO) -> None:
 def _definitions(columns: Sequence[Column]) -> Iterator[str]:
     """Yield the SQL definition of each column, and of the primary key.
 
-    The type ANY is left out, because it would convert values in a table that is not STRICT.
+    A column of type ANY is defined without a type, because ANY would convert values in a table that is not STRICT.
     """
     for column in columns:
         yield quoted(column.name) + (f" {quoted(column.type)}" if column.type.upper() not in {"", "ANY"} else "")

@@ -28,8 +28,8 @@ def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def whole_lines(pieces: Iterable[bytes], max_line_bytes: int) -> Iterator[bytes]:
     """Regroup the bytes of a stream into pieces that end at a line end.
 
-    A line that spans several pieces is truncated to ``max_line_bytes`` + 1 bytes plus its line end: enough to be
-    recognized as too long, while an endless line cannot exhaust the memory.
+    A line that spans several of the given pieces is truncated to ``max_line_bytes`` + 1 bytes plus its line end: enough
+    to be recognized as too long, while an endless line cannot exhaust the memory.
     """
     begun: list[bytes] = []
     free = max_line_bytes + 1
@@ -56,12 +56,12 @@ def text_lines(stream: BinaryIO, source: Source) -> Iterator[bytes]:
 
 
 def may_be_too_long(lines: Iterable[bytes], max_line_bytes: int) -> bool:
-    """Return whether a line including its line end exceeds the limit: a quick test before `why_too_long`."""
+    """Return whether any line, with its line end, is longer than the limit: a quick test before `why_too_long`."""
     return max(map(len, lines), default=0) > max_line_bytes
 
 
 def why_too_long(line: bytes, max_line_bytes: int) -> str:
-    """Return a message if a line without its line end exceeds the limit; empty if it does not."""
+    """Return a message if a line is longer than the limit, not counting its line end; empty if it is not."""
     if len(line) <= max_line_bytes or len(line.rstrip(b"\r\n")) <= max_line_bytes:
         return ""
     return f"longer than {max_line_bytes:,} bytes, the limit that --max-line sets"

@@ -1,8 +1,8 @@
 """Delays the import of scipy.linalg until a kernel calls BLAS; the kernels of hybriddup never do.
 
-When numba is first used, it imports `scipy.linalg.cython_blas` to learn whether BLAS is there. This imports all of
-scipy.linalg, which takes 0.2 s: a quarter of the time that a run over a few posts takes. BLAS functions themselves are
-looked up by name when compiled code first calls one.
+When numba is first used, it imports `scipy.linalg.cython_blas` to check whether BLAS is available. This imports all
+of scipy.linalg, which takes 0.2 s: a quarter of the time that a run over a few posts takes. BLAS functions themselves
+are looked up by name when compiled code first calls one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ BLAS = "scipy.linalg.cython_blas"
 
 @contextmanager
 def delayed_blas() -> Iterator[None]:
-    """In a ``with`` block, importing `BLAS` gives a placeholder, which imports the module when a function is looked up.
+    """In a ``with`` block, an import of `BLAS`, scipy's module of BLAS functions, gives only a placeholder.
 
-    Nothing changes if the module is already imported, or scipy is not installed.
+    The placeholder imports the real module when a function is looked up in it. Nothing changes if the real module is
+    already imported, or scipy is not installed.
     """
     if BLAS in sys.modules or find_spec("scipy") is None:
         yield
@@ -36,7 +37,7 @@ def delayed_blas() -> Iterator[None]:
 
 
 def _placeholder() -> ModuleType:
-    """Return a module without content, which imports `BLAS` for its attributes (PEP 562)."""
+    """Return an empty module that imports `BLAS` when one of its attributes is read (PEP 562)."""
     module: Any = ModuleType(BLAS)
     module.__spec__ = ModuleSpec(BLAS, None)
 

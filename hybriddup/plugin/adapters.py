@@ -41,7 +41,7 @@ class Expected(NamedTuple):
     fault: Callable[..., object]
     """Function of the return value and the call's arguments; returns a description of the fault, or None."""
     is_list: bool = False
-    """Whether the return value must be a list; any ordered iterable is accepted and converted."""
+    """Whether the allowed value is a list; any other ordered iterable that a function returns is converted."""
 
 
 def _text_fault(text: Any, _: str) -> str | None:
@@ -176,7 +176,7 @@ class HasherAdapter(Adapter):
 class VerifierAdapter(Adapter):
     """A verifier from a function ``(a: str, b: str) -> float``.
 
-    Scores are rounded to 12 decimals, so that a score exactly on its threshold is not lost to a rounding error.
+    Scores are rounded to 12 decimals, so that a rounding error does not push a score below a threshold that it equals.
     """
 
     def prepare(self, context: Any) -> None:

@@ -33,7 +33,7 @@ class PluginPart:
         self.found = found
 
     def recipe(self) -> dict[str, Any]:
-        """Return the component's data for the recipe id, a hash: its own ``recipe()``, or else `Owner.recipe`."""
+        """Return the component's data for the recipe id, a hash: from its own ``recipe()``, or else `Owner.recipe`."""
         own = getattr(self.part, "recipe", None)
         return dict(own()) if callable(own) else self.found.owner.recipe(self.part)
 
@@ -61,14 +61,14 @@ class Answer(NamedTuple):
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
         """Raise PluginError unless ``holds``, the result of a check.
 
-        ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` names the part of the value
-        that was checked, such as ``: starts``.
+        ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` is added to the method's
+        name in the message, to name the part of the value that was checked, such as ``: starts``.
         """
         if not holds:
             raise self.part.wrong(allowed, given, method=self.method + of)
 
     def must_be_array(self, dtype: type[Any], *shape: int, value: Any = None, of: str = "") -> None:
-        """Raise PluginError unless the return value, or ``value``, is a contiguous array of this dtype and shape."""
+        """Raise PluginError unless ``value`` is a contiguous array of this dtype and shape; None = the return value."""
         array = self.value if value is None else value
         right = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
         allowed = f"{np.dtype(dtype)}[{', '.join(map(str, shape))}], C-contiguous"

@@ -193,7 +193,7 @@ def _owner_of(entry_point: metadata.EntryPoint) -> Owner:
 def _import(name: str, directory: Path | None) -> ModuleType:
     """Import a module by name, from ``directory`` if it is not installed.
 
-    After an import from ``directory``, it stays on ``sys.path``, because worker processes import the module again.
+    If ``directory`` was used, it stays on ``sys.path``, because worker processes import the module again.
     """
     if _is_importable(name):
         module = importlib.import_module(name)

@@ -124,7 +124,7 @@ class Registry:
         self._add("writer", name, component, replace=replace)
 
     def add_window(self, name: str, component: Any, *, replace: bool = False) -> None:
-        """Add an opener of windows under the scheme of their URLs: a class or an instance with ``open_window``.
+        """Add an opener of windows, a class or an instance with ``open_window``; ``name`` is the scheme of their URLs.
 
         See `hybriddup.window.protocols.WindowOpener`.
         """

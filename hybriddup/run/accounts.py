@@ -34,7 +34,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class AccountPair:
-    """Two accounts that posted the same texts within a given time."""
+    """Two accounts that posted the same texts, at most a given time apart."""
 
     account_a: Any
     account_b: Any
@@ -51,7 +51,7 @@ class PairsOfPosts(NamedTuple):
     """Pairs of posts by two different accounts, as parallel arrays."""
 
     earlier: Int64s
-    """int64[n_pairs]: index of the earlier post in the corpus."""
+    """int64[n_pairs]: index of the earlier post."""
     later: Int64s
 
 
@@ -125,9 +125,9 @@ def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
 
 
 def _close_pairs(clusters: Int64s, seconds: Float64s, users: Int64s, within: float) -> PairsOfPosts:
-    """Return the pairs of posts in one cluster, by different users, at most ``within`` seconds apart.
+    """Return the pairs of posts in the same cluster, by different users, at most ``within`` seconds apart.
 
-    The arrays must be sorted by cluster, then by time; the pairs are indices into them.
+    The arrays must be sorted by cluster, then by time; the pairs are indices into these arrays.
     """
     active, step = np.arange(len(clusters) - 1), 1
     found: list[PairsOfPosts] = []

@@ -34,9 +34,9 @@ class Assembler:
     """int32[n_texts]: length of each distinct text after normalizing, in code points."""
     bands: Bands
     max_copies: int = 0
-    """Maximum number of copies of each kept post that are kept too: the first copies in the order of deciding."""
+    """Maximum number of copies to keep in addition to each kept post: the first copies in the order of deciding."""
     drops_originals: bool = False
-    """Whether kept posts with removed copies are removed too."""
+    """Whether a post that would be kept is removed if copies of it were removed (``keep: none``)."""
 
     def assemble(self, summary: Summary) -> Result:
         """Return the result, and add the counts of posts to the summary."""

@@ -5,9 +5,9 @@ posts, and all pairs that differ in up to three eighths of the bits are verified
 This finds both the pairs that the block index missed and the pairs beyond the limit; fewer than one repeat in a
 thousand differs in more bits.
 
-Most missed repeats have keys that many posts share: of such a key, only the newest posts are read, and common keys are
-used last. So a part of the sample consists of posts with common keys, however few there are, and the estimate weights
-both parts by the number of kept posts that they represent (stratified sampling).
+Most missed repeats have common block keys, which many posts share: a look-up reads only the newest posts with such a
+key, and common keys are used last. So a part of the sample consists of posts with common keys, even if these are rare,
+and the estimate weights both parts by the number of kept posts that they represent (stratified sampling).
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
-"""The Hamming limit of the audit is this share of the bits, or the run's limit plus `WIDER_BY` of 128 bits, whichever
-is larger."""
+"""The Hamming limit of the audit is this share of the bits, or the run's limit plus `WIDER_BY` for every 128 bits,
+whichever is larger."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""A pair counts once per this many characters, and at least once, because long pairs take longer to verify."""
+"""A pair of long texts takes longer to verify, and counts toward `MAX_PAIRS` as several pairs: one per this many
+characters."""
 FIRST_LOOK = 64
 """Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
-"""A key is common if at least this many texts have it: half of the default of ``max_bucket_size``."""
+"""A block key is common if at least this many texts have it: half of the default of ``max_bucket_size``."""
 LEAST_COMMON = 8
-"""Inverse of the minimum share of sampled posts with a common key: one in 8. A larger share would make the estimate for
-posts without a common key worse."""
+"""At least one in this many sampled posts has a common block key, if there are enough such posts. A larger share would
+make the estimate for posts without a common key worse."""
 LENGTH_CLASSES = 64
 """Maximum number of length classes, each with about the same number of kept posts."""
 Z_95 = 1.96
@@ -79,13 +80,13 @@ def estimate_recall(
 ) -> Estimate | None:
     """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
-    It is None if nothing was removed and nothing was missed.
+    The result is None if nothing was removed and nothing was missed.
 
     Parameters
     ----------
     kept
         int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding; other posts,
-        such as too short ones, cannot be missed.
+        such as very short posts, cannot be missed.
     n_removed
         Number of posts removed in the run, including exact repeats.
     sample
@@ -174,7 +175,7 @@ def length_classes(lengths: Int32s) -> Int64s:
 
 
 def widened(max_distances: Int32s, bits: int) -> Int32s:
-    """Return the Hamming limits of the audit, given the limits of a run; negative limits, which allow no pair, stay."""
+    """Return the Hamming limits of the audit, given the limits of a run; negative limits (no pairs) are unchanged."""
     wider = np.maximum(max_distances + WIDER_BY * bits // 128, int(bits * AUDITED_SHARE)).clip(max=bits)
     return np.where(max_distances >= 0, wider, max_distances).astype(np.int32)
 

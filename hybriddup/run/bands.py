@@ -182,7 +182,7 @@ class Bands:
         return near
 
     def least_in_common(self) -> Float32s:
-        """Return float32[2, n_bands]: each band's `LeastInCommon`, as shares of the shorter and the longer text."""
+        """Return float32[2, n_bands]: each band's `LeastInCommon`: ``of_shorter`` in row 0, ``of_longer`` in row 1."""
         least = [LeastInCommon() if judge is None else judge.least_in_common() for judge in self.plan.judges]
         return np.array(least, np.float32).T
 

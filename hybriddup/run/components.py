@@ -118,8 +118,8 @@ class Components:
     ) -> Simhashes:
         """Return the fingerprints of the compared parts of normalized posts.
 
-        Posts without words count as posts without tokens, because a normalizer may have removed what distinguishes
-        these posts.
+        The fingerprint of a post without words is marked as invalid, as if the post had no tokens, because a normalizer
+        may have removed the parts in which such posts differ.
         """
         simhashes = self.fingerprinter.fingerprint(compared, advance)
         if all(chosen.use == "none" for chosen in self.settings.normalizers):
@@ -162,7 +162,7 @@ class Components:
             self.block_index.learn_within(texts_at(texts, sample), scopes[sample])
 
     def learned_recipe(self) -> LearnedRecipe:
-        """Return the recipe given to the run, if any; otherwise a recipe with the data that its components learned."""
+        """Return the recipe given to the run, if any; otherwise a recipe of the data that these components learned."""
         if self.learned is not None:
             return self.learned
         weighter = self.fingerprinter.weighter
@@ -195,7 +195,7 @@ class Components:
 
     @property
     def limits(self) -> Limits:
-        """The limits on the number of texts per key and the number of candidates per post."""
+        """The limits on the number of texts per block key and the number of candidates per post."""
         most = self.block_index.max_candidates
         return Limits(self.block_index.max_bucket_size, partial(most_candidates, most=most))
 

@@ -46,7 +46,7 @@ def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Call
 def ranks_by_value(values: Sequence[Any], field: str, rows: Int64s) -> Int64s:
     """Return int64[n]: the rank of each value, 0 = the highest; equal values share a rank, and missing values are last.
 
-    If any value is a number, or text that spells a number, values are compared as numbers, and other text (``N/A``)
+    If any value is a number, or text such as ``12.5``, values are compared as numbers, and other text (``N/A``)
     counts as missing. Otherwise, if most texts are times, values are compared as times, and other text counts as
     missing. Otherwise, text is compared alphabetically. None, empty text, NaN and the missing values of data frames are
     missing values.
@@ -89,7 +89,7 @@ def order_keys(values: Sequence[Any]) -> list[Any]:
 
 
 def as_number(value: Any) -> Any:
-    """Return a number unchanged, and text that spells a number as this number, integers exactly; otherwise None."""
+    """Return a number unchanged, and text such as ``12.5`` as a number (an int if possible); None for other values."""
     if isinstance(value, Number):
         return value
     if not isinstance(value, str):

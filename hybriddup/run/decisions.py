@@ -18,10 +18,12 @@ from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
 
 TEXTS_PER_BATCH = 2**13
-"""Maximum number of posts per batch: few enough for the CPU cache, and for the index to remove copies before they are
-compared with many texts of their batch. With twice the size, a run takes ten megabytes more and hardly less time."""
+"""Maximum number of posts per batch: few enough for the CPU cache, and for most copies to be found by a look-up in the
+index, which is faster than comparing the texts of a batch with each other. With twice the size, a run takes ten
+megabytes more and hardly less time."""
 TEXTS_AT_FIRST = 2**10
-"""Number of posts in the first batch. Batches grow while they have few pairs, because these take memory."""
+"""Number of posts in the first batch. The size doubles from batch to batch while texts have few candidate pairs,
+because pairs take memory."""
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,10 @@ def plan_outputs(wanted: Mapping[str, str | None], outputs: Outputs, *, dry_run:
 
 
 def default_output(name: str, what: str = "kept") -> str:
-    """Return the default output for an input: a file or table named after it, plus ``what``, or standard output."""
+    """Return the default output for an input: its name with ``what`` added, as in ``posts.kept.txt`` or ``TABLE_kept``.
+
+    The result is standard output if the input is standard input, or not a regular file.
+    """
     path = Path(name)
     if name == STANDARD_INPUT or (path.exists() and not path.is_file()):
         return STANDARD_OUTPUT

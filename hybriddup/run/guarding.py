@@ -21,16 +21,16 @@ SMALLEST_SLICE = 256
 
 @dataclass(frozen=True)
 class GuardPlan:
-    """The guards of a run, one instance per set of options."""
+    """The guards of a run, one instance per name and options."""
 
     guards: tuple[Guard, ...] = ()
     bands: tuple[Bools, ...] = ()
     """bool[n_bands] for each guard: the length bands that use it."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s, workers: int = 1) -> Bools:
-        """Return bool[n_pairs]: whether any guard of the length band rejects each pair of posts.
+        """Return bool[n_pairs]: whether each pair of posts is rejected by at least one guard of the pair's length band.
 
-        ``bands``: int32[n_pairs], the index of each pair's length band.
+        ``earlier`` and ``later`` are indices into ``posts``. ``bands``: int32[n_pairs], the index of each pair's band.
         """
         refused = np.zeros(len(earlier), np.bool_)
         signs = self._signs(posts, earlier, later, workers) if self.guards and len(earlier) else None
@@ -54,7 +54,7 @@ class GuardPlan:
         return np.concatenate(map_slices(signs_of_slice, len(earlier), workers, SMALLEST_SLICE))
 
     def reasons(self, a: str, b: str, band: int) -> list[str]:
-        """Return the reasons of the guards of a length band that reject the pair of posts ``a`` and ``b``."""
+        """Return why guards of a length band reject the posts ``a`` and ``b``: one reason for each such guard."""
         posts, one, other = [a, b], np.array([0]), np.array([1])
         found: list[str] = []
         for guard, of_bands in zip(self.guards, self.bands, strict=True):
@@ -64,7 +64,7 @@ class GuardPlan:
         return found
 
     def reasons_of(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s) -> list[list[str]]:
-        """Return, for each pair of posts, the reasons of the guards of its length band that reject the pair."""
+        """Return, for each pair of posts, why guards of its length band reject it; an empty list if none does."""
         reasons: list[list[str]] = [[] for _ in range(len(earlier))]
         for place in np.flatnonzero(self.refuse(posts, earlier, later, bands)).tolist():
             reasons[place] = self.reasons(posts[earlier[place]], posts[later[place]], int(bands[place]))

@@ -93,7 +93,7 @@ class FinishedRun(NamedTuple):
 
     result: Result
     outputs: dict[str, Output]
-    """Outputs by option."""
+    """Outputs by option, such as ``--report``."""
     corpus: Corpus
 
 

@@ -357,7 +357,10 @@ class Run:
         return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts, times: Times | None = None) -> PairVerifier:
-        """Return a verifier of candidate pairs of distinct texts; ``times``: of the posts, None = no time limit."""
+        """Return a verifier of candidate pairs of distinct texts.
+
+        ``times`` are the times of all posts; None = there is no time limit between repeats.
+        """
         with self.clock.part("verify", 0, "pairs"):
             self.components.plan.prepare(texts.context, is_learned=self.components.learned is not None)
         times = None if times is None else times.take(texts.equal.distinct)

@@ -18,7 +18,7 @@ class Progress:
     """Receives the progress of a run, step by step; this base class ignores it."""
 
     def start(self, step: str, total: int | None, unit: str) -> None:
-        """Begin a step; ``total`` is None if it is not known in advance."""
+        """Begin a step with ``total`` items (None = unknown); ``unit`` names the items, such as ``posts``."""
 
     def advance(self, n: int) -> None:
         """Count ``n`` more items of the current step."""
@@ -35,7 +35,7 @@ class StoppedError(Exception):
 
 
 class Clock:
-    """Measures the total wall time of each step, and reports the progress; steps are in the order of their start."""
+    """Measures the total wall time of each step, and reports the progress to a `Progress` object."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Progress()
@@ -54,7 +54,10 @@ class Clock:
 
     @contextmanager
     def step(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Time the ``with`` block as a step with ``n`` items, and report it."""
+        """Time the ``with`` block as a step, and report its start and end.
+
+        ``n`` is the number of items that the step processes; ``unit`` names these items, such as ``pairs``.
+        """
         self._check()
         self.progress.start(name, n, unit)
         began, self._interrupted = perf_counter(), 0.0
@@ -66,7 +69,11 @@ class Clock:
 
     @contextmanager
     def part(self, name: str, n: int, unit: str = "posts") -> Iterator[None]:
-        """Add the time of the ``with`` block to the step ``name`` instead of the current step; report no progress."""
+        """Add the time of the ``with`` block to the step ``name`` instead of the current step; report no progress.
+
+        ``n`` is the number of items that the block processes, and is added to the items of the step; ``unit`` names
+        these items, such as ``pairs``.
+        """
         began = perf_counter()
         try:
             yield
@@ -76,11 +83,11 @@ class Clock:
             self._interrupted += seconds
 
     def timings(self) -> list[StepTiming]:
-        """Return the time of each step so far."""
+        """Return the time of each step so far, in the order in which the steps began."""
         return list(self._timings.values())
 
     def include(self, other: Clock) -> None:
-        """Add the times of another clock."""
+        """Add the times and item counts of another clock, step by step."""
         for timing in other.timings():
             self._add(timing.step, timing.seconds, timing.n, timing.unit)
 

@@ -77,12 +77,12 @@ def _part(chosen: ComponentSettings, component: Any) -> dict[str, Any]:
 
 
 def hash_recipe(parts: Mapping[str, Any]) -> str:
-    """Return the recipe id: 32 hexadecimal digits, equal if and only if all parts are equal, in any order."""
+    """Return the recipe id: 32 hexadecimal digits, equal for equal parts; the order of keys does not matter."""
     return xxhash.xxh3_128_hexdigest(_canonical(parts).encode())
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield each difference between two recipes as text, in which ``where`` names the place of the ``other`` recipe.
+    """Yield a sentence for each difference between two recipes, in which ``where`` is the word for the ``other`` one.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class Result:
     verified_rows: Int64s
     """int64[n_pairs, 2]: all verified near pairs, as rows; for analysis."""
     dropped: Sequence[int] = ()
-    """Rows left out because they have no text, with ``without_text: drop``, in input order."""
+    """Rows that are neither kept nor removed, because they have no text (``without_text: drop``), in input order."""
     originals: Sequence[int] = ()
     """Rows removed because later posts repeat them, with ``keep: none``, in input order."""
     recipe: LearnedRecipe | None = None
@@ -98,7 +98,7 @@ class Result:
     def labels(self) -> Int64s:
         """int64[n_rows]: the row of the keeper for each removed row, else the row itself.
 
-        It is -1 if the keeper is a post of another corpus (``against``).
+        The label is -1 if the keeper is a post of another corpus (``against``).
 
         Examples
         --------
@@ -249,7 +249,7 @@ class Result:
 
     @cached_property
     def _own_posts(self) -> Corpus:
-        """The posts of the corpus itself, without other corpora."""
+        """The posts that were deduplicated, without the posts of other corpora (``against``)."""
         corpus = self._origin.corpus
         return corpus.take(np.arange(corpus.n_against, len(corpus.texts))) if corpus.n_against else corpus
 
@@ -335,7 +335,7 @@ class Result:
 
 
 def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
-    """Return a length band with its threshold raised to at least ``threshold``; it must not combine verifiers."""
+    """Return a length band with its threshold raised to at least ``threshold``; the band must not combine verifiers."""
     if band.verifier is None:
         return band
     raised = max(getattr(band.verifier, "threshold", threshold), threshold)
@@ -354,7 +354,7 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
 
 
 def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
-    """Return the connected components of all verified pairs and exact repeats that have at least two rows.
+    """Return the connected components of the graph of all verified near pairs and exact repeats, as lists of rows.
 
     In a component, kept rows come first, then removed rows, both ascending; components are ordered by their first row.
     A component may chain texts that do not match each other, and may contain several kept rows: it describes the

@@ -18,9 +18,9 @@ from hybriddup.steps.normalizers.markup import has_tags
 FEWEST_TEXTS = 100
 """Minimum number of texts for notes on their length or kind."""
 SHORT = 10
-"""Smallest length of a text that can be compared by similarity."""
+"""Smallest length of a text that can be compared by similarity, in characters."""
 LONG = 1000
-"""Length of a long text: more than any post, message or headline."""
+"""Length of a long text, in characters: more than any post, message or headline."""
 
 
 @dataclass
@@ -53,7 +53,8 @@ class Summary:
     """Number of posts removed because later posts repeat them (``keep: none``); these count neither as kept nor as
     repeats."""
     n_without_text: int = 0
-    """Number of posts without text after normalizing; with ``without_text: drop``, these are not kept or removed."""
+    """Number of posts without text after normalizing; with ``without_text: drop``, none of these counts as kept or
+    removed."""
     n_against: int = 0
     """Number of posts of other corpora, which are always kept; no other count includes these posts."""
     n_removed_against: int = 0

@@ -29,7 +29,7 @@ class Slot:
     """Counts of the new decisions in one time slot."""
 
     start: int
-    """Seconds since 1970."""
+    """Start of the slot, in seconds since 1970."""
     kept: int = 0
     exact: int = 0
     near: int = 0
@@ -94,7 +94,7 @@ def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator
 
 
 def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data, with the text of the post that it repeats as ``of_text``, if still in the window."""
+    """Return a post as plain data; ``of_text`` is the text of the post that it repeats, if still in the window."""
     if post.evidence is None or (keeper := window.get(post.evidence.duplicate_of)) is None:
         return post.to_dict()
     is_it = keeper.position == post.evidence.of_position  # or a later post with its id

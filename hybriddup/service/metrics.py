@@ -80,9 +80,10 @@ class Metrics:
         self.seconds: Mapping[str, float] = {}
 
     def batch_done(self, n_posts: int, seconds: Mapping[str, float]) -> None:
-        """Record the number of posts in a batch, and the time of each step.
+        """Record the number of posts in a batch, and the time that each step took for the batch.
 
-        ``seconds`` maps steps to their total time since the window was opened.
+        ``seconds`` maps each step to its total time since the window was opened; the total at the last call is
+        subtracted.
         """
         self.batches.observe(n_posts)
         for step, total in seconds.items():

@@ -46,7 +46,7 @@ class BodyRoom:
         scope[KEY] = own + n_bytes
 
     def release(self, scope: Scope) -> None:
-        """Give the bytes that a request reserved back to the budget; called when the request has been answered."""
+        """Return the reserved bytes of a request to the budget; called when the request has been answered."""
         self.held -= scope.pop(KEY, 0)
 
 

@@ -70,7 +70,7 @@ async def match(request: Request) -> Response:
 
 
 async def explain(request: Request) -> Response:
-    """Compare a text with a kept post: return the result of every step, and the verdict."""
+    """Compare a text with a post of the window: return the result of every step, and the verdict."""
     service = service_of(request)
     query = await service.reader.read(request, partial(checked, ExplainRequest))
     check_length(query.text, service.limits)
@@ -84,7 +84,7 @@ async def posts(request: Request) -> Response:
 
 
 async def list_posts(request: Request) -> Response:
-    """Return posts of the window, newest first; a duplicate has the text of the post that it repeats, too."""
+    """Return posts of the window, newest first; a duplicate also has the text of the post that it repeats."""
     query = request.query_params
     after = number_of(query["after"], "after") if "after" in query else None
     of = as_id(request, query["of"]) if "of" in query else None

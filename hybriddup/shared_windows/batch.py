@@ -109,7 +109,7 @@ class SharedBatch(Contestants):
     def candidates(self, found: Entries) -> Int64s:
         """Return int64[n]: the positions of posts in the buckets ``found`` that may match a leading post.
 
-        A leading post is one that is being decided.
+        Leading posts are the posts of this batch that are being decided.
         """
         rows = self._leading_rows()
         times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
@@ -120,7 +120,7 @@ class SharedBatch(Contestants):
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post, one that is being decided.
+        A rival is an undecided candidate that matches a leading post, a post of this batch that is being decided.
         """
         self._encounter.note(positions, records)
         return self._encounter.rivals()
@@ -145,10 +145,10 @@ class SharedBatch(Contestants):
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that a post repeats ``holder``, a decided post with the same text, or ``keeper``.
+        """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
 
-        ``keeper`` is the kept post that ``holder`` is a duplicate of; None if ``holder`` is kept. The result is None if
-        the post repeats neither.
+        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None.
+        If it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
         """
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:

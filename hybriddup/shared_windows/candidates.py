@@ -37,7 +37,7 @@ class Buckets(NamedTuple):
     """int64[n]: index of the bucket's key among the keys of the text."""
     begins: Int64s
     ends: Int64s
-    """``begins`` and ``ends`` are int64[n]: bucket ``i`` is ``entries[begins[i]:ends[i]]``."""
+    """``begins`` and ``ends`` are int64[n]: the bucket of row ``i`` is ``entries[begins[i]:ends[i]]``."""
     positions: Int64s
     """int64[n_entries]: position of each entry; -1 = a text of this batch."""
     entries: EntryArray
@@ -173,7 +173,7 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
     """Return the distinct pairs, sorted by text and position, and int64[n_met]: for each row, the index of its pair.
 
-    In the pairs, ``earlier`` has positions.
+    In the pairs, ``later`` is the row of the text in the batch, and ``earlier`` the position of the stored post.
     """
     order = np.lexsort((met.numbers, met.positions, met.later))
     met_in_order = met.take(order)

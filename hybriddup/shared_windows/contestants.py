@@ -62,7 +62,10 @@ class Contestants(ABC):
                 del self.open[place]
 
     def repeated(self) -> Mapping[int, int]:
-        """Map the index of each unanswered post with a repeated id to the position of the other post with this id."""
+        """Return, for each post with a repeated id and no answer yet, the position of the other post with this id.
+
+        The result maps the index of the post to this position.
+        """
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
@@ -112,7 +115,10 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims of posts to their texts, to replace the claims of posts that are gone or too old."""
+        """Return claims of posts to their texts, to replace the claims of earlier posts that are gone or too old.
+
+        ``places`` are the indices of the posts. There is one claim for each distinct text, by index of its first post.
+        """
         places = list(places)
         names = map(self.text_name, places)
         self._replaceable |= {name: self._text_holder[name] for name in names}
@@ -154,14 +160,14 @@ class Contestants(ABC):
     def candidates(self, found: Entries) -> Int64s:
         """Return int64[n]: the positions of posts in the buckets ``found`` that may match a leading post.
 
-        A leading post is one that is being decided.
+        Leading posts are the posts of this batch that are being decided.
         """
 
     @abstractmethod
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post, one that is being decided.
+        A rival is an undecided candidate that matches a leading post, a post of this batch that is being decided.
         """
 
     @abstractmethod
@@ -174,10 +180,10 @@ class Contestants(ABC):
 
     @abstractmethod
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that a post repeats ``holder``, a decided post with the same text, or ``keeper``.
+        """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
 
-        ``keeper`` is the kept post that ``holder`` is a duplicate of; None if ``holder`` is kept. The result is None if
-        the post repeats neither.
+        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None.
+        If it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
         """
 
     @abstractmethod

@@ -37,7 +37,7 @@ class Encounter:
     Parameters
     ----------
     prepared, times
-        The leading posts.
+        The leading posts, and their times.
     found
         The contents of the buckets that these posts look up, in ascending order of the distinct keys.
     unfinished
@@ -59,7 +59,7 @@ class Encounter:
         self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
         self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
-        """Whether a candidate matches a leading post, by the candidate's position; only if it was seen undecided."""
+        """For each candidate that was undecided when it was read, by position: whether it matches a leading post."""
         self._near, self._depths = self._find_near(found, unfinished)
         self.positions: Int64s = np.unique(self._near.earlier)
         """int64[n]: positions of the candidates, ascending."""
@@ -110,8 +110,8 @@ class Encounter:
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept candidates and each other.
 
-        Also return the records of the kept candidates. In the verdicts, each kept post is given as a number: the index
-        of one of these records or, from the number of records on, the index of a leading post.
+        Also return the records of the kept candidates. The verdicts number the kept posts: first these records, from 0,
+        then the leading posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         earlier = self._steps.earlier_texts(both.texts)

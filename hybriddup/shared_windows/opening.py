@@ -30,8 +30,8 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
     open_store
         Opens the store; called only after the components were created without error.
     lease
-        Seconds to wait for an undecided post of another process, which may have ended. If the process was only slow, it
-        restarts its batch.
+        Seconds to wait for an undecided post of another process, because that process may have ended. If it was only
+        slow, it restarts its batch.
     """
     return Window(lambda: open_shared_state(open_store, options, lease), options)
 

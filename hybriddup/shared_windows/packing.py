@@ -81,7 +81,7 @@ def unpack_evidence(packed: bytes) -> Evidence:
 
 @contextmanager
 def refusing_damage(what: str) -> Iterator[None]:
-    """In a ``with`` block, convert exceptions from reading damaged bytes to StoreError."""
+    """Convert exceptions that the ``with`` block raises on damaged bytes to StoreError about the item ``what``."""
     try:
         yield
     except UNREADABLE as error:

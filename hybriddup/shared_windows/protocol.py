@@ -97,10 +97,10 @@ def announce(posts: Contestants) -> Steps:
 
 
 def decide_announced(posts: Contestants) -> Steps:
-    """Decide the open (undecided) posts. If another process marks one of them as gone, mark all as gone.
+    """Decide the open (undecided) posts.
 
-    Posts marked as gone stay open. Posts that take over a text from a post of an earlier batch are decided together
-    with the other leading posts, the first ones with their texts.
+    If another process marks one of them as gone, mark all of them as gone; they stay open. Leading posts, the first
+    ones with their texts, are decided together; a post that takes over its text from an earlier post joins them.
     """
     while posts.open:
         states: States = yield from follow(posts)
@@ -113,7 +113,7 @@ def decide_announced(posts: Contestants) -> Steps:
 
 
 def give_up(positions: Iterable[int]) -> Steps:
-    """Mark the posts at ``positions`` that are still undecided as gone."""
+    """Mark as gone each post at ``positions`` that is still undecided."""
     if changes := [Change(one, UNDECIDED, State.GONE) for one in positions]:
         yield call("change", changes)
 
@@ -161,7 +161,7 @@ def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Cal
 
 
 def wait_for(positions: Iterable[int]) -> Steps:
-    """Pause, then mark the posts that have been undecided for longer than a lease as gone."""
+    """Pause, then mark as gone each post at ``positions`` that has been undecided for longer than a lease."""
     lapsed: Sequence[int] = yield Wait(tuple(positions))
     yield from give_up(lapsed)
 
@@ -201,7 +201,7 @@ def change_of(position: int, evidence: Evidence | None) -> Change:
 
 
 def nothing_of(texts: Keyed) -> Keyed:
-    """Return an empty `Keyed` with the same number of keys per post."""
+    """Return a `Keyed` without posts, with the same number of keys per post as ``texts``."""
     return Keyed(texts.entries[:0], texts.keys[:0])
 
 
@@ -237,7 +237,11 @@ def follow(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 def why_repeated(
     posts: Contestants, place: int, holder: PostRecord | None, found: Mapping[int, PostRecord | None]
 ) -> Evidence | None:
-    """Return the evidence that a post repeats ``holder``, the decided or gone post that claimed its text; else None."""
+    """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
+
+    ``holder`` is the post that claimed the text first: the post can repeat it or, if ``holder`` is a duplicate, the
+    same kept post, whose record is in ``found``. A post repeats nothing if ``holder`` is None or gone.
+    """
     if holder is None or holder.state is State.GONE:
         return None
     keeper = found[holder.post.evidence.of_position] if holder.post.evidence else None
@@ -252,7 +256,10 @@ def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int
 
 
 def answer_repeated(posts: Contestants) -> Steps:
-    """Answer posts with repeated ids like the decided posts with these ids; reopen posts whose ids have become free."""
+    """Give posts with repeated ids the answers of the decided posts with these ids, and wait for undecided ones.
+
+    A post becomes open (undecided) again if the other post with its id is gone or forgotten.
+    """
     repeated = posts.repeated()
     found = yield from records_at(sorted(set(repeated.values())))
     awaited = set()

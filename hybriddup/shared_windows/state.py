@@ -40,7 +40,7 @@ LOOKING = 2**62
 
 @dataclass
 class SharedState:
-    """A window over a store that other processes use too."""
+    """A window over a store that several processes share."""
 
     steps: Steps
     timing: WindowTime
@@ -53,10 +53,13 @@ class SharedState:
 
     def __post_init__(self) -> None:
         self._awaited: dict[int, float] = {}
-        """When waiting for a post of another process began, by position, in seconds of the monotonic clock."""
+        """By position of each awaited post: when the waiting for it began, in seconds on a monotonic clock."""
         self._taken: deque[tuple[float, int]] = deque()
-        """Pairs of the time when a block was taken and its first position, oldest first: the blocks taken within the
-        last lease, and one block before these. Posts before the first of the blocks are older than a lease."""
+        """For each recent block of this process, the time when it was taken and its first position; oldest first.
+
+        These are the blocks taken within the last lease and, in front, the latest older block, if there is one: all
+        posts before that block are older than a lease.
+        """
         self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
     # ---- deciding
@@ -164,7 +167,7 @@ class SharedState:
         return watermark, watermark
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare query texts, with positions after those of all posts."""
+        """Prepare query texts, with positions larger than the positions of all posts."""
         return self.steps.prepare(texts, self.steps.normalize(texts), np.arange(LOOKING, LOOKING + len(texts)))
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:

@@ -71,7 +71,7 @@ class Sweeper:
             )
 
     def _sweep(self, block: Block) -> None:
-        """Finish a block: mark its undecided posts as gone, and remove all posts that are not kept from their buckets.
+        """Finish a block: mark its undecided posts as gone, and remove from their buckets all posts that are not kept.
 
         Posts are marked first, even if they have no records yet. From then on, nothing that their own process does late
         has an effect: it cannot write their records, or add them to a bucket again.

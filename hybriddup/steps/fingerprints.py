@@ -36,7 +36,8 @@ class Simhashes(NamedTuple):
     bits: UInt64s
     """uint64[n, words]: the fingerprint of each text."""
     has_tokens: Bools
-    """bool[n]: whether each text has tokens, and any words that are required; if not, its fingerprint is invalid."""
+    """bool[n]: whether each text has tokens, and also words if the caller requires words; if not, its fingerprint is
+    invalid."""
 
     @property
     def is_comparable(self) -> Bools:

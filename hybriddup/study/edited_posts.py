@@ -30,7 +30,7 @@ class EditedPairs(NamedTuple):
     limit: int
     """99th percentile of the Hamming distance, in bits."""
     within_limit: float
-    """Share of the pairs within the limit, 0.0 to 1.0."""
+    """Share of the pairs that differ in at most ``limit`` bits, 0.0 to 1.0."""
 
     def describe(self) -> str:
         """Return the measurements as a sentence."""
@@ -41,7 +41,7 @@ class EditedPairs(NamedTuple):
 
 
 def measure_edits(share: float, bits: int) -> EditedPairs:
-    """Measure pairs of a synthetic post and its edited copy.
+    """Make synthetic posts and edited copies, and measure shared keys and Hamming distances of these pairs.
 
     Parameters
     ----------

@@ -275,7 +275,10 @@ class Explainer:
         return f"the {use} score {score:.4g} {relation} the threshold {threshold:g} of length band {self.band_name}"
 
     def with_second_look(self, caution: str) -> str:
-        """Return a caution; if it is not empty and the pair is accepted, add "If a run compares them, B repeats A"."""
+        """Return a caution, with the sentence "If a run compares them, B repeats A" added if the pair is accepted.
+
+        An empty caution is returned unchanged.
+        """
         if not caution or not self.is_accepted:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."

@@ -20,7 +20,7 @@ from hybriddup.study.explanation import KnownRun
 def posts_of_run(result: Result, a: object, b: object) -> tuple[str, str, KnownRun, Origin]:
     """Return the texts of two rows of a run, the decision about the two, and the run's settings and corpus.
 
-    If one of the rows was kept, its text comes first.
+    If only one of the rows was kept, its text comes first.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """Chooses which pairs of posts a user should label, so that tuning needs few labels (active learning).
 
-The first pairs cover the whole range of scores. After these, every other pair is near the current decision boundary.
+The first pairs cover the whole range of scores. After these, pairs near the current decision boundary alternate with
+pairs from the whole range.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ MOST_PAIRS = 50_000
 SHARES = 11
 """Number of score bins: one for 0.0, and ten equal ones up to 1.0."""
 FIRST_ANSWERS = 30
-"""Number of answers after which every other pair is near the decision boundary; before that, score bins take turns."""
+"""Number of pairs that are chosen first, from one score bin after another. After these, pairs near the decision
+boundary alternate with pairs from the bins."""
 
 
 class ScoredCandidates(NamedTuple):
-    """Scored pairs of posts, from which `Chooser` picks those to label."""
+    """Scored pairs of posts, from which `Chooser` chooses the pairs to label."""
 
     texts: Sequence[str]
     """Texts of the posts as they were read."""

@@ -35,8 +35,8 @@ TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 1
 """Bytes per post and key, measured: `shingles` by number of posts (12 keys, 128 bits: 0.457 GB for 5 million, 3.10 GB
 for 50 million); lists and tables by texts per key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
-"""Bytes per post in a window in addition to fingerprint and keys: length, position, an anchor per 64 posts, and a
-character sketch."""
+"""Bytes per post in a window in addition to fingerprint and keys: length, position (relative to an absolute position
+that 64 posts share), and character sketch."""
 
 
 class Cost(NamedTuple):
@@ -161,7 +161,8 @@ def find_faults(question: Question) -> Iterator[str]:
 def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> Iterator[Shape]:
     """Yield the block indexes worth comparing; the last two are naive indexes that are never chosen.
 
-    ``limit`` is the Hamming limit. If it comes from measured ``edits``, the recall does too.
+    ``limit`` is the Hamming limit. ``edits``: measurements on edited copies, from which the recall is taken; None = the
+    limit was given, and exact indexes have a recall of 1.
     """
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
@@ -266,7 +267,7 @@ def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
 
 
 def choose(fitting: Sequence[Shape]) -> Shape | None:
-    """Return the fastest index, or None without any; exact indexes have an advantage, see `EXACT_IS_WORTH`.
+    """Return the fastest index, None if there is no index; exact indexes have an advantage, see `EXACT_IS_WORTH`.
 
     A scan is not chosen if shingles fit, because the time of a scan grows with the number of posts.
     """

@@ -204,9 +204,9 @@ class Tuning:
         yield self.by_new_model()
 
     def by_thresholds(self, name: str, scored: ScoredPairs, settings: Settings) -> Way:
-        """Return the way that fits thresholds: one per band with enough pairs; all other bands share thresholds.
+        """Return the way that fits a threshold to each group of length bands; see `band_groups`.
 
-        ``scored`` are the pairs, scored with ``settings``.
+        ``scored`` are the pairs, scored with ``settings``; ``name`` is the name of the way, as in `Tuned.way`.
         """
 
         def thresholds(fitted: Bools) -> Float64s:
@@ -273,8 +273,8 @@ class Tuning:
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
     """Return float64[n_bands]: the threshold of each length band, fitted to the pairs in the mask ``fitted``.
 
-    It is NaN unless the band has exactly one verifier. If ``precision`` is given, reaching this precision takes
-    priority.
+    The threshold of a band without exactly one verifier is NaN. If ``precision`` is given, reaching this precision
+    takes priority.
     """
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)
@@ -287,7 +287,11 @@ def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, preci
 
 
 def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
-    """Group the bands that share a threshold: bands with enough pairs stay alone, others are grouped by verifier."""
+    """Group the length bands that share a threshold; return the indices of the bands in each group.
+
+    A band with at least `FEWEST_OF_BAND` pairs of each label is a group of its own. Other bands are grouped by
+    verifier.
+    """
     groups: dict[Any, list[int]] = {}
     for band in single_bands(settings.lengths):
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
@@ -315,7 +319,7 @@ def fewest_of_kind(labels: Bools) -> int:
 
 
 def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
-    """Return bool[n_pairs]: the prediction for each pair, fitted to the folds without this pair."""
+    """Return bool[n_pairs]: the prediction for each pair, after fitting to the folds that do not contain this pair."""
     found = np.zeros(len(scored.labels), np.bool_)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):

@@ -102,7 +102,7 @@ def require_error(kind: type[HybriddupError], call: Callable[[], object], clause
 def compare(subject: Subject, clause: str, expected: Sequence[Any], given: Sequence[Any], of: Sequence[Any]) -> None:
     """Raise ContractError for a clause unless two lists of results are equal.
 
-    ``of`` are the inputs; the error shows the first one whose results differ.
+    ``of``: the input of each result; the error shows the first input whose two results differ.
     """
     subject.require(len(expected) == len(given), clause, f"{len(given)} answers instead of {len(expected)}")
     for question, right, answer in zip(of, expected, given, strict=True):

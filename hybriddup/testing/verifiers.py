@@ -18,7 +18,8 @@ from hybriddup.testing.texts import ALL_TEXTS
 
 WIDTH = 128
 TOLERANCE = 1e-12
-"""Largest allowed difference of two scores that are sums in different orders, rounded to 12 decimals."""
+"""Largest allowed difference of two scores that should be equal: a verifier may add numbers in different orders, and
+round the sums to 12 decimals."""
 MARGIN = 1e-9
 """A pair must be rejected if the threshold is higher than its score by this much."""
 ALONE_EVERY = 5

@@ -25,7 +25,10 @@ def checked_limit(limit: object, at_least: int) -> int:
 
 
 def checked_after(after: object) -> int | None:
-    """Return ``after``, a position; only posts before it are listed, None = all posts. InputError if it is invalid."""
+    """Return ``after`` as an int or None; InputError if it is neither None nor a whole number.
+
+    It limits a list to the posts before this position; None = no limit.
+    """
     number = whole_number(after)
     if number is None and after is not None:
         raise InputError(f"after must be a position, such as `PostList.after`, or None; got {quote(after)}.")

@@ -90,12 +90,13 @@ class WindowIndex:
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair and key, the rank of the earlier post among the posts with this key.
 
-        The newest post has rank 1. Keys are the later post's; ``rows`` has its row in ``batch``.
+        The newest post has rank 1. The keys are the later post's keys. ``rows``, int64[n], has the later post's row in
+        ``batch``, and ``earlier``, int64[n], the earlier post as `look_up` returned it.
         """
         return self.held.index.depths(batch, rows, earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Record, for the result of `decide_batch`, which posts were looked up and which of them were kept."""
+        """Record which posts of ``batch`` were looked up, and which of these were kept; `decide_batch` returns both."""
         rows = self.searchable(batch)
         self.looked_up, self.is_kept = batch.take(rows), is_kept[rows]
 
@@ -138,14 +139,14 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """For each exact repeat of a post in the window, find the last equal post before it that the batch itself kept.
+    """Find exact repeats of a window post that also repeat a newer post, which was kept in the same batch.
 
-    The batch keeps an equal post if its time is too late to match the post in the window; a later repeat with an
-    earlier time can match both.
+    There can be two such posts with event times: the batch keeps a post for which the equal post in the window is too
+    old, and then a post with an earlier time repeats both.
 
-    ``exact`` maps the index of each exact repeat in the batch to the position of the post in the window, and ``kept``,
-    int64[n], has the indices of the posts that the batch kept. The result maps the index of each exact repeat for which
-    there is such a kept post to the position of this post.
+    ``exact`` maps the index of each exact repeat in the batch to the position of the equal post in the window.
+    ``kept``, int64[n], has the indices of the posts that the batch kept. The result contains only the repeats that
+    follow an equal kept post of the batch within the horizon; it maps their indices to the position of the last one.
     """
     later: dict[int, int] = {}
     if not exact:

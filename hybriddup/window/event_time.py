@@ -10,9 +10,9 @@ one moment. An event time later than the clock is replaced by the clock's time. 
 their own times while the watermark catches up. A post that is ahead of the watermark by more than a horizon is removed
 once it is the oldest.
 
-If the clock goes backwards, the time of the window stands still until the clock has caught up; `Window.rewind` is for a
-clock that was ahead for long. A post older than the horizon is *late*: it is decided like any other post, but no later
-post matches it.
+If the clock goes backwards, the time of the window does not advance until the clock has caught up; `Window.rewind` is
+for a clock that was ahead for long. A post older than the horizon is *late*: it is decided like any other post, but no
+later post matches it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def is_moment(seconds: object) -> bool:
 
 
 def event_time(place: int, post: Post) -> float:
-    """Return the ``created_at`` of a post; InputError if it has none."""
+    """Return the ``created_at`` of a post; InputError, with its index ``place`` in the batch, if it has none."""
     if post.created_at is None:
         raise InputError(
             f"post {place} (id {post.id!r}) has no created_at, and the window uses event time. "
@@ -143,10 +143,10 @@ def parse_length(name: str, length: object) -> float:
 
 
 class Edges:
-    """Pairs of a watermark and a position: that of the next post at the moment when the window reached the watermark.
+    """Pairs of a watermark and the position that the next post had when the window reached this watermark.
 
-    The pairs map a time to the position before which all posts had been decided by then, precise to a thousandth of
-    the horizon.
+    So every post before the position was decided at this watermark or an earlier one. A new pair is added about a
+    thousand times per horizon.
     """
 
     def __init__(self, horizon: float, packed: bytes | None = None) -> None:

@@ -136,7 +136,7 @@ def pack_learned(components: Components, learned: Learned) -> bytes:
 
 
 def use_weights(components: Components, learned: Learned) -> bool:
-    """Pass the learned weights, if there are any, to a weighter that learns; return whether there are any.
+    """Pass the learned weights to a weighter that learns; return whether weights were passed.
 
     Without learned weights, every token gets the maximum weight.
     """
@@ -174,7 +174,7 @@ def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arr
 
 
 def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) -> bool:
-    """Return whether every array of ``b`` is in ``a`` under the same name."""
+    """Return whether ``a`` has every array of ``b``, under the same name and with equal values."""
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 

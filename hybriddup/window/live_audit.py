@@ -5,10 +5,10 @@ was kept although it matches one of them counts as missed; a sampled near duplic
 limits apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of
 their text and left out.
 
-A comparison is done in parts. After a decided batch, one comparison is continued by a part, in proportion to the number
-of posts decided; the comparisons take turns. While `most_comparisons` are under way, the samples of later batches are
-skipped, whatever was decided, so that the estimate stays unbiased. If a text is forgotten before it was compared, the
-whole comparison is abandoned.
+A comparison is done in parts, and the comparisons take turns: after a batch is decided, one part of one comparison is
+done, in proportion to the number of posts decided. While `most_comparisons` are under way, the samples of later batches
+are skipped, whatever was decided, so that the estimate stays unbiased. If a text is forgotten before it was compared,
+the whole comparison is abandoned.
 
 Posts with many candidates take long, and may be the very posts that were missed. So the interval of the estimate
 includes both extremes: that all posts still being verified or abandoned are missed duplicates, and that none is.
@@ -50,7 +50,7 @@ class Comparison:
     texts: PreparedTexts
     """The sampled posts that were kept and could be near repeats; at least one."""
     edges: Float64s
-    """float64[n]: for each post, the start of the horizon when it was decided; only kept posts after it could match."""
+    """float64[n]: for each post, the time at which its horizon begins; only kept posts with later times can match."""
     position: int
     """Texts of the window before this position were already compared."""
     end: int
@@ -79,7 +79,7 @@ class Comparison:
         return is_behind or bool((self.pairs.earlier < store.first_position).any())
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
-        """Compare with about ``n_texts`` more texts of the window; collect the pairs within the limits in `pairs`."""
+        """Compare the sampled posts with about ``n_texts`` more texts; set `pairs` to the pairs within the limits."""
         scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)
@@ -184,7 +184,7 @@ class LiveAudit:
         return False
 
     def _do_part(self, window: Audited) -> None:
-        """Continue one comparison: compare with more texts if no pairs are left to verify, then verify some pairs."""
+        """Continue one comparison: scan more texts if it has no pairs left to verify, then verify some pairs."""
         comparison = self.comparisons[0]
         if not len(comparison.pairs):
             n_texts = min(max(self._n_since, self.posts_per_part) * self.texts_per_post, MAX_TEXTS_PER_PART)

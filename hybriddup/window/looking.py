@@ -22,8 +22,8 @@ from hybriddup.window.records import AuditCounts, Match, PostId, PostList, Store
 from hybriddup.window.states import OpenState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
-"""Limits on how many posts a query scores; it takes those whose fingerprints differ in the fewest bits. A short text
-is compared with `MOST_SCORED` posts, or the query's own limit if that is larger; a longer text with fewer posts, but at
+"""Limits on how many posts a query scores: the posts whose fingerprints differ in the fewest bits. A short text is
+compared with `MOST_SCORED` posts, or the query's own limit if that is larger; a longer text with fewer posts, but at
 least `FEWEST_SCORED`."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
 """Maximum number of posts that one search reads, in all and at a time. Each read takes one or two milliseconds, during
@@ -49,7 +49,7 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 
 
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
-    """Return the pairs of a text with similar kept posts within the horizon; common characters are not counted."""
+    """Return the pairs of a text with similar kept posts within the horizon, even with few characters in common."""
     rows = np.flatnonzero(prepared.searchable)
     near = state.near_posts(prepared.batch.take(rows), now)
     return CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)
@@ -145,7 +145,8 @@ def list_posts(
 ) -> PostList:
     """Return the posts that match a search; see `hybriddup.Window.posts`.
 
-    ``posts_before(position, n)`` returns the posts at the ``n`` positions before ``position``, None = the latest.
+    ``posts_before(position, n)`` returns the posts at the ``n`` positions before ``position``, or at the latest ``n``
+    positions if ``position`` is None.
     """
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
     is_search = bool(wanted) or of is not None

@@ -105,7 +105,10 @@ class MaintainedState:
         return self.store.posts(positions)
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before ``position`` (None = the latest); leave out deleted posts."""
+        """Return the posts at the ``n`` positions before ``position``; None = at the latest ``n`` positions.
+
+        Deleted posts, and earlier positions of renewed posts, are skipped, so there may be fewer than ``n`` posts.
+        """
         first, end = self.store.first_position, self.store.next_position
         end = end if position is None else max(min(position, end), first)
         start = max(end - n, first)
@@ -114,7 +117,10 @@ class MaintainedState:
         return PostList(shown, start if start > first else None)
 
     def shown(self, post: StoredPost) -> StoredPost:
-        """Return a kept post with counted copies, if any, or a duplicate with the latest position of its kept post."""
+        """Return a post with current data: a kept post has its ``copies``, if copies are counted.
+
+        A duplicate has the latest position of the kept post that it repeats, which may have been renewed.
+        """
         of = self.repeated_by(post)
         if of is not None:
             return post.repeating(of)
@@ -219,7 +225,7 @@ class MaintainedState:
         return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
 
     def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
-        """Return the metadata to store when ``posts`` are deleted: the positions of all deleted kept posts."""
+        """Return the metadata to store when ``posts`` are deleted: the positions of all kept posts deleted so far."""
         gone = np.union1d(self.store.deleted_positions(), [post.position for post in posts if post.kept])
         return {DELETED: gone.astype("<i8").tobytes()}
 
@@ -241,11 +247,11 @@ class MaintainedState:
             )
 
     def moment(self) -> tuple[float, float]:
-        """Return the time of the last decided post, which a query text gets too, and the watermark."""
+        """Return the time to assign to a query text, which is the time of the last decided post, and the watermark."""
         return self.last_time, self.watermark
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of a text and similar kept posts within the horizon; common characters are not counted."""
+        """Return the pairs of a text and similar kept posts within the horizon, even with few characters in common."""
         near = self.derived.index.look_up(text, counts_characters=False)
         still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)
         return near.take(still & ~np.isin(near.earlier, self.renewals.old()))

@@ -78,9 +78,9 @@ class PreparedTexts(NamedTuple):
 
 
 class EarlierTexts:
-    """A cache of the texts of the window with which new posts are compared.
+    """A cache of the texts that new posts are compared with, read from the window.
 
-    These are mostly the texts kept last and, if many posts are alike, the same texts again and again.
+    These are mostly the latest kept texts, and texts that many new posts resemble.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class LocalPairs(NamedTuple):
 def exact_keys(
     normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools, positions: Int64s, without_text: str
 ) -> list[tuple[bool, str]]:
-    """Return the key of each text: whether it has words, and a string. Exact repeats are posts with equal keys.
+    """Return a key for each text: a pair of whether the text has words, and a string. Exact repeats have equal keys.
 
     The string is the normalized text if it has words, else `key_as_sent`. If normalizing leaves no text, the string
     contains the position of the post, so that it equals no other key, unless ``without_text`` is ``compare``.
@@ -221,7 +221,10 @@ def exact_keys(
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return the key string of a post without words: normalized text, then ``sent`` with repeated signs collapsed."""
+    """Return the key string of a post without words: its normalized text, and ``sent`` without repeated characters.
+
+    For example, ``👍👍!!`` as sent becomes ``👍!`` in the key.
+    """
     return f"{normalized}\0{without_repeats(sent)}"
 
 

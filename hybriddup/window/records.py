@@ -124,7 +124,7 @@ class StoredPost(NamedTuple):
         return plain if self.evidence is None else plain | self.evidence.to_dict()
 
     def counted(self) -> StoredPost:
-        """Return a kept post with ``copies``: if it had none, they count 0 copies. A duplicate is returned as it is."""
+        """Return the post; a kept post whose ``copies`` are None gets the counts of a post that has no copies."""
         if self.copies is not None or self.evidence is not None:
             return self
         authors = {} if self.author is None else {self.author: 1}
@@ -223,7 +223,7 @@ class PostList:
 
     posts: list[StoredPost]
     after: int | None
-    """The position after which the list continues with older posts; None = there are no older posts."""
+    """Value of the parameter ``after`` of `hybriddup.Window.posts` for the next, older posts; None = no older posts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class Renewals:
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self._newer: dict[int, int] = {}
         self._older: dict[int, int] = {}
-        """The previous position of each renewed post by its new position, in ascending order."""
+        """Maps each new position of a renewed post to the previous one, in ascending order of the new position."""
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[int, int]]) -> None:

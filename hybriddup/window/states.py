@@ -45,7 +45,7 @@ class KeptIndex(Protocol):
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair and key, the rank of the earlier text among the texts with this key.
 
-        The keys are those of the later text. The newest text of a key has rank 1; 0 means that the earlier text was not
+        The keys are the later text's keys. The newest text of a key has rank 1; 0 means that the earlier text was not
         found by the key. ``rows``, int64[n], has the rows of the later texts in ``texts``, and ``earlier``, int64[n],
         the earlier texts as `look_up` returned them.
         """
@@ -63,10 +63,10 @@ class KeptPostsOfBatch(Protocol):
         """Seconds for which a kept post can match."""
 
     def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: for each pair, whether the kept post can still match the post of the batch.
+        """Return bool[n]: for each pair, whether the kept post is not deleted and within the later post's horizon.
 
         ``earlier``, int64[n], has the kept posts as `KeptIndex.look_up` returns them, and ``places``, int64[n], the
-        indices of the posts in the batch.
+        indices of the later posts in the batch. ``times`` has the times of all posts of the batch.
         """
 
 
@@ -98,7 +98,7 @@ class OpenState(Protocol):
         """Return the time to assign to a query text, and the watermark."""
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
-        """Prepare texts for a look-up; they get positions after those of all posts."""
+        """Prepare texts for a look-up; they get positions after all posts of the window."""
 
     def equal_posts(self, prepared: PreparedTexts, times: PostTimes) -> Int64s:
         """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
@@ -116,7 +116,7 @@ class OpenState(Protocol):
         """Return the normalized texts of kept posts."""
 
     def posts_before(self, position: int | None, n: int) -> PostList:
-        """Return the posts at the ``n`` positions before ``position`` (None = the latest)."""
+        """Return the posts at the ``n`` positions before ``position``; None = at the latest ``n`` positions."""
 
     def delete(self, post_id: PostId) -> bool:
         """Remove a post; see `hybriddup.Window.delete`."""

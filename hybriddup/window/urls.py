@@ -116,7 +116,9 @@ def secrets_hidden(url: str) -> Iterator[None]:
 
 
 def secrets_of(url: str) -> list[str]:
-    """Return the passwords in a URL, as they may occur in messages, the longest first.
+    """Return the passwords and secret options of a URL, as they may occur in messages, the longest first.
+
+    If the URL is invalid, return the URL itself and all parts that may belong to a password.
 
     Examples
     --------

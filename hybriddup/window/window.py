@@ -220,7 +220,7 @@ class Window(ReadableWindow):
         is sent again. To have the duplicate decided anew, delete it too, and send it again.
 
         No file of a window over a directory contains the text any more. If another process is reading the store at that
-        moment, the text is erased with the first call after that process has finished.
+        moment, the text is erased by the first call of this window after the other process has finished reading.
 
         Raises
         ------

@@ -65,8 +65,9 @@ def add_texts(
     Returns
     -------
     last, n_crowded
-        Index of the first key that could not be added because memory ran out, or ``keys.size``; and the number of
-        crowded keys before it. A key is crowded if it has more live texts than a look-up reads.
+        Index, in the flattened ``keys``, of the first key that could not be added because memory ran out, or
+        ``keys.size``; and the number of crowded keys before this index. A key is crowded if it has more live texts
+        than a look-up reads.
     """
     flat, n_of_text, n_crowded = keys.ravel(), keys.shape[1], np.int64(0)
     values = np.zeros(FETCH_LIST, np.uint64)

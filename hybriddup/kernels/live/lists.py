@@ -33,7 +33,7 @@ LARGEST_RING = 1 << 25
 ANY_LENGTH = np.uint64(255)
 """Length class of texts of unknown length, and of the longest texts. It matches any range of lengths."""
 ROOM_SHARE = 8
-"""A list is moved to a block with about 1 / `ROOM_SHARE` of its space free, which delays the next move."""
+"""When a list is moved to another block, about 1 / `ROOM_SHARE` of that block stays free, to delay the next move."""
 
 
 class Postings(NamedTuple):
@@ -52,14 +52,14 @@ class Postings(NamedTuple):
     words: UInt32s
     """uint32[n]: the blocks of all lists."""
     length_classes: UInt8s
-    """uint8[n]: for each text number in ``words``, the length class of the text, as returned by
+    """uint8[n]: for each word in ``words`` that is a text number, the length class of the text, as returned by
     `hybriddup.kernels.search.pair_limits.length_class`; `ANY_LENGTH` if unknown."""
     book: Int64s
     """int64[N_BOOK]: the free lists of pages and blocks; the indices are `FRESH_PAGE` and the constants next to it."""
     class_words: Int64s
     """int64[n_classes]: block size of each class, in words, in ascending order; the last is the size of a ring."""
     ring_size: int
-    """One more than the number of texts that a look-up reads from a list; the extra text shows that there are more."""
+    """Maximum number of texts in a list: one more than a look-up reads, to show whether there are more."""
 
 
 class Age(NamedTuple):
@@ -68,7 +68,7 @@ class Age(NamedTuple):
     next_number: np.uint64
     """The number that the next text will get, larger than all numbers in the lists."""
     span: np.uint64
-    """The texts that have not expired have the ``span`` numbers before ``next_number``."""
+    """How many numbers are live: ``next_number - span`` to ``next_number - 1``."""
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -40,8 +40,9 @@ MOST_FETCHED = 512
 def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
     """For each later text, find the live texts of ``ring`` that share a key with it and are within the limits.
 
-    The pairs are distinct and sorted. The depth of a pair is the smallest rank of the live text in the lists of the
-    shared keys, 1 = the newest. At most `Postings.ring_size` - 1 texts of a list are read.
+    Return the pairs, distinct and sorted, and statistics of the look-ups. The depth of a pair is the smallest rank of
+    the live text in the lists of the shared keys, 1 = the newest. At most `Postings.ring_size` - 1 texts of a list are
+    read.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def read_list(
     Parameters
     ----------
     value
-        Value of the key's slot.
+        Value of the key's slot: 0, the number of the key's only text, or the block of its list.
     read
         uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, its rank in the list (1 = the
         newest) in the lower.
@@ -166,7 +167,7 @@ def read_list(
 
 
 IN_NO_LIST = np.int64(2**40)
-"""A number that is in no list."""
+"""Used instead of the number of a text that is not live; larger than every number in a list."""
 
 
 @njit(cache=True, nogil=True)

@@ -19,7 +19,7 @@ READ_AT_ONCE = np.uint64(512)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) -> None:
-    """Prefetch the fingerprints of the texts in ``read[first:last]``, whose upper 32 bits are ranks of live texts."""
+    """Prefetch the fingerprints of the live texts with their ranks in the upper 32 bits of ``read[first:last]``."""
     bits = ring.columns.bits
     n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
     for i in range(first, last):

@@ -68,7 +68,7 @@ def buckets_of(bits: UInt64s, keys: BucketKeys, table: int) -> UInt32s:
 
 @njit(cache=True, nogil=True)
 def list_buckets(bits: UInt64s, keys: BucketKeys) -> UInt64s:
-    """Return uint64[n, n_probes]: the buckets to search for each text, numbered across all tables."""
+    """Return uint64[n, n_probes]: the buckets to search for each text, as ``table << bucket_bits | bucket``."""
     listed = np.empty((len(bits), len(keys.offsets)), np.uint64)
     for table in range(len(keys.starts) - 1):
         own, first = buckets_of(bits, keys, table), np.uint64(table) << np.uint64(keys.bucket_bits)
@@ -183,11 +183,11 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-    """For each later text, find the live texts of ``ring`` within the limits; the pairs are distinct and sorted.
+    """For each later text, find the live texts of ``ring`` that are within the limits.
 
-    A later text is compared only with the texts in its buckets and with the newest texts, which are in no segment yet.
-    Every pair gets depth 1, as if its live text were the newest in the bucket. Memory for one later text is prefetched
-    while the previous two are compared.
+    Return the pairs, distinct and sorted, and statistics of the look-ups. A later text is compared only with the texts
+    in its buckets and with the newest texts, which are in no segment yet. Every pair gets depth 1, as if its live text
+    were the newest in the bucket. Memory for one later text is prefetched while the previous two are compared.
     """
     listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
     listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
@@ -266,10 +266,10 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Find the live texts in the buckets of text ``row`` whose tags differ from its tag by at most the Hamming limit.
+    """Search the buckets of text ``row`` for live texts with a similar tag, one within the Hamming limit of its tag.
 
-    Write these texts to ``read``, and return their number. ``first`` is the number of the oldest live text. ``read``
-    must have room for all texts of the buckets.
+    Write the texts found to ``read``, and return how many there are. ``first`` is the number of the oldest live text.
+    ``read`` must have room for all texts of the buckets.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):

@@ -171,7 +171,10 @@ def rebuild_shard(postings: Postings, shard: np.uint64, age: Age, sweeps_lists: 
 
 @njit(cache=True, nogil=True, inner=True)
 def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bool) -> np.uint64:
-    """Remove expired texts from a slot or, if ``sweeps_lists``, its list; return the slot's new value, 0 if empty."""
+    """Remove the text of a slot if it has expired, or the expired texts of the slot's list if ``sweeps_lists``.
+
+    Return the new value of the slot, 0 if the slot is now empty.
+    """
     if not value & IS_LIST:
         return np.uint64(0) if value == 0 or is_dead(value, age) else value
     if not sweeps_lists:

@@ -28,9 +28,10 @@ from hybriddup.kernels.vectors import fetch_early
 
 BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
-"""Number of texts per block; their input positions are stored relative to the first one's."""
+"""Number of texts per block; their input positions are stored relative to the position of the block's first text."""
 LOW_BITS = 20
-"""Number of low bits that are never all 0 in the number of a text, so that other modules need to store only these."""
+"""The lowest `LOW_BITS` bits of a text's number are never all 0, so that modules that store only low bits of numbers
+can use 0 for no text."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12
@@ -67,7 +68,7 @@ class Ring(NamedTuple):
     entry is for all greater lengths."""
     next_number: np.uint64
     span: np.uint64
-    """The live texts have the ``span`` numbers before ``next_number``."""
+    """How many numbers are live: ``next_number - span`` to ``next_number - 1``, including skipped numbers."""
     first_slot: np.uint64
     """The slot of the oldest live text; the slots of newer texts follow."""
 
@@ -169,10 +170,10 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
-    """Return the number of the first text at or after ``position``, and how many texts the search passed before it.
+    """Return the number of the first text at or after ``position``, and how many texts the search skipped.
 
-    The search starts at the text numbered ``first``. If all texts are before ``position``, the result is
-    ``next_number``. ``turn`` is the number of the text in slot 0.
+    The search starts at number ``first`` and skips the texts before ``position``. If all texts are before ``position``,
+    the result is ``next_number``. ``turn`` is the number of the text in slot 0.
     """
     capacity, number, n_before = len(columns.offsets), np.int64(first), np.int64(0)
     while number < next_number:

@@ -27,9 +27,9 @@ class Bound(NamedTuple):
     curves: Curves
     """Curves of the computed features."""
     start: float
-    """Largest possible sum of the other curves."""
+    """Largest possible sum of the curves of all other features."""
     least: Float64s
-    """float64[n_rows]: compute a row's other features only if its upper bound is at least this; -inf = always."""
+    """float64[n_rows]: a row's other features are computed only if its upper bound is at least this; -inf = always."""
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -1,8 +1,8 @@
 """Features of pairs of posts, computed from their shared words and their differences.
 
 In a pair, *a* is the post with fewer letters and *b* the other post, so that the features are symmetric. A *difference*
-consists of the tokens that a and b have between two aligned tokens. If both have some there, the tokens of b *replace*
-the tokens of a.
+consists of the tokens that a and b have between two aligned tokens. If both have tokens there, the tokens of b
+*replace* the tokens of a.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ SHARED, CONTAINED, COVERED, LETTERS_SHARED, LETTERS_CONTAINED, REPLACED, LARGEST
 ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, NUMBERS_DIFFER, NUMBERS_ADDED, HASHTAGS_DIFFER, HASHTAGS_OF_ONE = range(8, 15)
 COMMENT, LENGTH, LACKING, ADDING, SOURCES_DIFFER, SOURCE_OF_ONE, EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 24)
 BY_PLACE = (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, COMMENT)
-"""Columns of the features that need an alignment. `GOES_ON` needs none: it is 0 if the shorter post is not cut off."""
+"""Columns of the features that are computed from an alignment of the two posts; the other features need none."""
 REPEATED = 0.7
 """Share of a word's weight that counts as shared if the other post has the word, but fewer times."""
 LIGHT = 0.8
@@ -185,7 +185,7 @@ def make_differences(n: int) -> Differences:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_in(of_one: Side, of_other: Side, token: int) -> int:
-    """Return how often the key of token ``token`` of post ``of_one`` occurs in post ``of_other``."""
+    """Return how often post ``of_other`` has the key of the token with index ``token`` in post ``of_one``."""
     return np.int64(of_other.counts[of_one.slots[token], of_other.which])
 
 
@@ -229,7 +229,7 @@ def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def weigh(posts: ParsedPosts, first: int, last: int) -> float:
-    """Return the total weight of tokens ``first`` to ``last - 1``."""
+    """Return the total weight of tokens ``first`` to ``last - 1`` of all posts' tokens."""
     weight = 0.0
     for token in range(first, last):
         weight += posts.weights[token]
@@ -342,7 +342,8 @@ def measure_differences(
 def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, int, float]:
     """Return the first and last aligned token of post ``a`` with weight above 0, and the weight of all aligned tokens.
 
-    If there is none, return -1, the number of tokens of ``a``, and 0.0.
+    The tokens are given by their indices in ``a``. If no aligned token has weight, the result is -1, the number of
+    tokens of ``a``, and 0.0.
     """
     n = a.last - a.first
     head, tail, shared = n, np.int64(n), 0.0
@@ -357,8 +358,8 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
 def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
     """Return two weights: of the tokens of a difference that have moved, and of all its other tokens.
 
-    The difference is tokens ``first`` to ``last - 1`` of post ``one``. A token has moved if it occurs elsewhere in the
-    other post.
+    The difference is tokens ``first`` to ``last - 1`` of post ``one``. A token has moved if the other post has it at
+    least as often, and so has it in another place.
     """
     moved, only = 0.0, 0.0
     for token in range(first, last):
@@ -400,7 +401,10 @@ def is_mark(kinds: UInt8s, point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_respelled(posts: ParsedPosts, spelling: Spelling, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether tokens ``of_a`` and the tokens ``of_b`` that replace them have nearly the same letters."""
+    """Return whether tokens ``of_a`` and the tokens ``of_b`` that replace them have nearly the same letters.
+
+    ``of_a`` and ``of_b``: begin and end, as indices of all posts' tokens.
+    """
     start, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other_start, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
     n, n_other = end - start, other_end - other_start

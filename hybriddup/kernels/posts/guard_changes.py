@@ -14,7 +14,7 @@ AT, LEFT, H, T, P = (np.uint32(ord(character)) for character in "@<htp")
 
 @njit(cache=True, nogil=True, inner=True)
 def may_be_blanked(text: UInt32s) -> bool:
-    """Return whether a text may contain links, mentions or masks like ``<url>``, which guards replace by spaces."""
+    """Return whether a text may have parts that guards replace by spaces: links, mentions, masks such as ``<url>``."""
     for at in range(len(text)):
         if text[at] == AT or text[at] == LEFT:
             return True
@@ -76,10 +76,11 @@ def has_only_marks(text: UInt32s, n_before: int, n_after: int, kinds: UInt8s) ->
 def count_others(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, kinds: UInt8s, counts: Int32s
 ) -> tuple[int, bool]:
-    """Count the characters that only one of two texts has, in any order; may count too few.
+    """Count the characters that one of two texts has and the other lacks, in any order; may count too few.
 
-    The first ``n_before`` and the last ``n_after`` characters are equal and are skipped. Also return whether any other
-    character is `ALONE` or `NUMERAL`. ``counts``: int32[`N_CLASSES`], all 0 before and after the call.
+    The first ``n_before`` and the last ``n_after`` characters are equal and are skipped. Also return whether any of the
+    remaining characters of either text is `ALONE` or `NUMERAL`. ``counts``: int32[`N_CLASSES`], all 0 before and after
+    the call.
     """
     is_alone = False
     for at in range(n_before, len(a) - n_after):

@@ -9,8 +9,8 @@ import numpy as np
 from hybriddup.data.records import UInt8s, UInt64s
 
 NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-"""Flags, one for each guard, of the signs that it looks for and of the pairs that it must check. In scripts without
-spaces, a character has a flag if a word with this flag may contain it."""
+"""Flags, one for each guard. On a character or word, a flag means that the guard looks for it; on a pair, that the
+guard must check it. In scripts without spaces, a character has a flag if a word with this flag may contain it."""
 DIGIT, NUMERAL, LETTER, ALONE = np.uint8(16), np.uint8(32), np.uint8(64), np.uint8(128)
 """Flags of a character: digit, Han numeral, letter of a script with spaces, letter of a script without spaces."""
 ALL = np.uint8(15)

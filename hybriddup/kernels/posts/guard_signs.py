@@ -36,7 +36,8 @@ LONGEST_AFFIX, SHORTEST_WITH_AFFIX = 6, 4
 LONGEST_CHANGE = 64
 MANY_SIGNS = 64
 LONGEST_PART = 40
-"""Negations and opposites are ignored if more words differ than this; a Han character counts as a word."""
+"""Maximum number of words in the differing part of a text; if either text has more, negations and opposites are
+ignored. A Han character counts as a word."""
 
 
 @njit(cache=True, nogil=True)
@@ -86,7 +87,10 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
 def _concerned(
     a: UInt32s, b: UInt32s, n_before: int, n_after: int, of_a: Side, of_b: Side, signs: Signs, room: Room
 ) -> np.uint8:
-    """Return the flags of the guards that must check a pair, judging by the signs and words of its differing parts."""
+    """Return the flags of the guards that must check a pair, judging by signs and words in its differing parts.
+
+    Signs are characters and words that guards look for, such as digits and negations.
+    """
     if of_a.n_signs == MOST_SIGNS or of_b.n_signs == MOST_SIGNS:
         return ALL
     middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
@@ -123,7 +127,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
-    """Return the flags of the guards that must check a pair; for pairs with too many signs to match one by one."""
+    """Return the flags of the guards that must check a pair with more than `MANY_SIGNS` signs in a text."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
@@ -151,7 +155,7 @@ def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _count_kind(n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Count the signs of kind ``kind`` among the ``n`` signs of text ``side``, 0 or 1."""
+    """Count the signs of one kind, such as digits or negations, among the ``n`` signs of text ``side``, 0 or 1."""
     count = np.int64(0)
     for at in range(n):
         count += room.kinds[side, at] & kind != 0
@@ -169,7 +173,7 @@ def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether sign ``at`` of text ``side`` is of kind ``kind`` and occurs less often in the other text."""
+    """Return whether sign ``at`` of text ``side`` is of kind ``kind``, such as `DIGIT`, and rarer in the other text."""
     if not room.kinds[side, at] & kind:
         return False
     hashed = room.hashes[side, at]

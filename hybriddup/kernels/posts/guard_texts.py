@@ -31,12 +31,13 @@ ROMAN_I, ROMAN_V, ROMAN_X, ROMAN_L = (np.uint32(ord(character)) for character in
 BEFORE_NAMES = tuple(ord(mark) for mark in "/@<")
 """A word after one of these is part of a link, a mention or a placeholder such as ``<url>``, and not a name."""
 PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
-"""Stored instead of a hash: for a particle or part of a link; and for a word that only touches the differing part."""
+"""Stored instead of the hash of a word: `PARTICLE` for a particle or part of a link, `TOUCHED` for a word that only
+touches the differing part."""
 TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
 
 
 class Side(NamedTuple):
-    """Counts of the signs and words in the differing part of one text."""
+    """Counts of the words and signs (such as digits and negations) in the differing part of one text."""
 
     n_signs: int
     n_words: int
@@ -48,13 +49,14 @@ class Side(NamedTuple):
 
 
 class Room(NamedTuple):
-    """The signs and words of a pair of texts, plus scratch buffers for comparing them."""
+    """The words and signs (such as digits and negations) of a pair of texts, and scratch buffers for comparing them."""
 
     hashes: UInt64s
     kinds: UInt8s
     """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: hash and flags of each sign."""
     sides: UInt64s
-    """uint64[2, 2, `MOST_SIGNS`]: for each text, the two characters before (0) and after (1) each sign; 0 for words."""
+    """uint64[2, 2, `MOST_SIGNS`]: the two characters before and the two after each sign, by text, before or after, and
+    sign; 0 for signs that are words."""
     inner: UInt64s
     """uint64[2, `LONGEST_NAME`]: for each text, the hash of each differing word, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s
@@ -78,7 +80,7 @@ def make_room() -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
-    """Return ``place``, moved two characters in direction ``step`` (-1 or 1), then to the end of the word or number."""
+    """Return ``place``, moved two characters left (``step`` -1) or right (1), and then out of a word or number."""
     at = place
     for moved in range(LONGEST_WORD):
         following = at - 1 if step < 0 else at

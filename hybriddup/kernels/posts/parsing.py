@@ -174,8 +174,9 @@ def without_repeats(values: UInt64s, start: int, end: int) -> int:
 def join_tokens(points: UInt32s, posts: ParsedPosts, known: Characters) -> tuple[UInt32s, Int64s, Float64s]:
     """Join the tokens of each post into one text; return the texts and the total weight of each post, float64[n_posts].
 
-    The texts are returned as their code points, uint32[n], and bounds, int64[n_posts + 1]. A space follows each word
-    and number, and each character of a script with spaces if the next token is not adjacent.
+    The texts are returned as their code points, uint32[n], and bounds, int64[n_posts + 1]. A space separates a token
+    from the next one, except after Han and kana, and after a character of Thai, Hangul or the like if the next token
+    is adjacent in the post.
     """
     n_posts = len(posts.offsets) - 1
     joined, bounds = np.empty(len(posts.letters) + len(posts.keys), np.uint32), np.zeros(n_posts + 1, np.int64)

@@ -36,9 +36,11 @@ DASHES = (ord("-"), ord("–"), ord("—"))
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
-"""Maximum weight of a source after a bar: three or four words. The rest must weigh at least twice as much, plus 2."""
+"""Maximum weight of a source at the end of a post, after a bar or dash: three or four words. The rest of the post must
+weigh at least twice as much, plus 2."""
 LABEL_IS_SHORT = np.float32(3.5)
-"""Maximum weight of a source before a colon; longer phrases name a subject: ``Leeds weather today: ...``."""
+"""Maximum weight of a source at the beginning, before a colon or bar; longer phrases name a subject, as in ``Leeds
+weather today: ...``."""
 BRACKETED = np.float32(10.0)
 """Maximum weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
@@ -158,7 +160,8 @@ def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
 def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
     """Return whether the last content token, ``tail``, is a serial number of the post.
 
-    A serial number follows a mark such as ``#``, a hashtag or an emoji, after words of at least `LEAST_BEFORE_SERIAL`.
+    A serial number follows a hashtag, an emoji or a mark such as ``#``. The words before it weigh at least
+    `LEAST_BEFORE_SERIAL` in total.
     """
     if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
         return False
@@ -211,7 +214,7 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
 def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
     """Mark content tokens ``first`` to ``last - 1`` as a source, if the rest of the post is long enough.
 
-    ``weight``: the total weight of these tokens. ``is_label``: they are in brackets, so that less text is enough.
+    ``weight``: the total weight of these tokens. ``is_label``: they are in brackets; the rest may then be shorter.
     """
     least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
     if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:

@@ -50,8 +50,8 @@ class Contest(NamedTuple):
     """``times`` and ``oldest``, float64[n] each: the time and the cutoff of each text. An earlier text can match only
     if its time is later than the cutoff."""
     most_pairs: Int64s
-    """int64[n]: limit for each text: a candidate is skipped if this many earlier candidates have an equal or smaller
-    Hamming distance."""
+    """int64[n]: limit for each text: a candidate is skipped if this many of the candidates before it, in the order of
+    the pairs, have an equal or smaller Hamming distance."""
     own: UInt32s
     probed: UInt32s
     """``own``, uint32[n, n_keys]: the groups that contain each text. ``probed``, uint32[n, m]: the groups to search."""
@@ -105,7 +105,7 @@ def decide_in_order(
     is_last
         Whether ``contest`` has all pairs of the batch. If not, texts without a certain match stay undecided.
     wanted
-        int64[n_pairs]: buffer for the result.
+        int64[n_pairs]: buffer for the indices of the pairs to verify.
     """
     n_wanted, row, n_texts = np.int64(0), course.n_settled[0], len(course.status)
     while row < (min(course.n_settled[0] + n_ahead, n_texts) if n_ahead else n_texts):
@@ -221,7 +221,10 @@ def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
-    """Mark text ``row`` as removed if it equals a kept text of the batch; return whether an equal text is undecided."""
+    """Mark text ``row`` as an exact repeat if an equal earlier text of the batch is kept and later than the cutoff.
+
+    Return True, and leave the text unmarked, if this cannot be decided yet: an earlier equal text is undecided.
+    """
     copy = contest.previous_copy[row]
     while copy != NONE:
         if course.status[copy] == UNDECIDED:
@@ -238,7 +241,10 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
-    """Return whether only depths can decide if the earlier text of ``pair``, in the index, is a candidate."""
+    """Return whether the depths of the earlier text of ``pair`` must be looked up to know if it is a candidate.
+
+    The depths are its ranks in the groups of the later text; only a text in the index can need them.
+    """
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False
     n_newer = np.int64(0)

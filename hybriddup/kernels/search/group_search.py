@@ -62,6 +62,7 @@ class Queries(NamedTuple):
 def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
     """Find all pairs of a queried text and a text in its rings that are within the pair's limits; also return counts.
 
+    In a pair, the later text is given by the index of its query, and the earlier text by its row in ``texts``.
     ``widest`` is the largest Hamming limit of any text.
     """
     rows, starts, ranks = queries.rows, queries.starts, queries.ranks
@@ -132,7 +133,10 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Remove the hits whose length or sketch rules out a match with text ``row``; sort and count the other hits."""
+    """Remove text ``row`` and all texts that cannot match it, by length or sketch, from the hits; sort the other hits.
+
+    Return the number of hits left.
+    """
     for i in range(n_hits):
         fetch_early(texts.facts, hits[i] >> HALF)
     n = np.int64(0)
@@ -160,7 +164,7 @@ def keep_pairs(
 ) -> int:
     """Append the pairs of text ``row`` and each hit within the Hamming limit to ``found``; return the new ``n_pairs``.
 
-    ``place`` is the index of the query for the text.
+    ``place`` is the index of the query for the text; it represents the text in the pairs.
     """
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)

@@ -33,7 +33,7 @@ LIMIT = np.dtype(
         ("common_of_longer", np.float32),
     ]
 )
-"""The limits of a pair, which depend on its shorter text; the fields are as in `hybriddup.data.records.PairLimits`."""
+"""The limits of a pair, given by its shorter text; the fields are as in `hybriddup.data.records.PairLimits`."""
 Records = NDArray[np.void]
 Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
@@ -57,7 +57,7 @@ class TextColumns(NamedTuple):
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
-    """LIMIT[n_kinds]: the distinct limits; a run has one for each text length, so that all fit into the CPU cache."""
+    """LIMIT[n_kinds]: the distinct limits; in a run, only one for each text length, which fit into the CPU cache."""
     shortest: Int32s
     """int32[longest + 1]: for each text length, the length of the shortest text that may match; at most the length
     itself."""
@@ -187,10 +187,11 @@ def count_lacking(sketch: Sketch, other: Sketch) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
-    """Return how many characters two texts must have in common, given their lengths and two factors of `PairLimits`.
+    """Return how many characters two texts must have in common: ``of_shorter * shorter + of_longer * longer``.
 
-    ``of_shorter`` and ``of_longer`` are ``common_of_shorter`` and ``common_of_longer``. About a millionth of the
-    characters is subtracted, more than the error of rounding the factors to float32.
+    ``shorter`` and ``longer`` are the lengths of the texts; ``of_shorter`` and ``of_longer`` are the factors
+    ``common_of_shorter`` and ``common_of_longer`` of `PairLimits`. About a millionth of the total length is
+    subtracted, more than the error of rounding the factors to float32.
     """
     slack = 1e-6 * (shorter + longer) + 1e-3
     return np.float64(of_shorter) * shorter + np.float64(of_longer) * longer - slack

@@ -25,9 +25,10 @@ START_UNIT = 2
 """Alignment of rings, in words, so that starts of 32 bits can address 32 GiB."""
 HEAD_WORDS = 2
 MOST_NARROW = 128
-"""A ring with a larger capacity is wide. With 64, runs need up to 5 % more memory and are no faster."""
+"""A ring with a larger capacity is wide: it also stores fingerprints. With 64 instead of 128, runs need up to 5 % more
+memory and are no faster."""
 WIDE = np.uint32(1 << 31)
-"""Flag in the capacity word of a ring: the ring is wide."""
+"""Flag in the capacity word of a wide ring, one that also stores the fingerprints of its texts."""
 CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
 """The heads of rings, and the rest of rings, are prefetched this many texts ahead."""
@@ -36,7 +37,7 @@ FETCHED_WITH_HEAD = 12
 LINE_WORDS = 16
 """Words in a cache line."""
 MOST_FETCHED = 64
-"""Maximum number of texts of a ring to prefetch; the processor prefetches the rest itself, because it is sequential."""
+"""Maximum number of texts of a ring to prefetch; the processor itself prefetches the rest, as it is sequential."""
 
 
 class Rings(NamedTuple):
@@ -73,7 +74,7 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
     most
         Largest capacity, below 2**31; 0 = no limit.
     most_narrow
-        A ring with a larger capacity is wide.
+        A ring with a larger capacity is wide: it also stores fingerprints.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, i
 
 @njit(cache=True, nogil=True)
 def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
-    """Write the capacities of new rings into their heads, and flag the wide rings."""
+    """Write the capacities of new rings into their heads, and flag the wide rings, which also store fingerprints."""
     for ring in range(len(starts)):
         room = room_for(sizes[ring], most)
         rings.words[place_of(starts[ring]) + 1] = np.uint32(room) | (WIDE if room > most_narrow else np.uint32(0))
@@ -189,7 +190,7 @@ def two_words(bits: UInt64s, row: int) -> tuple[np.uint64, np.uint64]:
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_ring(rings: Rings, start: np.uint32, texts: TextColumns, row: int, word: np.uint32) -> None:
-    """Add text ``row`` to a ring of capacity 1 or more, whose oldest text is dropped if it is full.
+    """Add text ``row`` to a ring of capacity 1 or more; if the ring is full, its oldest text is dropped.
 
     ``word``: result of `word_of` for the text.
     """
@@ -289,7 +290,10 @@ def note_if_fitting(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_near(bits: UInt64s, wanted: Wanted, hits: UInt64s, n_near: int, n_hits: int) -> int:
-    """Remove the hits that exceed the Hamming limit from ``hits[n_near:n_hits]``; return the number of hits left."""
+    """Remove the hits that exceed the Hamming limit from ``hits[n_near:n_hits]``.
+
+    Return how many hits are left in all, including the first ``n_near``.
+    """
     n = np.uint64(n_near)
     for hit in range(np.uint64(n_near), np.uint64(n_hits)):
         first_word, second_word = two_words(bits, hits[hit] >> HALF)

@@ -1,4 +1,4 @@
-"""Bottom-k sketches of texts: each text keeps the shingles (character n-grams) with the smallest hashes.
+"""Bottom-k sketches of texts: the keys of a text are its shingles (character n-grams) with the smallest hashes.
 
 If two texts share some fraction of their shingles, they share about the same fraction of those with the smallest hashes
 (A. Z. Broder, On the resemblance and containment of documents, 1997, section 4). Common shingles come after all others,
@@ -25,25 +25,29 @@ from hybriddup.kernels.text.ngrams import is_dense_script
 NO_SHINGLE = np.uint32(2**32 - 1)
 """Padding for texts with fewer shingles than other texts."""
 DENSE_UNITS, OTHER_UNITS = np.uint8(2), np.uint8(1)
-"""Weight of a character of a dense script, such as Han, which means as much as two letters; and of other characters."""
+"""Weight of a character of a dense script, such as Han, and of any other character. In a dense script, one character
+means as much as two letters."""
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 HALF, ONE = np.uint64(33), np.uint64(1)
 COMMON = np.uint32(2**31)
 """Flag bit of common shingles, which makes them larger than all others."""
 N_RANKED = np.uint64(32)
-"""Up to this many shingles are sorted by counting, for each, the smaller shingles. The loop over a constant number is
-vectorized."""
+"""Largest number of shingles that are sorted by rank: for each, the smaller ones are counted, in a vectorized loop of
+constant length."""
 MOST_UNITS = 16
 SURROUNDING = 8
-"""Number of characters on each side of a shingle that are its surroundings, half as many in a dense script. With 16,
-copies of a text that differ in several places still lose their keys; with 0, all copies do."""
+"""Number of characters on each side of a shingle that belong to its surroundings; half as many in a dense script. With
+16, if copies of a text differ in several places, the shingles that they share would still count as common."""
 SEEN_BITS = np.uint64(26)
-"""Surroundings are counted with a Bloom filter of ``1 << SEEN_BITS`` bits and one hash."""
+"""Binary logarithm of the size, in bits, of a Bloom filter with one hash. It recognizes the surroundings of a shingle
+(the characters before and after it) that were counted before."""
 MOSTLY_COMMON, COMMON_PART = 3, 4
-"""If less than one in `MOSTLY_COMMON` shingles of a text is rare, one in `COMMON_PART` of its keys is a common one."""
+"""If fewer than 1 / `MOSTLY_COMMON` of the shingles of a text are rare (not common), 1 / `COMMON_PART` of its keys are
+reserved for common shingles."""
 COMMON_BITS = 20
-"""Leading bits of a hash by which common shingles are recognized; other shingles with the same bits count as common."""
+"""Number of leading bits of a hash by which common shingles are recognized; other shingles with the same bits count as
+common."""
 WORDS_OF_COMMON = 1 << (COMMON_BITS - 5)
 
 
@@ -149,7 +153,10 @@ def powers_of_base() -> UInt64s:
 def keep_shingles(
     room: Room, n_characters: int, units: int, powers: UInt64s, common: UInt32s, kept: UInt32s, n_before: int
 ) -> int:
-    """Append the smallest shingles of the text in ``room`` to ``kept[:n_before]``; return the new length."""
+    """Append the smallest shingles of the text in ``room`` to ``kept[:n_before]`` until ``kept`` is full.
+
+    Return the number of shingles in ``kept``, which is smaller than its length if the text has too few.
+    """
     n_shingles, n_rare, n = hash_shingles(room, n_characters, units, powers), np.uint64(0), np.int64(n_before)
     for i in range(n_shingles):
         room.shingles[i] = after_others_if_common(room.shingles[i], common)
@@ -191,9 +198,10 @@ def find_ends(room: Room, n_characters: int, units: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32s) -> int:
-    """Append the smallest shingles to ``kept[:n_before]`` in ascending order; return the new number of kept shingles.
+    """Append the smallest distinct shingles to ``kept[:n_before]``, in ascending order, until ``kept`` is full.
 
-    Shingles in ``kept[:n_before]`` are left out. For most texts, the shingles below an estimated limit are few enough
+    Return the number of shingles in ``kept``, which is smaller than its length if there are too few. Shingles that
+    ``kept[:n_before]`` already has are skipped. For most texts, the shingles below an estimated limit are few enough
     for `keep_ranked`, which takes half as long as inserting one by one. ``small`` is a scratch buffer of at least
     ``len(shingles) + 2 * N_RANKED``.
     """
@@ -213,7 +221,7 @@ def keep_smallest(shingles: UInt32s, kept: UInt32s, n_before: int, small: UInt32
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_some_common(shingles: UInt32s, kept: UInt32s) -> int:
-    """Write the smallest distinct common shingles into ``kept``, in ascending order; return their number."""
+    """Write the smallest distinct common shingles that fit into ``kept``, in ascending order; return their number."""
     n = np.int64(0)
     for i in range(len(shingles) if len(kept) > 0 else 0):
         if shingles[i] >= COMMON:
@@ -237,9 +245,9 @@ def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
-    """Sort ``small[:n_small]`` by rank, and write the smallest distinct shingles into ``kept``; return their number.
+    """Sort ``small[:n_small]``, write the smallest distinct shingles that fit to ``kept``, and return their number.
 
-    A shingle's rank is the number of smaller shingles, so that equal shingles have the same rank. ``n_small`` is at
+    Shingles are sorted by rank, the number of smaller shingles; equal shingles have the same rank. ``n_small`` is at
     most `N_RANKED`. The length of ``small`` is at least ``2 * N_RANKED``.
     """
     small[n_small:N_RANKED] = NO_SHINGLE
@@ -259,7 +267,10 @@ def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_if_small(shingle: np.uint32, kept: UInt32s, n: int, n_before: int) -> int:
-    """Insert a shingle into the sorted ``kept[n_before:n]`` if it is new and small enough; return the new ``n``."""
+    """Insert a shingle into the sorted ``kept[n_before:n]`` if ``kept[:n]`` lacks it; return the new ``n``.
+
+    If ``kept`` is full, the largest shingle is dropped.
+    """
     if shingle == NO_SHINGLE or (n == len(kept) and shingle >= kept[n - 1]):
         return n
     place = n
@@ -288,8 +299,8 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
 
     The surroundings of a shingle are the characters before and after it. ``scopes``, int64[n_texts], assigns each text
     to a scope, in ascending order from 0; texts of different scopes are never compared, so a shingle gets its largest
-    count within one scope. Texts shorter
-    than a shingle do not count. A few surroundings are missed by false positives of the Bloom filter.
+    count within one scope. Texts shorter than a shingle do not count. A few surroundings are missed because of false
+    positives of the Bloom filter.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)
     scope_of, seen = np.full(1 << COMMON_BITS, -1, np.int64), np.zeros(ONE << (SEEN_BITS - np.uint64(6)), np.uint64)
@@ -324,7 +335,7 @@ def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s
 
 @njit(cache=True, nogil=True)
 def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
-    """Return the bitmap ``common`` of `bottom_shingles`: 1 for shingles with at least ``common_in`` surroundings."""
+    """Return the bitmap ``common`` of `bottom_shingles`: 1 for shingles with ``common_in`` or more surroundings."""
     common = np.zeros(WORDS_OF_COMMON, np.uint32)
     for leading in range(len(n_surroundings)):
         if n_surroundings[leading] >= common_in:

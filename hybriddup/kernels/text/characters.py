@@ -7,7 +7,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 
 SPREAD = np.uint32(2654435761)
-"""Odd multiplier near 2**32 divided by the golden ratio: neighbouring code points get distant classes."""
+"""Odd multiplier near 2**32 divided by the golden ratio: neighboring code points get distant classes."""
 OCCURRENCE_SPREAD = np.uint32(2246822519)
 """Odd multiplier: repeated occurrences of one class get distant bits."""
 N_CLASSES, CLASS_SHIFT = 1024, np.uint32(22)

@@ -119,8 +119,8 @@ def fold_texts(
     points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     fold_special
-        Whether special characters are copied like others. If not, a text with a special character has the state
-        `TEXT_IS_SPECIAL`, and nothing is written for it.
+        Whether characters with the flag `SPECIAL` are copied like others. If not, a text with such a character has the
+        state `TEXT_IS_SPECIAL`, and nothing is written for it.
     found
         bool[n_literals]: set for each literal in a folded text; changed in place.
     folded

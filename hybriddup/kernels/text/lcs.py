@@ -62,10 +62,11 @@ def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, 
 def lcs_strip(
     places: UInt64s, n_symbols: int, first_word: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return how much one strip of the marked text, `WORDS_PER_STRIP` words from ``first_word`` on, adds to the LCS.
+    """Return how much one strip, 64 * `WORDS_PER_STRIP` symbols of the marked text, adds to the LCS length.
 
-    ``carries``, uint8[end - start], contains the carry of the previous strip at each symbol, 0 for the first strip. It
-    is overwritten with the carries of this strip.
+    The strip begins at symbol ``64 * first_word``. ``carries``, uint8[end - start], contains the carry bit of the
+    previous strip at each symbol of the other text, ``symbols[start:end]``; 0 for the first strip. It is overwritten
+    with the carry bits of this strip.
     """
     a, b, c, d = ALL_ONES, ALL_ONES, ALL_ONES, ALL_ONES
     of_word = np.uint64(n_symbols)
@@ -82,7 +83,7 @@ def lcs_strip(
 
 @njit(cache=True, nogil=True)
 def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Advance one word of the LCS state by a symbol, whose mask is ``marked``; return the new word and its carry."""
+    """Advance one 64-bit word of the LCS state by a symbol with mask ``marked``; return the new word and carry bit."""
     common = state & marked
     total = state + common
     with_carry = total + carry
@@ -93,7 +94,10 @@ def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[n
 def lcs_many_words(
     places: UInt64s, n_symbols: int, n_words: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and the marked text, ``n_words`` words long, strip by strip."""
+    """Return the LCS length of ``symbols[start:end]`` and a text of up to ``64 * n_words`` symbols in ``places``.
+
+    ``carries`` is a scratch buffer, uint8[n], with n at least ``end - start``.
+    """
     for i in range(end - start):
         carries[i] = np.uint8(0)
     length = np.int64(0)

@@ -45,7 +45,10 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Find the run at ``start`` of only dense, or only other, characters; return its end and whether it is dense."""
+    """Find the run at ``start`` of characters only in dense scripts, such as Han, or only in other scripts.
+
+    Return its end, and whether it is in dense scripts.
+    """
     dense = is_dense_script(code_points[start])
     position = start + 1
     while position < end and is_dense_script(code_points[position]) == dense:

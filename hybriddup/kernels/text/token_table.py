@@ -27,7 +27,7 @@ def find_slot(keys: UInt64s, key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
-    """Return uint64[n], int32[n]: the hash of each distinct token, by first use, and how many texts contain it.
+    """Return uint64[n], int32[n]: the distinct hashes, in order of first use, and how many texts contain each.
 
     Parameters
     ----------
@@ -190,8 +190,8 @@ def look_up_dense(
 def value_of(table_keys: UInt64s, table_values: Float32s, hashed: np.uint64, absent: np.float32) -> np.float32:
     """Return the value of one token, given its hash; ``absent`` if the table does not contain it.
 
-    All keys of a bucket are compared, without branches: about half of the tokens of a post are in the table, which
-    would make a branch unpredictable.
+    All keys of a bucket are compared, without branches: about half of the tokens of a post are in the table, so
+    that a branch would be unpredictable.
     """
     n_buckets, key, value = len(table_keys), max(hashed, ONE), absent
     bucket = first_bucket(key, n_buckets)

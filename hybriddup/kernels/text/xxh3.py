@@ -155,7 +155,7 @@ def hash_words(code_points: UInt32s, starts: Int64s, lengths: Int32s, seed: np.u
 
 @njit(cache=True, nogil=True)
 def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, words: int, seed: np.uint64) -> UInt64s:
-    """Return uint64[n_tokens, words]: word ``w`` of a token is its XXH3 with seed ``seed + w``.
+    """Return uint64[n_tokens, words]: the hash of each token, in words; word ``w`` is XXH3 with the seed ``seed + w``.
 
     Rows of tokens longer than `LONGEST_TOKEN` are left at 0 for the caller to fill.
     """
@@ -175,9 +175,9 @@ def hash_short_tokens(code_points: UInt32s, starts: Int64s, lengths: Int32s, wor
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_kind(lengths: Int32s, first: int) -> tuple[int, np.int32]:
-    """Find the run of tokens, from ``first`` on, whose lengths are all hashed by the same function.
+    """Find the run of tokens from ``first`` on with lengths in one range: up to 2, 3 to `LONGEST_NGRAM`, or more.
 
-    Return the end of the run, and the largest length that the function hashes.
+    Return the end of the run, and the largest length in the range: 2, `LONGEST_NGRAM` or 2**31 - 1.
     """
     length = lengths[first]
     least = np.int32(0 if length <= 2 else 2 if length <= LONGEST_NGRAM else LONGEST_NGRAM)

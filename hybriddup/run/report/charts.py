@@ -1,4 +1,4 @@
-"""Computes the bars, limits and ticks of charts, in the coordinates of an SVG, which the template chart.svg draws."""
+"""Computes the bars, limits and ticks of charts, in SVG units; the template chart.svg draws them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 400, 215
 TOP, RIGHT, BOTTOM = 8, 8, 24
-"""Margins around the bars; the bottom margin has the labels of the x axis."""
+"""Margins around the bars, in SVG units; the bottom margin has the labels of the x axis."""
 CHARACTER = 8
-"""Width of a character in a label; measured on phones, where labels are larger."""
+"""Width of a character in a label, in SVG units; measured on phones, where labels are larger."""
 X_TICKS, Y_TICKS = 6, 5
 """Maximum number of ticks on each axis, in addition to the tick at zero."""
 MOST_BINS = 50
 WIDEST_BAR = 70
 NUMBER_GAP = 3
 LEAST_HEIGHT = 1.5
-"""Minimum height of a bar, so that it can be seen."""
+"""Minimum height of a bar, in SVG units, so that the bar can be seen."""
 LINE_WIDTH = 1.5
 MOST_LINEAR = 50
 """The y axis of a histogram is logarithmic if its highest bar is more than this many times as high as its lowest."""
@@ -141,7 +141,10 @@ def _edges(values: NDArray[Any], bin_width: float, shift: float) -> NDArray[np.f
 
 
 def _range(first: float, end: float, shift: float) -> str:
-    """Return the smallest and largest value of a bin as text; they are ``shift`` inside of the bin's edges."""
+    """Return the smallest and largest value of a bin as text.
+
+    ``first`` and ``end`` are the edges of the bin; the values in it are at least ``shift`` away from both edges.
+    """
     first, last = first + shift, end - shift
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
@@ -189,7 +192,9 @@ def _line(chart: Chart, x: float, label: str) -> Mark:
 
 
 def _step(length: float, n_most: int) -> float:
-    """Return the distance between ticks: 1, 2 or 5 times a power of ten, so that at most ``n_most`` follow the zero.
+    """Return the distance between the ticks of an axis: 1, 2 or 5 times a power of ten.
+
+    ``length`` is the range of values on the axis, and ``n_most`` the maximum number of ticks after the first one.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class ShownCluster(NamedTuple):
     n_removed: int
     members: list[ShownMember]
     n_more: int
-    """Number of posts whose texts are not shown, including posts with the text of the keeper."""
+    """Number of removed posts whose text is not among ``members``, including posts with the same text as the keeper."""
     seen: list[str]
     """Lines with the first and last time and the authors of the cluster's posts, as far as known."""
 
@@ -76,7 +76,7 @@ class Contents:
     corpus: Corpus
     removed: RemovedPosts
     dropped: Sequence[int]
-    """Rows left out because they have no text."""
+    """Rows that the run dropped because they have no text."""
     misses: NearMisses
     times: Sequence[Any] | None
     """Time of each post of the corpus; None = unknown."""
@@ -132,7 +132,7 @@ class Contents:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """More facts about the run, as names and values; equal runs have equal facts, so times are left out."""
+        """More facts about the run, as names and values, without durations, so that equal runs have equal facts."""
         of = self.summary
         recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
         interval = f" ± {margin:.4f}" if margin else ""
@@ -162,7 +162,7 @@ class Contents:
         return names, counts
 
     def by_day(self) -> Days | None:
-        """Return the number of posts by day and outcome; None if posts have no times."""
+        """Return the number of posts by day and outcome; None if no post has a time."""
         if self.times is None:
             return None
         rows, names = self.corpus.rows, ("kept", "exact repeats", "near repeats", "left out")

@@ -127,18 +127,18 @@ class BlockReport:
     """How often each limit cut a search short, by the name of the limit's option."""
 
     def add(self, n_comparisons: int, n_look_ups: int, largest_bucket: int) -> None:
-        """Add the counts of a look-up."""
+        """Add the counts of a search; for `largest_bucket`, keep the maximum of all searches."""
         self.n_look_ups += n_look_ups
         self.n_comparisons += n_comparisons
         self.largest_bucket = max(self.largest_bucket, largest_bucket)
 
     def hit(self, limit: str, n_times: int) -> None:
-        """Record that the limit with the option name ``limit`` cut ``n_times`` searches short."""
+        """Record that a limit cut ``n_times`` searches short; ``limit`` is the name of its option."""
         if n_times:
             self.limits_hit[limit] = self.limits_hit.get(limit, 0) + int(n_times)
 
 
 def count_shared(earlier: UInt64s, later: UInt64s) -> int:
-    """Return how many keys two texts share, given the keys of the earlier one and the lookup keys of the later one."""
+    """Return how many of the keys of an earlier text are also among the lookup keys of a later text."""
     shared = np.intersect1d(earlier, later)
     return int((shared != np.uint64(NO_KEY)).sum())

@@ -16,7 +16,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 LARGEST_SEGMENT = 32
 """Largest number of fingerprint bits in a segment; see `BlockIndex.use_segments`."""
 MAX_KEYS = 1000
-"""Largest number of keys of a text. Each key costs a look-up, so with more keys comparing all texts is cheaper."""
+"""Largest number of keys of a text. Each key costs a look-up: with more keys, comparing all texts would be cheaper."""
 
 
 class KeyBits(NamedTuple):
@@ -27,7 +27,7 @@ class KeyBits(NamedTuple):
     flips: UInt64s
     """uint64[n_keys, words]: the bits to flip before masking, for each key."""
     mask_of: Int64s
-    """int64[n_keys]: the index in ``masks`` of each key's mask."""
+    """int64[n_keys]: for each key, the index of its mask in ``masks``."""
 
     def hash(self, bits: UInt64s) -> UInt64s:
         """Return uint64[n, n_keys]: the keys of each fingerprint."""
@@ -154,7 +154,7 @@ class Probing(BlockIndex):
         return [message]
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:
-        """Cut the fingerprint into blocks, and list the neighbors to probe."""
+        """Cut the fingerprint into blocks, and choose the bits to flip in each block's key for look-ups."""
         radii = block_radii(self.options.n_blocks, max_hamming_distance)
         blocks = cut_blocks(bits, self.options.n_blocks)[: len(radii)]
         self.chosen, self.radii, self.n_keys = blocks, radii, len(blocks)

@@ -95,7 +95,7 @@ class Shingles(BlockIndex):
         return f"shingles: {self.options.n_shingles} of each text, {self.options.n_dense_shingles} of one in Han"
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Learn which shingles are common from a sample of texts."""
+        """Learn from a sample of texts which shingles are common."""
         self.learn_within(texts, np.zeros(len(texts), np.int64))
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:

@@ -34,8 +34,8 @@ class Batch:
     positions: Int64s
     """int64[n], ascending: position of each text in the order of deciding."""
     keys: UInts
-    """uint64[n, n_keys]: the keys of each text, padded with `NO_KEY`. In a run, the array is uint32, and each key is
-    replaced with the offset of its ring buffer, padded with `hybriddup.kernels.search.key_groups.NO_GROUP`."""
+    """uint64[n, n_keys]: the keys of each text, padded with `NO_KEY`. In a run, uint32[n, n_keys]: the offset of each
+    key's ring buffer, padded with `hybriddup.kernels.search.key_groups.NO_GROUP`."""
     probes: UInts
     """Array like ``keys``, [n, n_probes]: the keys by which each text is looked up."""
     columns: TextColumns

@@ -89,7 +89,7 @@ class Groups:
         return texts_in_marked(self.own, self.ends, self.sizes >= common_in)
 
     def lay_out(self, most: int) -> tuple[Rings, Bools]:
-        """Allocate an empty ring buffer for each group, with room for all texts of the group, up to ``most``.
+        """Allocate an empty ring buffer for each group, with room for all texts of the group, but at most ``most``.
 
         Also return bool[n]: whether each text is in a group of more than ``most`` texts. To save memory, groups are
         renumbered in place: from now on, a group's number is the offset of its ring buffer.
@@ -203,7 +203,7 @@ def with_one_width(
 ) -> tuple[Callable[[int, int], UInt64s], int]:
     """Compute all keys in advance, padded to the same number per text.
 
-    Returns a replacement for ``keys_of`` that returns the padded keys, and the number of keys per text.
+    Returns two values: a replacement for ``keys_of``, which returns the padded keys, and the number of keys per text.
     """
     made = list(map_threads(lambda some: keys_of(*some), bounds, workers))
     n_keys = max((keys.shape[1] for keys in made), default=0)

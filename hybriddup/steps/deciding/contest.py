@@ -26,7 +26,8 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""Maximum product of a text's length and its number of candidates, for `most_candidates`; one is always allowed."""
+"""Maximum product of a text's length and its number of candidates, for `most_candidates`; each text may have one
+candidate, whatever its length."""
 CHARACTERS_OF_LONG = 20_000
 """Limit like `CHARACTERS`, for long texts, which are compared in sections."""
 
@@ -49,8 +50,8 @@ class Limits:
     """Maps text lengths to int64[n], a limit for each text: a candidate is skipped if this many earlier candidates of
     the text have an equal or smaller Hamming distance."""
     first_in_turn: int = 4
-    """Maximum number of pairs per text in the first verification round; it quadruples from round to round. A few pairs
-    are often enough: a copy of a template matches many texts, and one match decides."""
+    """Maximum number of pairs per text in the first verification round; the maximum quadruples from round to round. A
+    few pairs are often enough: a copy of a template matches many texts, and one match decides."""
     most_in_turn: int = 256
     """Maximum number of pairs per text in any verification round."""
     asked_together: int = 512

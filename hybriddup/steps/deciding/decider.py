@@ -31,7 +31,7 @@ class Decisions:
     exact: Int64s
     """int64[n]: the position of the equal kept text, -1 if the text was not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """The deciding pair of each text that was removed as a near repeat, sorted by ``later``."""
+    """The accepted pair of each near repeat and its keeper, sorted by ``later``."""
     accepted: CandidatePairs
     """All accepted pairs, in no particular order."""
     n_verified: int

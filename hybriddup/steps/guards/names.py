@@ -159,7 +159,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a bare hashtag is no name."""
+    """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a hashtag alone is no name."""
     sides = [
         (difference.a, difference.spans_a, run.a),
         (difference.b, difference.spans_b, run.b),

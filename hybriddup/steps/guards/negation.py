@@ -19,7 +19,7 @@ FIRST_AT_END = "\u0590"
 """In scripts from this code point on, any negation can end a sentence; Latin, Greek and Cyrillic come earlier."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
-"""Matches a Chinese question: 是不是, 有没有."""
+"""Matches a Chinese question that repeats a character around a negation: 是不是, 有没有."""
 TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
 """Matches the syllable that negates a Turkish verb, which is followed by the ending of the verb."""
 
@@ -186,7 +186,10 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return (0 or 1, word) if that post's word negates the other's by prefix or Turkish verb form; None otherwise."""
+    """Return (post, word) if the only word of a run in one post negates the other's by prefix or Turkish verb form.
+
+    ``post`` is 0 for the first post, 1 for the second. None if neither word negates the other.
+    """
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:
         return None

@@ -159,7 +159,7 @@ def _texts(difference: Difference) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Return the length of a text, with Han characters and kana counted twice if it is shorter than `LONG_FOR_BARE`."""
+    """Return the length of a text; if it is below `LONG_FOR_BARE`, Han characters and kana are counted twice."""
     return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 

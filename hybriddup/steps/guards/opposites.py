@@ -14,7 +14,10 @@ Places = dict[str, frozenset[tuple[int, int]]]
 
 @cache
 def opposites() -> Places:
-    """Map each word of `opposites.yaml` to pairs (list, side). Words on different sides of one list are opposites."""
+    """Map each word of `opposites.yaml` to pairs (index of a list, index of a side of this list).
+
+    Words on different sides of the same list are opposites.
+    """
     found: dict[str, set[tuple[int, int]]] = {}
     for number, written in enumerate(read_table("opposites")["pairs"]):
         for side, words in enumerate(written.split("|")):

@@ -147,11 +147,11 @@ class Difference:
         return self.words_a[slice(*run.a)], self.words_b[slice(*run.b)]
 
     def is_head(self, run: Run) -> bool:
-        """Return whether the run is at the beginning of either post."""
+        """Return whether the run is at the beginning of at least one of the two posts."""
         return self.starts_text and (run.a[0] == 0 or run.b[0] == 0)
 
     def is_tail(self, run: Run) -> bool:
-        """Return whether the run is at the end of either post."""
+        """Return whether the run is at the end of at least one of the two posts."""
         return self.ends_text and (run.a[1] == len(self.words_a) or run.b[1] == len(self.words_b))
 
 

@@ -43,7 +43,8 @@ class Value(NamedTuple):
     """Index of the first character in the text."""
     end: int
     is_loose: bool = False
-    """Whether the value may be unimportant or not a number; if so, it is compared only with values of the same unit."""
+    """Whether the value may be unimportant, or no number at all. Such a value is compared only with values of the same
+    unit."""
     tag: str = ""
     """For a number inside a hashtag: the hashtag with 0 in place of the number."""
 

@@ -1,8 +1,8 @@
 """Normalizer `chat`: gives each word of a text message one spelling, and drops words that only add tone.
 
 "Okie lah, c u tmr!!" and "ok, see you tomorrow :)" share few letters, so that neither fingerprints nor edit distances
-match them. On 161 pairs of messages that people judged, none used for fitting, `sms` reaches an F1 of 0.86 with this
-normalizer and 0.79 without it.
+match them. On 161 pairs of messages that people judged, none used for fitting, the configuration `sms` reaches an F1 of
+0.86 with this normalizer and 0.79 without it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ MAX_LAYERS = 4
 
 
 class Cleaner:
-    """Removes markup and repairs mojibake; only texts that contain one of ``signs`` after folding need it."""
+    """Removes markup and repairs mojibake; only texts that contain one of ``signs`` after folding need cleaning."""
 
     def __init__(self, *, markup: bool, mojibake: bool) -> None:
         parts = ((markup, SIGNS_OF_MARKUP, without_markup), (mojibake, SIGNS_OF_MOJIBAKE, repair))

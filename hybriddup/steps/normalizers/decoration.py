@@ -2,7 +2,7 @@
 
 A link is decoration, and so is a mention at the beginning (an answer), at the end, after ``via`` or in brackets. A
 mention inside a sentence is content, and so is a link inside a short sentence. In a post with few words, a mention at
-the end and a link are content too: nothing else distinguishes one ``New post: LINK`` from the next. In a post without
+the end and a link are also content: nothing else distinguishes one ``New post: LINK`` from the next. In a post without
 words, everything is content.
 """
 
@@ -66,7 +66,10 @@ _LONGEST_BEFORE = 40
 
 
 def wording_of(rest: str, post: str) -> Wording:
-    """Classify a post by its text without decoration; a link inside a sentence makes it `Wording.LITTLE`.
+    """Classify a post by ``rest``, its text without decoration.
+
+    ``post`` is the whole text: a link inside a sentence makes it `Wording.LITTLE`, unless ``rest`` is long or has no
+    words.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class Folding(NamedTuple):
     """Settings of folding."""
 
     nfkc: bool
-    """Compatibility forms: full width, ligatures, separate accents (Unicode normalization form KC)."""
+    """Unicode normalization form KC: full-width characters, ligatures and separate accents get their usual form."""
     case: bool
     simplify: bool
     """Traditional Chinese characters become simplified ones."""
@@ -175,7 +175,7 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
 
 
 _NO_CHARACTERS = (0xFDD0, 0xFDF0)
-"""Code points for internal use, `BOUNDARY` among them."""
+"""Range of code points for internal use, end exclusive; `BOUNDARY` is one of them."""
 
 _UNCHANGED = (
     (0x3400, 0xA000),

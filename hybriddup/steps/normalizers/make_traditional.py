@@ -18,7 +18,7 @@ HAN_RANGES = ((0x2E80, 0xA000), (0xF900, 0xFB00), (0x20000, 0x33480))
 """Ranges of the Unicode blocks of Han characters: first code point, code point after the last."""
 
 SIMPLIFIED_IN_NAMES_ONLY = frozenset("後於麽夥徵菸麴")
-"""Characters of GB 2312 that change all the same: in simplified text, they are rare (names, quotations)."""
+"""Characters of GB 2312 that are still simplified, because simplified text has them only in names and quotations."""
 
 HEADER = """\
 # Traditional Chinese characters and their simplified forms, one pair a line: traditional, simplified.
@@ -29,7 +29,7 @@ HEADER = """\
 
 
 def simplified_pairs(converter: Any) -> dict[str, str]:
-    """Return the table: every Han character that changes, mapped to a character that does not change again.
+    """Return the table: every Han character to simplify, mapped to a character that does not change again.
 
     Characters of GB 2312, the first national character set of simplified Chinese, belong to simplified text and do not
     change: 乾 (乾坤), 摺, 吒 (哪吒). `SIMPLIFIED_IN_NAMES_ONLY` are the exceptions.

@@ -34,7 +34,9 @@ SIGNS_OF_MARKUP = ("&", "<")
 
 
 def without_markup(text: str) -> str:
-    """Remove the tags of a text and decode its entities once.
+    """Remove the HTML tags of a text and decode its entities, even if they were escaped several times.
+
+    An inline tag such as ``<b>`` leaves nothing, the image of an emoticon its alt text, and any other tag a space.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def has_tags(text: str) -> bool:
 
 
 def _left_by(tag: re.Match[str]) -> str:
-    """Return the replacement of a tag: the alt text of an emoticon, an empty text inside a word, else a space."""
+    """Return the replacement of a tag: empty for an inline tag, the alt text of an emoticon, otherwise a space."""
     if tag[1]:
         return ""
     alt = _ALT.search(tag[0]) if tag[2].lower() == "img" else None

@@ -34,8 +34,8 @@ MASKS = {
 """Placeholder of a masked part, by option. The spaces keep it apart from the marks around it."""
 
 LATER = ("", CUT)
-"""Values of `Rule.needs` not to search for in a folded text: a rule without a literal may match any text, and `CUT` is
-put into the text by an earlier rule."""
+"""Values of `Rule.needs` that are not searched for in a folded text: a rule without a literal may match any text, and
+`CUT` is put into the text by an earlier rule."""
 
 BATCH_CHARACTERS = 1 << 15
 """Approximate number of characters folded per call: few enough for the CPU cache, enough to make calls cheap."""
@@ -291,7 +291,7 @@ def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _first_comment(text: re.Match[str]) -> str:
-    """Cut a text at its repost markers; return the first part with a letter or digit, or all parts if none has any."""
+    """Split a text at its repost markers; return the first part with a letter or digit, all parts if there is none."""
     parts = text[0].split(CUT)
     return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
 

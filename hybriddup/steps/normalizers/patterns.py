@@ -1,9 +1,9 @@
 """Patterns and rewriting rules of `microblog`, in the order in which they apply.
 
 Every rule takes time linear in the text: repeats are possessive (``++``) or bounded, and no pattern begins with a
-repeat that a later character can fail. Patterns begin with a literal if possible, because a literal is found fastest,
-and expect folded text: they do not match full-width ``@`` and ``#``. A dropped part leaves a space, so that its
-neighbors do not join into a new match. The order of the rules makes normalizing idempotent.
+repeat after which the match can still fail. Patterns begin with a literal if possible, because a literal is found
+fastest, and expect folded text: they do not match full-width ``@`` and ``#``. A dropped part leaves a space, so that
+its neighbors do not join into a new match. The order of the rules makes normalizing idempotent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ REPOST_MARKERS = (
     Pattern(rf"mt @(?<![a-z0-9]mt @){_NAME}{_COLON}", "mt @"),
     Pattern(rf"回[复復覆]\s*+@{_NAME}{_COLON}", "@"),
 )
-"""``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``"@user:``, ``回复@user:``."""
+"""Patterns of repost markers: ``//@user:``, ``RT @user:`` (``MT`` for a modified one), ``"@user:``, ``回复@user:``."""
 
 REPOST_COMMENTS = tuple(
     Pattern(rf"{words}(?<![^\s\]:：{CUT}{BOUNDARY}].{{4}})(?!\w)", words) for words in ("转发微博", "轉發微博")
@@ -58,7 +58,7 @@ CROSS_POSTS = tuple(
         rf"{mark}(?<!\w{mark})(?:ed)?+ (?:from )?+/?+r/\w++:?+",
     )
 )
-"""``(x-post from r/pics)``, ``crossposted from /r/pics:``, as on Reddit."""
+"""Patterns of notes on cross-posts, as on Reddit: ``(x-post from r/pics)``, ``crossposted from /r/pics:``."""
 
 LINKS = (
     # Chinese text and #话题# follow without a space
@@ -154,7 +154,7 @@ class Rule(NamedTuple):
 
 
 def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule per pattern, in order; with ``ignore_case``, its `Rule.needs` is empty."""
+    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` of every rule is empty."""
     if ignore_case:
         return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
     return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]

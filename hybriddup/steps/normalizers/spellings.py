@@ -1,6 +1,6 @@
 """Spelling variants: for each script, the letters and signs by which the spellings of one word can differ.
 
-The table is for comparing only, and contains only certain variants: optional signs, and letters that writers of the
+The table is for comparing only, and contains no doubtful variants: only optional signs, and letters that writers of the
 script use interchangeably. It excludes vowel signs of Indic scripts, tone marks and accents, which distinguish words.
 """
 

@@ -10,7 +10,7 @@ TRADITIONAL_FILE = "traditional.txt"
 
 
 def table_lines(name: str) -> list[str]:
-    """Return the lines of a table file without comments (lines that begin with ``#``)."""
+    """Return the lines of a table file, except comments (lines that begin with ``#``)."""
     lines = _table_bytes(name).decode("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
@@ -29,7 +29,7 @@ def _table_bytes(name: str) -> bytes:
 def simplified_characters() -> dict[str, str]:
     """Map each traditional character to its simplified form; no value is also a key, so that mapping is idempotent.
 
-    Characters that simplified text uses too (著, 乾, 后 ...) are not among the keys, even if traditional text uses them
-    in another sense: a mapping that is right for one text would be wrong for the other.
+    Characters that simplified text also uses (著, 乾, 后 ...) are not among the keys, even if traditional text uses
+    them in another sense: a mapping that is right for one text would be wrong for the other.
     """
     return {line[0]: line[1] for line in table_lines(TRADITIONAL_FILE)}

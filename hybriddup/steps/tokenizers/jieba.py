@@ -20,7 +20,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.tokenizers.meaning import is_word
 
 MAX_RUN = 500
-"""Maximum length of a run without white space or punctuation that is passed to jieba: its time is quadratic in the
+"""Maximum length of a run without white space or punctuation that is passed to jieba, which takes time quadratic in the
 length."""
 
 _IN_RUN = r"\u4e00-\u9fd5a-zA-Z0-9+#&._%\-"  # characters that jieba itself does not split at

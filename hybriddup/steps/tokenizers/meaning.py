@@ -16,7 +16,10 @@ def is_word(token: str) -> bool:
 
 
 def is_meaningful(character: str) -> bool:
-    """Return whether a character makes any token that contains it a word: a letter, digit, emoji or similar symbol."""
+    """Return whether a character is a letter, digit, emoji or similar symbol.
+
+    A token with at least one such character is a word.
+    """
     # So: emoji and other symbols; Co: private-use characters, which old phones and Weibo use for icons.
     return character.isalnum() or unicodedata.category(character) in {"So", "Co"}
 

@@ -67,11 +67,11 @@ class Cosine(FeatureVerifier):
         self._context = context
 
     def learned(self) -> dict[str, NDArray[Any]]:
-        """Return the text counts that IDF is computed from, as named arrays."""
+        """Return the counts from which IDF is computed, as named arrays: of texts, and of texts with each feature."""
         return self._frequencies.arrays()
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:
-        """Use the text counts that `learned` of another instance returned."""
+        """Use the counts that `learned` of another instance returned."""
         self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:

@@ -71,9 +71,9 @@ class Edit(CommonSubsequence):
     """Scores a pair by its edit distance: 1.0 = same, 0.0 = no character in common; symmetric.
 
     ``indel`` counts insertions and deletions: ``2 * LCS / (length a + length b)``, where LCS is the length of the
-    longest common subsequence. ``levenshtein`` counts replacements too: ``(longer - distance) / longer``. Each score is
-    one division of integers, so that rounding never puts a score that equals the threshold below it. Two empty texts
-    score 1.0.
+    longest common subsequence. ``levenshtein`` also counts replacements: ``(longer - distance) / longer``. Each score
+    is one division of integers, so that rounding never puts a score that equals the threshold below it. Two empty
+    texts score 1.0.
     """
 
     class Options(ComponentOptions):
@@ -126,8 +126,8 @@ class Edit(CommonSubsequence):
 class Lcs(CommonSubsequence):
     """Scores a pair by the length of its longest common subsequence, divided by the length of one text; symmetric.
 
-    1.0 = the subsequence is all of the longer text, or of the shorter one, depending on the option; 0.0 = no character
-    in common. Each score is one division of integers.
+    1.0 = the subsequence is all of the longer text, or of the shorter one, depending on ``relative_to``; 0.0 = no
+    character in common. Each score is one division of integers.
     """
 
     class Options(ComponentOptions):

@@ -106,7 +106,7 @@ class Jaccard(FeatureVerifier):
         self._context = context
 
     def score_features(self, pairs: TextPairs) -> Float64s:
-        """Return float64[n_pairs]: the number of features in both texts, divided by the number in at least one."""
+        """Return float64[n_pairs]: the number of features in both texts, divided by the number in at least one text."""
         in_both = pairs.counts[pairs.earlier].multiply(pairs.counts[pairs.later]).tocsr()
         sizes = np.diff(pairs.counts.indptr).astype(np.int64)
         n_shared = np.diff(in_both.indptr).astype(np.int64)

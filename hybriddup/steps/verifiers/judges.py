@@ -94,7 +94,7 @@ class _Combined:
     def _judge(self, pairs: CandidatePairs, *, open_verdict: bool) -> PairJudgement:
         """Return the judgement of each pair by the member that decides it.
 
-        Pairs that a member accepts (``open_verdict``) or rejects (not ``open_verdict``) go on to the next member.
+        Each further member judges only the pairs whose verdict so far is ``open_verdict`` (True = accepted).
         """
         judgement = self.members[0].judge(pairs)
         for member in self.members[1:]:

@@ -50,7 +50,7 @@ A_WORD, A_FEW_WORDS = 2.5, 12.0
 
 
 def describe_feature(name: str, value: float) -> str:
-    """Describe the value of a feature in words.
+    """Describe the value of a feature in words; a share is rounded down to a percentage.
 
     Examples
     --------

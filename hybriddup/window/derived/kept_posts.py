@@ -14,7 +14,7 @@ from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Number of latest posts; if the median of their times is after the watermark, it is still catching up."""
+"""Number of latest posts; if the median of their times is after the watermark, the watermark is still catching up."""
 ROUNDING = 1e-3
 """Bound on the rounding error of a difference of times, in seconds."""
 
@@ -134,16 +134,16 @@ class KeptPosts:
         return n
 
     def n_after(self, time: float) -> int:
-        """Return how many posts, without deleted and forgotten posts, have a time after ``time``."""
+        """Return how many posts that are neither deleted nor forgotten have a time after ``time``."""
         _, times, _ = self.columns()
         n = self._n_unsure(time)
         n_deleted = int((self._times_at(self._deleted) > time).sum())
         return len(times) - n + int((times[:n] > time).sum()) - n_deleted
 
     def first_after(self, time: float) -> int:
-        """Return a position from which on all posts have a time after ``time``.
+        """Return a position such that all posts at this and later positions have a time after ``time``.
 
-        With arrival times, it is the first such position.
+        With arrival times, it is the smallest such position.
         """
         return self._position_at(self._first + self._n_unsure(time))
 
@@ -155,8 +155,8 @@ class KeptPosts:
     def forget_wrong_times(self, watermark: float, horizon: float) -> int:
         """Forget the oldest posts whose times are more than a horizon ahead of the watermark; return how many.
 
-        Nothing is forgotten if most of the latest posts are ahead of the watermark, because it is then still catching
-        up after a pause.
+        Nothing is forgotten if most of the latest posts are ahead of the watermark: then the watermark is still
+        catching up after a pause.
         """
         _, times, _ = self.columns()
         if not len(times) or times[0] <= watermark + horizon or np.median(times[-RECENT:]) > watermark:

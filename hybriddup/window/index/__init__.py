@@ -87,7 +87,7 @@ class LiveIndex(ABC):
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: for each pair and key, the rank of the earlier text among the texts with this key.
 
-        The keys are those of the later text. The newest text of a key has rank 1; 0 means that a look-up does not reach
+        The keys are the later text's keys. The newest text of a key has rank 1; 0 means that a look-up does not reach
         the earlier text. An index that compares with all texts returns 1 for every key. ``rows``, int64[n], has the
         rows of the later texts in ``texts``, and ``earlier``, int64[n], the positions of the earlier texts.
         """

@@ -25,8 +25,8 @@ KEYS_EXPECTED = 16
 MOST_KEY_BITS = 18
 """Largest width of keys that are used as bucket numbers, in bits. The bucket offsets of a table then take 1 MiB."""
 SMALLEST_SEGMENT = 2**12
-"""Number of texts in the smallest segment, a power of two. Until so many new texts have come, they are compared one by
-one, because reading buckets would take longer."""
+"""Number of texts in the smallest segment, a power of two. The newest texts are compared one by one until there are
+enough for such a segment, because reading buckets would take longer."""
 SEGMENTS_OF_WINDOW = 4
 """A window has at least this many segments of the largest size, so that forgotten texts take little memory."""
 
@@ -34,8 +34,8 @@ SEGMENTS_OF_WINDOW = 4
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
     """Return an empty live index of the kind that suits a prepared block index.
 
-    `scan` needs no keys. Keys of few bits with unlimited buckets take the least memory in tables. Posting lists work
-    for any block index.
+    A `LiveScan` for `scan`, which has no keys; `LiveTables`, which take the least memory, for keys of few bits with
+    unlimited buckets; `LiveLists` for any other block index.
     """
     if size.bits not in WIDTHS:
         raise ConfigError(f"fingerprint.bits must be 64 or 128 for a live window; got {size.bits}.")
@@ -165,8 +165,8 @@ class LiveTables(LiveIndex):
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
     """Return which fingerprint bits form the key of each table, and masks that give the keys of all buckets to read.
 
-    ``chosen`` has the positions of the key's bits for each table, and ``radii`` a number of bits: a look-up reads the
-    buckets of all keys that differ from the text's key in at most this many bits.
+    For each table, ``chosen`` has the positions of the key's bits in the fingerprint, and ``radii`` the maximum number
+    of bits in which a key differs from the text's key if a look-up reads its bucket.
     """
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))

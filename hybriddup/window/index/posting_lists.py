@@ -43,11 +43,11 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class PostingLists:
-    """Maps each block key to a list of the newest texts in a ring that have the key.
+    """Maps each block key to a list of the newest texts with this key.
 
     A look-up reads the newest ``max_bucket_size`` live texts of a key, 0 = all. The result depends only on the order of
     the texts: keys are compared exactly, and no key displaces texts of another. With more texts or keys than expected,
-    pools of memory are copied to larger ones. With ``wide``, keys may be 2**32 or more, and take 4 bytes more.
+    pools of memory are copied to larger ones. With ``wide``, keys may be 2**32 or more, and each takes 4 more bytes.
     """
 
     def __init__(self, n_texts: int, n_keys: int, max_bucket_size: int, *, wide: bool = False) -> None:

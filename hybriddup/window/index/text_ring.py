@@ -35,7 +35,7 @@ MOST_SHORT_NUMBERS = 2**16
 FEWEST_IN_SLICE = 2**18
 """Smallest number of comparisons per thread."""
 MAX_PARTNER_LENGTH = 2**12
-"""Largest length with an entry of its own in the arrays of `find_partners`; longer texts use this entry, too."""
+"""Largest length with an entry of its own in the arrays of `find_partners`; longer texts share this entry."""
 
 
 class Scanned(NamedTuple):
@@ -53,7 +53,7 @@ class LengthTable:
         self.number_of: dict[int, int] = {}
         self.lengths: Int32s = np.zeros(0, np.int32)
         self.limits: Records = np.zeros(0, LIMIT)
-        """The length with each number, in ``lengths``, int32[n], and its limits, in ``limits``, LIMIT[n]."""
+        """``lengths``, int32[n], has the length with each number; ``limits``, LIMIT[n], has the length's limits."""
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
@@ -81,7 +81,7 @@ class TextRing:
         self.first = self.next = IN_BLOCK
         """The texts in the ring buffer have the numbers ``first`` to ``next - 1``."""
         self._turn = IN_BLOCK
-        """The number of the text in slot 0, a multiple of `IN_BLOCK`, as is the capacity."""
+        """The number of the text in slot 0. This number and the capacity are multiples of `IN_BLOCK`."""
         self._touched = 0
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
@@ -132,7 +132,7 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Compare ``later`` with texts number ``first`` to ``last - 1``; return the near pairs, with depths of 1."""
+        """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with depth 1."""
         ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
         for start, stop in self._runs(first, last):
@@ -246,7 +246,10 @@ def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) ->
 
 
 def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -> np.ndarray:
-    """Copy ``n`` texts of a ring's column, from slot ``first`` on, to the beginning of a larger column."""
+    """Copy ``n`` texts of a ring's column, from slot ``first`` on, to the beginning of a new column.
+
+    The ring has ``capacity`` slots, and the new column ``larger`` slots.
+    """
     if not len(column):
         return column
     a_row = capacity // len(column)  # anchors have one row per block of slots

@@ -36,8 +36,8 @@ class Derived(NamedTuple):
     made_with: str
     """Id of the settings and data from which the records are computed; records with another id are computed again."""
     parts: Sequence[tuple[int, bytes]]
-    """The records of the kept posts, in parts. A part is the position after its last post, and the packed records; the
-    last part ends at the end of the batch."""
+    """The records of the kept posts, in parts. Each part is a pair of the position after its last post and the packed
+    records; the last part ends at the end of the batch."""
     normalized: Sequence[str | None] = ()
     """Normalized text of each post; None = the post's text has to be normalized when it is needed."""
 

@@ -14,7 +14,8 @@ COMMIT_OVERHEAD = 2**15
 PAGE = 4096
 """Bytes of a page, SQLite's default."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
-"""A log is overwritten from its start once it has 1/16 of the file's size, but at least 256 and at most 8,192 pages."""
+"""A log is large if it has at least 1/16 as many pages as the file; this minimum is at least 256 and at most 8,192
+pages. A large log is overwritten from its start."""
 MOST_BEHIND = 2
 """A batch waits for the checkpoint thread if the thread is behind by more than this many times the size of a large log
 (see `large_log`)."""
@@ -101,7 +102,10 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Continue after the thread moved ``n_pages``: have it move a large log again; after that, move the rest."""
+        """Continue after the thread moved a log of ``n_pages``: if it was large, start the second move in the thread.
+
+        After the second move, move the small rest here.
+        """
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False
@@ -142,6 +146,6 @@ def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return the number of pages from which on a log is moved completely and then overwritten."""
+    """Return the minimum number of pages of a large log, which is moved completely, then overwritten from its start."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

@@ -1,7 +1,7 @@
 """Finds posts by id, with a table of the ids' hashes in memory.
 
 With an index in the database instead, a batch would write a page for every post, because ids come in no order. The
-database is queried only for ids whose hash is in the table. The hashes of a batch are stored in it as one value.
+database stores the hashes of a batch as one value, and is queried only for ids whose hash is in the table in memory.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    """Create the tables of a store without posts."""
+    """Create the tables of a store in an empty database."""
     for statement in TABLES:
         connection.execute(statement)
     queries.write_state(connection, 0, 0)

@@ -52,7 +52,7 @@ class WindowStore:
     """Whether derived data is stored; if not, callers need not compute it."""
     is_read_only = False
     counts = False
-    """Whether copies are counted with the kept posts; see `count_copies`."""
+    """Whether the number of copies of each kept post is counted and stored; see `count_copies`."""
 
     def __init__(self, connection: sqlite3.Connection | None = None, path: Path = IN_MEMORY) -> None:
         self._path = path
@@ -216,9 +216,9 @@ class WindowStore:
     def delete(self, position: int, meta: Mapping[str, bytes], of: int | None = None) -> None:
         """Replace a post by its tombstone (`hybriddup.window.records.mark_of`) and store values, in one transaction.
 
-        The post's text is erased from the store, and its id can be used again. If copies are counted, the kept post
-        that the deleted post repeats has one copy less; ``of`` is the position of this kept post, None = the position
-        in the evidence of the deleted post. Raises the same errors as `posts`.
+        The post's text is erased from the store, and its id can be used again. If copies are counted, the number of
+        copies of the kept post that the deleted post repeats decreases by one; ``of`` is the position of this kept
+        post, None = the position in the evidence of the deleted post. Raises the same errors as `posts`.
         """
         post = self.posts(np.array([position]))[0]
         with self._changing() as connection:

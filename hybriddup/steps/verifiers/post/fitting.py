@@ -60,7 +60,7 @@ class Fit(NamedTuple):
     """float64[n_pieces]: rise of each piece, feature by feature; negative if it falls."""
     intercept: float
     means: Float64s
-    """float64[n_pieces]: mean over the pairs of the part of its rise that each piece has reached, 0.0 to 1.0."""
+    """float64[n_pieces]: how far the pairs are along each piece on average, 0.0 (lower knot) to 1.0 (upper knot)."""
 
     def logits(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the sum of intercept and curves for each pair, before the logistic function."""

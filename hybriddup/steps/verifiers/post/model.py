@@ -78,7 +78,7 @@ class PostModel:
         return added
 
     def explain(self, features: Float64s) -> list[str]:
-        """Describe in lines which features of a pair raise or lower its score; ``features``: float64[n_features].
+        """Return lines on the features that raise or lower the score of a pair; ``features``: float64[n_features].
 
         The curves of a shipped model are 0 on average over its training pairs, so a contribution is relative to an
         average pair.

@@ -44,8 +44,8 @@ which excludes most pairs early."""
 COMMENT = 5.0
 """Words next to a quote make a new post if they weigh at least this: five Han characters, or four English words."""
 LITTLE = 8.0
-"""If the words of a post weigh less than this, another link, mention, flag or source makes a different post. A Han
-character weighs 1, a word up to 2."""
+"""If the words of the shorter post weigh less than this, two posts with different links, mentions, flags or sources do
+not match. A Han character weighs 1, a word up to 2."""
 CUT_OFF = 3.0
 """Minimum weight of the words of a post that is cut off, for it to match any post that begins with these words. A Han
 character weighs 1, a word up to 2."""
@@ -148,7 +148,7 @@ class Post:
         return by_rules(self.model.scores(features), features)
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
-        """Describe the differences of a pair, and the rule or the features that determine its score, in lines."""
+        """Return lines that describe the differences of a pair, and the rule or features that determine its score."""
         positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
         posts = texts_at(self._context.posts, positions)
         differences = describe_differences(*posts) or ["no word differs"]
