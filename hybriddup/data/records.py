@@ -144,9 +144,9 @@ class PairLimits(NamedTuple):
     max_partner_lengths: Int32s
     """int32[n]: maximum length, inclusive, of a longer text that can match each text."""
     common_of_shorter: Float32s
-    """float32[n]: the factor for the length of the shorter text."""
+    """float32[n]: factor for the length of the shorter text in the minimum of common characters."""
     common_of_longer: Float32s
-    """float32[n]: the factor for the length of the longer text."""
+    """float32[n]: factor for the length of the longer text in the minimum of common characters."""
 
     def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
         """Return the limits of the chosen texts, in the order given."""
