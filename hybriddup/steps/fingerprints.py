@@ -36,8 +36,8 @@ class Simhashes(NamedTuple):
     bits: UInt64s
     """uint64[n, words]: the fingerprint of each text."""
     has_tokens: Bools
-    """bool[n]: whether each text has tokens, and also words if the caller requires words; if not, its fingerprint is
-    invalid."""
+    """bool[n]: whether each text has tokens, and also words if the caller requires words; the fingerprint of any other
+    text is invalid."""
 
     @property
     def is_comparable(self) -> Bools:
@@ -66,7 +66,7 @@ class Fingerprinter:
             self.weighter.fit(tokenize_together(self.tokenizer, sample, self.workers, self.notes.append, len(texts)))
 
     def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
-        """Return the fingerprint of each text; calls ``advance`` with the number of texts after each batch."""
+        """Return the fingerprint of each text; after each batch, call ``advance`` with its number of texts."""
         bits, has_tokens = np.zeros((len(texts), self.n_bits // 64), np.uint64), np.zeros(len(texts), np.bool_)
         done = 0
         for batch in self._batches(texts):
@@ -105,7 +105,7 @@ class Fingerprinter:
         return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
-        """Return the weight of each token; reuse ``hashes`` as the weighter's keys if the two are the same."""
+        """Return the weight of each token; ``hashes`` serve as keys if the hasher computes the `token_keys`."""
         if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
             return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)

@@ -62,7 +62,7 @@ def _docstrings_of(model: type[BaseModel]) -> dict[str, str]:
 
 
 class Options(Described):
-    """Options of a component, one typed field each, with a default, a range and a docstring as description.
+    """Base class for the options of a component: one typed field per option, with a default, a range and a docstring.
 
     Examples
     --------

@@ -156,7 +156,7 @@ class TfIdf(FittedWeighter):
 
     The range is narrow: full IDF would drive apart the fingerprints of edited copies of short texts, but without any
     weighting, common characters would crowd texts into a few buckets. Tokens in alphabetic scripts have one constant
-    weight, about the mean of the others, so that both scripts of a mixed text count.
+    weight, about the mean weight of other tokens, so that both scripts of a mixed text count.
     """
 
     class Options(ComponentOptions):

@@ -202,7 +202,7 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return the `KeyBits` of a text's own keys: one key for each array of bit positions, without flipped bits."""
+    """Return the `KeyBits` of a text's own keys: one key for each array of bit positions; no bits are flipped."""
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
 

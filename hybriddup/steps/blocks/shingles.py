@@ -95,11 +95,11 @@ class Shingles(BlockIndex):
         return f"shingles: {self.options.n_shingles} of each text, {self.options.n_dense_shingles} of one in Han"
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Learn from a sample of texts which shingles are common."""
+        """Find the shingles that are common in a sample of texts."""
         self.learn_within(texts, np.zeros(len(texts), np.int64))
 
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
-        """Learn which shingles are common within at least one scope; texts of different scopes are never compared."""
+        """Find the shingles that are common in at least one scope; texts of different scopes are never compared."""
         order = np.argsort(scopes, kind="stable")
         encoded = encode_texts(self._read([texts[place][:MAX_LEARNED_CHARACTERS] for place in order.tolist()]))
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)

@@ -44,7 +44,8 @@ class Batch:
     times: Float64s | None = None
     """float64[n]: time of each text; None = there is no time limit."""
     oldest: Float64s | None = None
-    """float64[n]: cutoff time of each text, None = no cutoff; an earlier text matches only if its time is later."""
+    """float64[n]: cutoff time of each text, None = no cutoff; an earlier text can match only if its time is after the
+    cutoff."""
     may_be_crowded: Bools | None = None
     """bool[n]: whether any key by which a text is looked up may get more than ``max_bucket_size`` texts; None = assume
     so for all texts."""
@@ -119,5 +120,8 @@ def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: 
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the results of ``find(first, last)`` for slices of the pairs, run in threads."""
+    """Return int64[n_pairs, n_keys]: the concatenated results of ``find(first, last)`` for slices of the pairs.
+
+    The slices are processed by up to ``workers`` threads.
+    """
     return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

@@ -51,7 +51,7 @@ class RunIndex:
         self._texts, self._text_numbers, self._workers = texts, text_numbers, workers
         self._rings, self._is_crowded = groups.lay_out(index.max_bucket_size or len(columns.bits))
         self.kept_at: Int32s = np.full(len(columns.bits), NONE, np.int32)
-        """int32[n_texts]: position, in the order of deciding, at which each distinct text was kept; else `NONE`."""
+        """int32[n_texts]: position in the order of deciding at which each distinct text was kept; `NONE` = not kept."""
 
     def batch(self, positions: Int64s) -> Batch:
         """Return a batch of the texts at ``positions``; each key is replaced with the offset of its ring buffer."""

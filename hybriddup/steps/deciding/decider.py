@@ -31,7 +31,7 @@ class Decisions:
     exact: Int64s
     """int64[n]: the position of the equal kept text, -1 if the text was not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """The accepted pair of each near repeat and its keeper, sorted by ``later``."""
+    """For each near repeat, the accepted pair with its keeper, sorted by ``later``."""
     accepted: CandidatePairs
     """All accepted pairs, in no particular order."""
     n_verified: int
@@ -120,7 +120,11 @@ class Decider:
     def _finish(
         self, first: BatchContest, rest: Int64s, last: BatchContest, evidence: Evidence, n_comparisons: int
     ) -> Decisions:
-        """Combine the decisions made by the index with those made within the batch; add the kept texts to the index."""
+        """Return the decisions about the whole batch, and add its kept texts to the index.
+
+        ``first``: the batch, decided by the index. ``last``: the texts in the rows ``rest`` of the batch, which were
+        compared with each other.
+        """
         batch, status = first.batch, first.status.copy()
         status[rest] = last.status
         is_copy, kept = status == EXACT, status == KEPT

@@ -59,7 +59,10 @@ def han_value(numeral: str) -> int:
 
 
 def han_values(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield (index, value, numeral, is_phrase) for each counting numeral; ``is_phrase``: it is in `Tables.phrases`."""
+    """Yield (index, value, numeral, is_phrase) for each numeral that counts something.
+
+    ``index`` is the index of the numeral in ``text``; ``is_phrase``: numeral and unit are in `Tables.phrases`.
+    """
     known = tables()
     for match in known.counted.finditer(text):
         ordinal, counting, unit, score = match.groups()

@@ -103,7 +103,7 @@ class Names(PairGuard):
 
 
 def _exchanged(difference: Difference) -> tuple[str, str] | None:
-    """Return the differing phrases if they swap two names (Bath to Bristol, Bristol to Bath); None otherwise."""
+    """Return the differing phrases if they swap two names ("Bath to Bristol", "Bristol to Bath"); else None."""
     runs = difference.runs
     if not runs:
         return None
@@ -173,7 +173,11 @@ def _is_slot(difference: Difference, run: Run) -> bool:
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:
-    """Return whether a run is long enough for a name, in the middle of a short post: Just installed X on my phone."""
+    """Return whether a run may be a name by its place and length, as X in "Just installed X on my phone".
+
+    The run must have at least `FEWEST_LETTERS` letters in each post, and neither begin nor end a post. Both posts must
+    have at most `SHORT` words.
+    """
     if difference.is_head(run) or difference.is_tail(run):
         return False
     n_letters = [sum(map(len, words)) for words in difference.sides(run)]
@@ -190,7 +194,10 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 
 
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
-    """Return the Chinese names that contain the two sides of a run; None if one is unknown or contains the other."""
+    """Return the two Chinese names that contain the words of a run, one name from each post.
+
+    None if a post has no known name there, or if one name contains the other.
+    """
     found_a = _han_name(difference.words_a, run.a)
     found_b = None if found_a is None else _han_name(difference.words_b, run.b)
     if found_a is None or found_b is None or found_a == found_b or found_a in found_b or found_b in found_a:

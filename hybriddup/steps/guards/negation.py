@@ -16,7 +16,7 @@ LONGEST = 2.0
 """Maximum number of differing words other than negations, counted by `amount`; with more, the posts differ anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
-"""In scripts from this code point on, any negation can end a sentence; Latin, Greek and Cyrillic come earlier."""
+"""In scripts from this code point on, any negation can end a sentence; Latin, Greek and Cyrillic have lower ones."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
 """Matches a Chinese question that repeats a character around a negation: 是不是, 有没有."""
@@ -43,7 +43,7 @@ class Tables(NamedTuple):
     nothing."""
     idioms: re.Pattern[str]
     with_negation: frozenset[str]
-    """Words that may be added together with a negation, such as do in do not."""
+    """Words that may be added together with a negation, such as "do" in "do not"."""
     at_end: frozenset[str]
     """Negations that can end a sentence in Latin, Greek and Cyrillic scripts; in other scripts, any negation can."""
 
@@ -186,9 +186,10 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return (post, word) if the only word of a run in one post negates the other's by prefix or Turkish verb form.
+    """Return (post, word) if a run is one word in each post and ``word`` negates the other: "unhappy" for "happy".
 
-    ``post`` is 0 for the first post, 1 for the second. None if neither word negates the other.
+    Only prefixes and Turkish verb forms count. ``post`` is 0 if ``word`` is in the first post, 1 if in the second.
+    None if neither word negates the other.
     """
     a, b = difference.sides(run)
     if len(a) != 1 or len(b) != 1:

@@ -71,7 +71,7 @@ def _reason(difference: Difference) -> str | None:
 
 
 def _name_other_days(a: list[Value], b: list[Value], text_a: str, text_b: str) -> bool:
-    """Return whether each text names weekdays, or months, and none of them is in both texts.
+    """Return whether both texts name days of one kind (weekdays or months), but no day that is in both texts.
 
     The place in the text does not matter: ``have a nice Friday``, ``nice day, and an even better Sunday``. Days in a
     script without spaces, or within a longer word of a hashtag, are left to `_exclude`.
@@ -93,7 +93,7 @@ def _is_day(value: Value, text: str) -> bool:
 
 
 def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: str) -> bool:
-    """Return whether a value of one post replaces a value of the other, so that both cannot be true."""
+    """Return whether a value of one post replaces a value of the other, so that the two posts contradict each other."""
     if a.tag or b.tag:
         return a.tag == b.tag
     unit = a.unit(text_a)
@@ -164,7 +164,7 @@ def width(text: str) -> int:
 
 
 def _only(values: list[Value], others: list[Value]) -> list[Value]:
-    """Return the values that occur more often in ``values`` than in ``others``."""
+    """Return the items of ``values`` whose key occurs more often in ``values`` than in ``others``."""
     more = Counter(value.key for value in values) - Counter(value.key for value in others)
     return [value for value in values if value.key in more]
 

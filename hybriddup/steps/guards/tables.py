@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 SAFE_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-"""Without libyaml, reading the tables takes ten times as long."""
+"""YAML loader for the tables: libyaml's if installed, because Python's takes ten times as long."""
 
 
 @cache

@@ -40,7 +40,7 @@ class Value(NamedTuple):
     shown: str
     """The value as written."""
     start: int
-    """Index of the first character in the text."""
+    """Index in the text of the first character of the value."""
     end: int
     is_loose: bool = False
     """Whether the value may be unimportant, or no number at all. Such a value is compared only with values of the same
@@ -66,7 +66,7 @@ class Tables(NamedTuple):
     labels: frozenset[str]
     counted: frozenset[str]
     latin: frozenset[str]
-    """Words and labels in scripts with spaces."""
+    """Words in scripts with spaces, including ``labels``, which come before a Roman numeral or a letter: "Part II"."""
     days: frozenset[str]
     """Names of weekdays and months in scripts with spaces."""
     signs: re.Pattern[str]

@@ -75,7 +75,7 @@ class Chat:
 
 
 def without_marks(text: str) -> str:
-    """Remove apostrophes and replace other marks outside numbers with spaces."""
+    """Remove apostrophes, and replace all other punctuation marks with spaces, except inside numbers and masks."""
     text = text.replace("'", "").replace("’", "")
     return MASK_OR_MARK.sub(r" \1 ", text) if "<" in text else MARK.sub(" ", text)
 

@@ -18,7 +18,7 @@ HAN_RANGES = ((0x2E80, 0xA000), (0xF900, 0xFB00), (0x20000, 0x33480))
 """Ranges of the Unicode blocks of Han characters: first code point, code point after the last."""
 
 SIMPLIFIED_IN_NAMES_ONLY = frozenset("後於麽夥徵菸麴")
-"""Characters of GB 2312 that are still simplified, because simplified text has them only in names and quotations."""
+"""Characters to simplify although GB 2312 has them: simplified text contains them only in names and quotations."""
 
 HEADER = """\
 # Traditional Chinese characters and their simplified forms, one pair a line: traditional, simplified.

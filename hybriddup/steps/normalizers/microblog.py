@@ -165,7 +165,7 @@ class MicroblogNormalizer:
 
     @cached_property
     def _drops_questions(self) -> bool:
-        """Whether folding removes question marks between spaces, instead of a rule.
+        """Whether question marks between spaces are removed by folding, not by a rule.
 
         This saves time: in some crawls, half of the posts have such marks, but match no other rule.
         """
@@ -291,7 +291,7 @@ def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _first_comment(text: re.Match[str]) -> str:
-    """Split a text at its repost markers; return the first part with a letter or digit, all parts if there is none."""
+    """Split a text at each `CUT`; return the first part with a letter or digit, or all parts joined by spaces."""
     parts = text[0].split(CUT)
     return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
 

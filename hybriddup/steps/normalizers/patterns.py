@@ -122,7 +122,7 @@ and question marks between spaces, which were emoji. Removing an earlier pattern
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
-"""Matches a whole text that contains `CUT`, the placeholder of a repost marker."""
+"""Matches a whole text, but is applied only to texts with `CUT`, which an earlier rule puts in place of a marker."""
 
 SPACES = Pattern(" ++", " ")
 SEVERAL_SPACES = Pattern("  ++", "  ")

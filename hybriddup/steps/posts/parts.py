@@ -21,7 +21,7 @@ POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 
 def parse(posts: EncodedTexts) -> ParsedPosts:
-    """Parse normalized posts: find their words and numbers, which of these are quoted, and their hashtags and emoji."""
+    """Parse normalized posts: find words, numbers, hashtags and emoji, and the words and numbers that are quoted."""
     parsed: ParsedPosts = parse_posts(*posts, load_characters())
     return parsed
 

@@ -76,7 +76,10 @@ def share(pickled: bytes, pieces: Iterable[Sequence[str]], workers: int) -> Gene
 
 
 def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_later: int) -> float:
-    """Estimate how many seconds this process needs for all texts, without loading dictionaries; 0.0 for few texts."""
+    """Estimate the seconds that this process needs to tokenize all batches and ``n_later`` more texts.
+
+    The time to load dictionaries is not included. The result is 0.0 for at most `PILOT_TEXTS` texts.
+    """
     n_texts = sum(map(len, batches)) + n_later
     if not batches or not batches[0] or n_texts <= PILOT_TEXTS:
         return 0.0

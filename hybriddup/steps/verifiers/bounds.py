@@ -26,9 +26,8 @@ def unbounded(lengths: Int32s | Int64s) -> Int32s:
 def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
     """Return, for each length, the largest partner length with ``length / partner_length >= threshold``.
 
-    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. Like a score,
-    the quotient has a rounding error (12 x 0.8 / 1.2 is 8.000000000000002). So the result is computed, then
-    lowered by up to two, with the same comparison as for scores.
+    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. The comparison
+    is the same as for scores, rounding errors included (12 x 0.8 / 1.2 is 8.000000000000002).
 
     Examples
     --------

@@ -67,7 +67,7 @@ class Cosine(FeatureVerifier):
         self._context = context
 
     def learned(self) -> dict[str, NDArray[Any]]:
-        """Return the counts from which IDF is computed, as named arrays: of texts, and of texts with each feature."""
+        """Return, as named arrays, the counts that determine IDF: of all texts, and of the texts with each feature."""
         return self._frequencies.arrays()
 
     def use_learned(self, learned: Mapping[str, NDArray[Any]]) -> None:

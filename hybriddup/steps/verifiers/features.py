@@ -85,7 +85,7 @@ class FeatureVerifier(ABC):
         return map(self._split, text_batches)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: a text that is repeated many times keeps its features, in the same proportions."""
+        """Return no bound: a text joined to itself many times has the same features, in the same proportions."""
         return unbounded(lengths)
 
 

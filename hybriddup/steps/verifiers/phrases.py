@@ -44,7 +44,7 @@ FACTS = {
     "names_differ": ("no mention or link is replaced", "each post has a mention or link that the other lacks"),
     "goes_on": ("neither post is cut off", "one post is cut off where the other continues"),
 }
-"""Phrases for features that are 0 or 1: one phrase for each of the two values."""
+"""Phrases for features that are 0 or 1: the phrase for 0, then the phrase for 1."""
 A_WORD, A_FEW_WORDS = 2.5, 12.0
 """Largest weights that are shown as "a word" and "a few words"; a Han character weighs 1, a word up to 2."""
 
@@ -94,6 +94,9 @@ def describe_contributions(names: Sequence[str], values: Float64s, added: Float6
 
 
 def first_of(differences: list[str]) -> list[str]:
-    """Return the first `MOST_DIFFERENCES` items; if two or more are left out, add a line with their number."""
+    """Return the first `MOST_DIFFERENCES` items and a line with the number of the other items.
+
+    A single further item is returned itself, instead of this line.
+    """
     more = len(differences) - MOST_DIFFERENCES
     return differences if more <= 1 else [*differences[:MOST_DIFFERENCES], f"and {more} more differences"]

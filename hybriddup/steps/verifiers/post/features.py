@@ -15,7 +15,8 @@
 | comment | weight of the words that a post adds to a quote and the other post lacks (log) |
 | length | weight of the shorter post (log) |
 | lacking, adding | weight of the words that only the shorter post has, and only the longer one (log) |
-| emoji_differ, names_differ | 1 if each has an emoji, or a mention, link or flag, that the other lacks |
+| emoji_differ | 1 if each post has an emoji that the other lacks |
+| names_differ | 1 if each post has a mention, link or flag that the other lacks |
 | goes_on | 1 if the shorter post is cut off and the longer one begins with it |
 
 *log* is ln(1 + x). A Han character weighs 1, a word 0.25 per letter up to 2, a number 1; interjections, laughter and

@@ -104,7 +104,7 @@ class PostModel:
 
     @cached_property
     def _bound(self) -> tuple[Curves, float]:
-        """The curves that need no alignment, and the intercept plus the largest value of each other curve."""
+        """The curves that need no alignment, and the sum of the intercept and the maxima of all other curves."""
         known, start = [], self.intercept
         for name, points in self.curves.items():
             column, heights = FEATURES.index(name), [added for _, added in points]

@@ -69,8 +69,8 @@ class Post:
     A model scores the differences; `hybriddup.steps.verifiers.post.features` explains its features. Some rules come
     first. The score is 0.0 if less than `LEAST_CONTAINED` of the shorter text is in the other one, if one post adds a
     comment to a quote of the other, if the posts have few words and different links or mentions, if each has a number
-    that the other lacks, and if two posts without words have different hashtags or emoji. It is 1.0 if only marks and
-    spelling differ, and if a post is cut off (``...``) and the other one begins with it. Quotes must be marked, as
+    that the other lacks, or if two posts without words have different hashtags or emoji. It is 1.0 if only marks and
+    spelling differ, or if a post is cut off (``...``) and the other one begins with it. Quotes must be marked, as
     ``reposts: mask`` of the normalizer ``microblog`` does. The shipped models were fitted for a threshold of 0.5.
     """
 
@@ -86,7 +86,7 @@ class Post:
         @field_validator("model")
         @classmethod
         def check_model(cls, model: str | dict[str, Any]) -> str | dict[str, Any]:
-            """Return a valid model; raise ValueError if it is invalid."""
+            """Return the model, by its present name if it has a former one; raise ValueError if it is invalid."""
             if model == FORMER_DEFAULT:
                 return DEFAULT_MODEL
             if isinstance(model, str) and model not in shipped_models():
