@@ -57,7 +57,7 @@ class JudgePlan:
 
     @cached_property
     def thresholds(self) -> Float64s:
-        """float64[n_bands]: the threshold of each band with a single verifier, NaN for the others."""
+        """float64[n_bands]: the threshold of each band with a single verifier, NaN for all other bands."""
         return np.array([judge.threshold if isinstance(judge, SingleJudge) else np.nan for judge in self.judges])
 
     def judge(self, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
@@ -150,11 +150,11 @@ class Bands:
         return cls(ends, np.array(limits, np.int32), names, plan, guards)
 
     def of_lengths(self, lengths: Int32s) -> Int32s:
-        """Return int32[n]: the index of the band of each length."""
+        """Return int32[n]: for each length, the index of its band."""
         return np.searchsorted(self.ends, lengths).astype(np.int32)
 
     def names_of(self, lengths: Int32s) -> list[str]:
-        """Return the name of the band of each length."""
+        """Return, for each length, the name of its band."""
         return [self.names[band] for band in self.of_lengths(lengths).tolist()]
 
     def limits_of(self, lengths: Int32s) -> PairLimits:
@@ -187,7 +187,7 @@ class Bands:
         return np.array(least, np.float32).T
 
     def verify(self, pairs: CandidatePairs, context: VerifierContext) -> tuple[Bools, VerifiedPairs]:
-        """Return bool[n_pairs], whether the judge and the guards of the band accept each pair, and the accepted pairs.
+        """Return bool[n_pairs], whether each pair is accepted by its band's judge and guards, and the accepted pairs.
 
         The verifiers must be prepared with the same context.
         """

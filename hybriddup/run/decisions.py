@@ -35,7 +35,7 @@ class RunDecisions:
     exact: Int64s
     """int64[n]: the position, in the order of deciding, of the equal kept post; -1 = not removed as an exact repeat."""
     deciding: VerifiedPairs
-    """The accepted pair of each removed near repeat and its keeper, sorted by ``later``."""
+    """For each removed near repeat, the accepted pair with its keeper, sorted by ``later``."""
     accepted: CandidatePairs
     """All accepted pairs, in no particular order."""
     n_verified: int
@@ -92,7 +92,7 @@ class DecidedSoFar:
         return undecided
 
     def settle_copies(self, near: Int64s) -> Int64s:
-        """Mark the texts at the positions ``near`` that equal a kept text as repeats; return the other positions."""
+        """Mark as repeats the texts at the positions ``near`` that equal a kept text; return the other positions."""
         undecided = self.undecided(near)
         self._is_exact[near] = True
         self._is_exact[undecided] = False

@@ -28,8 +28,8 @@ COURSE_OF_A_RUN: Course = (
     ("audit", 0.02),
     ("write", 0.03),
 )
-"""Share of the running time of each step, measured on 300,000 Weibo posts and a million titles. Reading is not
-included, because the number of posts to read is unknown."""
+"""The steps of a run with their shares of its time, measured on 300,000 Weibo posts and a million titles. Reading
+is not included, because the number of posts to read is unknown."""
 LEAST_SECONDS = 1.0
 """Minimum duration of a step that gets its own line, in seconds."""
 LEAST_SHARE = 0.03

@@ -104,7 +104,7 @@ class Contents:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """Names and numbers: all posts, then the posts with each outcome."""
+        """Pairs (label, number): the number of all posts, then the number of posts with each outcome."""
         of = self.summary
         n_left_out = of.n_read - of.n_kept - of.n_exact - of.n_near - of.n_originals
         more = {"left out, without text": n_left_out, "removed with their copies": of.n_originals}
