@@ -59,7 +59,7 @@ def _spell_out_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) ->
 
 
 def _guards_of(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    """Return ``{must_agree: guards}`` with the guards of ``holder``, the top level or a band; empty without guards."""
+    """Return ``{must_agree: guards}`` for ``holder``, the top level or a band; an empty dict if it has no guards."""
     if holder.get(OLD_KEY) is not None:
         return _translate_old_key(holder, (*path, OLD_KEY), spelled)
     guards = holder.get(MUST_AGREE)
@@ -88,7 +88,7 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return ``lines`` and, for each deprecated key, an entry with `must_agree` in its place and the same line."""
+    """Return a copy of ``lines``, in which `must_agree` also has the line of each deprecated key that it replaces."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 
@@ -111,7 +111,7 @@ def _normalizers(written: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each guard that has nothing to compare, for example links if the normalizer masks all links."""
+    """Yield a fault for each guard that has nothing to compare, such as ``links`` if the normalizer masks all links."""
     for path, guard in named_guards(written):
         option, values = BLINDED_BY.get(str(guard.get("use")), ("", set[str]()))
         for one in _normalizers(written):

@@ -31,7 +31,7 @@ _KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
 _SHORT_BAND = 200
 """A length band has the Hamming limit of short texts if its ``up_to`` is at most this number of characters."""
 _SHORT_LIMIT, _LONG_LIMIT = 44, 40
-"""Default Hamming limits for 128 bits: short bands have a higher one, as copies of short texts differ in more bits."""
+"""Default Hamming limits for 128 bits, of short and of long bands; copies of short texts differ in more bits."""
 
 
 def thaw(value: Any) -> Any:

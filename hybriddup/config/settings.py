@@ -151,7 +151,7 @@ class LengthBand(_Section):
     """Guards for pairs of this band, which replace the guards at the top level."""
 
     def name(self, lower: int) -> str:
-        """Return the name of the band in results, such as ``7-20`` or ``141-``; ``lower`` is its shortest length."""
+        """Return the name of the band in results, such as ``7-20`` or ``141-``; ``lower`` is its minimum length."""
         return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
 
     def with_limit(self, bits: int) -> LengthBand:
@@ -324,7 +324,7 @@ class Settings(_Section):
         return self._remarks
 
     def guards(self) -> list[tuple[GuardSettings, ...]]:
-        """Return the guards of each length band: its own, or those at the top level."""
+        """Return the guards of each length band: the band's own guards, or else the guards at the top level."""
         return [self.must_agree if band.must_agree is None else band.must_agree for band in self.lengths]
 
     def warnings(self) -> list[str]:
