@@ -122,7 +122,9 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check scores at several thresholds: a score that reaches its threshold is exact, any other is below it.
+    """Check scores at several thresholds: if the exact score reaches the threshold, the verifier must return it.
+
+    Otherwise, the verifier may return any number below the threshold.
 
     ``scores`` are the exact scores. The thresholds are these scores, slightly higher ones, and `THRESHOLDS`.
     """
