@@ -27,7 +27,7 @@ def checked_limit(limit: object, at_least: int) -> int:
 def checked_after(after: object) -> int | None:
     """Return ``after`` as an int or None; InputError if it is neither None nor a whole number.
 
-    It limits a list to the posts before this position; None = no limit.
+    ``after`` limits a list to the posts at earlier positions than ``after``; None = no limit.
     """
     number = whole_number(after)
     if number is None and after is not None:

@@ -32,9 +32,9 @@ class Verdicts:
     """The decisions of a batch, by index of the post in the batch."""
 
     exact: dict[int, int]
-    """For each exact repeat, the position of the kept post with an equal text."""
+    """Maps the index of each exact repeat in the batch to the position of the kept post with an equal text."""
     near: dict[int, int]
-    """For each near repeat, the position of the kept post that it matches."""
+    """Maps the index of each near repeat in the batch to the position of the kept post that it matches."""
     pairs: VerifiedPairs
     """For each near repeat, in the order of ``near``, the pair of this post and the kept post that it matches."""
     looked_up: Batch
@@ -49,7 +49,7 @@ class Verdicts:
     def evidence(self, keepers: Mapping[int, tuple[PostId, int]], bands: Bands, lengths: Int32s) -> dict[int, Evidence]:
         """Map the index of each duplicate in the batch to its evidence; kept posts are left out.
 
-        ``keepers`` maps the positions in ``exact`` and ``near`` to the id and the position of the kept post.
+        ``keepers`` maps each value of ``exact`` and ``near`` to the id and the position of the kept post.
         ``lengths`` is int32[n]: the length of each post of the batch.
         """
         own, verifiers, names = bands.names_of(lengths), bands.plan.names, bands.names
@@ -139,10 +139,10 @@ def decide_batch(
 def later_equals(
     exact: dict[int, int], prepared: PreparedTexts, kept: Int64s, times: PostTimes, horizon: float
 ) -> dict[int, int]:
-    """Find exact repeats of a window post that also repeat a newer post, which was kept in the same batch.
+    """Find exact repeats of a window post that also repeat an equal post that was kept in the same batch.
 
-    There can be two such posts with event times: the batch keeps a post for which the equal post in the window is too
-    old, and then a post with an earlier time repeats both.
+    This can happen with event times: a batch keeps a post, because the equal post in the window is too old for it; a
+    later post of the batch has an earlier time, for which neither equal post is too old.
 
     ``exact`` maps the index of each exact repeat in the batch to the position of the equal post in the window.
     ``kept``, int64[n], has the indices of the posts that the batch kept. The result contains only the repeats that

@@ -31,7 +31,7 @@ which no post is decided."""
 
 
 def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
-    """Return the kept posts most similar to a text: matches first, then by score."""
+    """Return the kept posts most similar to a text: first the matches, then the others, both by descending score."""
     prepared = state.prepare([text])
     time, watermark = state.moment()
     now = PostTimes(np.array([time]), np.array([watermark]))
@@ -49,7 +49,10 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 
 
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
-    """Return the pairs of a text with similar kept posts within the horizon, even with few characters in common."""
+    """Pair a text with the kept posts within the horizon that have similar fingerprints.
+
+    Sketches are not used, so there are also pairs with few characters in common.
+    """
     rows = np.flatnonzero(prepared.searchable)
     near = state.near_posts(prepared.batch.take(rows), now)
     return CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)
@@ -132,7 +135,7 @@ class WindowExplainer(Explainer):
         _ = self.shared, self.evidence
 
     def prepare_verifiers(self) -> None:
-        """Prepare the verifiers for the two texts; they keep their learned data."""
+        """Prepare the verifiers for the two texts; the verifiers keep their learned data."""
         self.bands.plan.renew(self.state.steps.verifier_context(self.normalized))
 
 

@@ -68,7 +68,7 @@ class MaintainedState:
     live_audit: LiveAudit = field(default_factory=LiveAudit)
     renewals: Renewals = field(default_factory=Renewals)
     replaced: list[StoredPost] = field(default_factory=list)
-    """The post that is to be replaced by the next decided post; one entry for each position where it is stored."""
+    """The post that the next decided post will replace, once for each position at which it is stored."""
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
@@ -177,7 +177,7 @@ class MaintainedState:
             self.catch_up()
 
     def save_learned(self) -> None:
-        """Store the learned data; if that fails, log it, so that the data is stored with the next posts."""
+        """Store the learned data; if that fails, log a warning, and store the data with the next posts."""
         try:
             self.store.set_meta(self.unsaved)
             self.unsaved = {}
@@ -221,7 +221,7 @@ class MaintainedState:
         return self.store.posts(np.array(held, np.int64))
 
     def repeated_by(self, post: StoredPost) -> int | None:
-        """Return the position of the kept post that a post repeats; None = it is kept."""
+        """Return the latest position of the kept post that ``post`` repeats; None if ``post`` itself was kept."""
         return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
 
     def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
@@ -247,11 +247,14 @@ class MaintainedState:
             )
 
     def moment(self) -> tuple[float, float]:
-        """Return the time to assign to a query text, which is the time of the last decided post, and the watermark."""
+        """Return two times: the time of the last decided post, to assign to a query text; and the watermark."""
         return self.last_time, self.watermark
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of a text and similar kept posts within the horizon, even with few characters in common."""
+        """Pair a text with the kept posts within the horizon that have similar fingerprints.
+
+        Sketches are not used, so there are also pairs with few characters in common.
+        """
         near = self.derived.index.look_up(text, counts_characters=False)
         still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)
         return near.take(still & ~np.isin(near.earlier, self.renewals.old()))

@@ -65,7 +65,7 @@ class ReadOnlyWindow(Window):
 
     @contextmanager
     def _current(self) -> Iterator[WindowState]:
-        """Yield the state, brought up to date with the store; neither changes during the query."""
+        """Yield the state, brought up to date with the store; state and store do not change during the query."""
         state = self._open_state()
         assert isinstance(state, WindowState)  # noqa: S101  what `_open` returns
         # the writer has learned something that this window lacks, or an update was interrupted

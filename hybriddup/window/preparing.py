@@ -206,10 +206,11 @@ class LocalPairs(NamedTuple):
 def exact_keys(
     normalized: Sequence[str], raw: Sequence[str], has_tokens: Bools, positions: Int64s, without_text: str
 ) -> list[tuple[bool, str]]:
-    """Return a key for each text: a pair of whether the text has words, and a string. Exact repeats have equal keys.
+    """Return a key for each text; exact repeats have equal keys.
 
-    The string is the normalized text if it has words, else `key_as_sent`. If normalizing leaves no text, the string
-    contains the position of the post, so that it equals no other key, unless ``without_text`` is ``compare``.
+    A key is a tuple: whether the text has words, and a string. The string is the normalized text if it has words, else
+    the result of `key_as_sent`. But if the normalized text is empty and ``without_text`` is not ``compare``, the string
+    contains the position of the post, so that no other post has this key.
     """
     keeps = without_text != "compare"
     return [
@@ -221,15 +222,15 @@ def exact_keys(
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return the key string of a post without words: its normalized text, and ``sent`` without repeated characters.
+    """Return the key string of a post without words: its normalized text, and ``sent`` with repeated signs collapsed.
 
-    For example, ``👍👍!!`` as sent becomes ``👍!`` in the key.
+    For example, ``sent`` = ``"👍👍!!"`` becomes ``"👍!"`` in the key.
     """
     return f"{normalized}\0{without_repeats(sent)}"
 
 
 def text_numbers(keys: Sequence[tuple[bool, str]]) -> Int64s:
-    """Return int64[n]: a number for each key, from 0; equal keys have equal numbers."""
+    """Number the distinct keys, starting at 0; return int64[n]: the number of each key."""
     numbers: dict[tuple[bool, str], int] = {}
     return np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(keys))
 

@@ -112,7 +112,7 @@ class ReadableWindow:
         text
             List only posts whose text, as it was sent, contains this string, ignoring case.
         of
-            List only duplicates of the post with this id, even if the post was deleted.
+            List only duplicates of the post with this id, even if that post itself was deleted.
 
         Raises
         ------

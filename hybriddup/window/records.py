@@ -63,14 +63,14 @@ class Copies(NamedTuple):
     first_seen: float
     last_seen: float
     authors: Mapping[PostId, int]
-    """Number of posts of each author, including the kept post."""
+    """Maps each author to their number of posts, among the copies and the kept post itself."""
 
 
 class StoredPost(NamedTuple):
     """An acknowledged post, as it is stored."""
 
     position: int
-    """The post's number in the order of acknowledgement, from 0; never reused."""
+    """Zero-based number of the post in the order of acknowledgement; never reused."""
     id: PostId
     time: float
     """Seconds since 1970 (UTC), event or arrival time."""
@@ -172,7 +172,7 @@ class Decision:
     position: int
     decision: Literal["kept", "duplicate"]
     repeated: bool
-    """Whether this id was decided before; if so, this is the earlier answer."""
+    """Whether a post with this id was decided before; if so, the decision is the answer to that post."""
     evidence: Evidence | None
 
     @property
@@ -264,7 +264,7 @@ class WindowStats:
     n_late: int
     """Posts that were older than the horizon on arrival."""
     n_expired: int
-    """Kept posts that stopped matching."""
+    """Kept posts that became too old, so that new posts no longer match them."""
     watermark: float | None
     """The watermark, in seconds since 1970: it follows the largest time of a post; None = no post yet."""
     index_bytes: int

@@ -70,20 +70,24 @@ def renewing_copies(
 ) -> tuple[dict[int, int], int]:
     """Find the copies of a batch that renew posts, and how many posts at its start do not depend on the renewals.
 
+    A renewed post is stored again at a new position, so that it has several positions; here, the latest one is used.
+
     Parameters
     ----------
     repeated
         Map from the index of each copy in the batch to the latest position of the post that it repeats.
     kept_at
-        Map from these positions to the times of the posts.
+        Map from these positions to the times of the posts, in seconds since 1970.
     times, edges
         float64[n]: the time of each post of the batch, and the time after which kept posts match it.
+    horizon
+        Seconds for which a kept post matches; a copy renews it only after 1 / `STEPS` of this time.
 
     Returns
     -------
     tuple
-        A map from the position of each renewed post to the index of the last copy that renews it; and the number of
-        posts at the start of the batch whose decisions do not depend on these renewals.
+        A map from the latest position of each renewed post to the index of the last copy that renews it; and the
+        number of posts at the start of the batch whose decisions do not depend on these renewals.
     """
     renewing, reached, end = dict[int, int](), dict(kept_at), len(times)
     for place in sorted(repeated):
@@ -101,8 +105,8 @@ def renewed_posts(
 ) -> list[StoredPost]:
     """Return the renewed posts, to be stored again after a batch, with the copies in the batch counted.
 
-    ``posts`` is the batch, and ``keepers`` are the stored posts that it repeats. The other parameters are as in
-    `renewing_copies`, but ``repeated`` is empty if copies are not counted.
+    ``renewing`` is the map that `renewing_copies` returned. ``posts`` is the batch, and ``keepers`` are the stored
+    posts that it repeats. ``repeated`` is as in `renewing_copies`, but empty if copies are not counted.
     """
     if not renewing:
         return []

@@ -107,7 +107,7 @@ class WindowState(MaintainedState):
         return known
 
     def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
-        """Split posts at the point where the window learns, so that decisions do not depend on how they are batched."""
+        """Split posts into those before and after the window learns, so that decisions do not depend on batch sizes."""
         if not posts:
             return []
         n_first = self.n_until_learning(len(posts))
@@ -172,7 +172,7 @@ class WindowState(MaintainedState):
     def renew(self, again: Sequence[StoredPost], times: PostTimes) -> list[Part]:
         """Return a list with one `Part`, which has the renewed posts ``again``; empty if there are none.
 
-        The renewed posts are stored after a batch with the times ``times``.
+        The renewed posts are stored after a batch; ``times`` are the times of this batch.
         """
         if not again:
             return []

@@ -40,7 +40,7 @@ class KeptIndex(Protocol):
     """Finds kept posts that may match texts."""
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return all pairs of a text in ``texts`` and a kept post that it may match."""
+        """Return all pairs of a text in ``texts`` and a kept post that the text may match."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_probes]: for each pair and key, the rank of the earlier text among the texts with this key.
@@ -95,7 +95,7 @@ class OpenState(Protocol):
         """Decide posts in order; see `hybriddup.Window.add_many`."""
 
     def moment(self) -> tuple[float, float]:
-        """Return the time to assign to a query text, and the watermark."""
+        """Return two times: the time to assign to a query text; and the watermark."""
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Prepare texts for a look-up; they get positions after all posts of the window."""
@@ -104,7 +104,10 @@ class OpenState(Protocol):
         """Return int64[n]: for each text, the position of the unexpired kept post with an equal text; -1 = none."""
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of a text and the similar kept posts within the horizon; ``earlier`` has their positions."""
+        """Pair a text with the kept posts within the horizon that have similar fingerprints.
+
+        In the pairs, ``earlier`` is the position of the kept post.
+        """
 
     def post_with(self, post_id: PostId) -> StoredPost | None:
         """Return the post with an id; None if there is none."""

@@ -98,6 +98,8 @@ class Window(ReadableWindow):
             not stored.
         workers
             Number of threads; None = one per core. Never changes a decision.
+        plugins
+            Modules to load as plugins in addition to the installed ones, by name or as objects.
         clock
             Function that returns the current time, in seconds since 1970.
 

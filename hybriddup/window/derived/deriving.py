@@ -87,7 +87,10 @@ def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[Stored
 
 
 def put_derived(derived: Derived, first: int, store: WindowStore) -> None:
-    """Store recomputed derived data; if that fails, log a warning, and the next opening computes the data again."""
+    """Store recomputed data of the posts from position ``first`` on; if that fails, only log a warning.
+
+    The next opening then computes the data again.
+    """
     try:
         store.put_derived(first, derived)
     except StoreError as error:

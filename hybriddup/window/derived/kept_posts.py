@@ -14,7 +14,7 @@ from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Number of latest posts; if the median of their times is after the watermark, the watermark is still catching up."""
+"""Number of latest posts to check: if the median of their times is after the watermark, it is still catching up."""
 ROUNDING = 1e-3
 """Bound on the rounding error of a difference of times, in seconds."""
 

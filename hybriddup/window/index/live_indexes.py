@@ -119,8 +119,8 @@ class LiveScan(LiveIndex):
 class LiveTables(LiveIndex):
     """A live index with tables of buckets, for `blocks` and `probing` with few bits per key and unlimited buckets.
 
-    A key is used as the number of its bucket, and entries are small: 50 million texts of 64 bits with four keys take
-    1.48 GB. Posting lists, which find a key by its hash and have room to grow, take about twice as much.
+    A key is used as the number of its bucket, and entries are small: 50 million texts with fingerprints of 64 bits and
+    four keys take 1.48 GB. Posting lists, which find a key by its hash and have room to grow, take about twice as much.
     """
 
     def __init__(self, size: WindowSize, index: Blocks | Probing) -> None:
@@ -165,8 +165,8 @@ class LiveTables(LiveIndex):
 def bucket_keys(chosen: list[Int64s], radii: list[int]) -> BucketKeys:
     """Return which fingerprint bits form the key of each table, and masks that give the keys of all buckets to read.
 
-    For each table, ``chosen`` has the positions of the key's bits in the fingerprint, and ``radii`` the maximum number
-    of bits in which a key differs from the text's key if a look-up reads its bucket.
+    For each table, ``chosen`` has the positions of the key's bits in the fingerprint, and ``radii`` a number of bits: a
+    look-up reads the buckets of all keys that differ from the text's key in at most this many bits.
     """
     offsets = [neighbour_offsets(len(key), radius) for key, radius in zip(chosen, radii, strict=True)]
     bucket_bits = max(map(len, chosen))

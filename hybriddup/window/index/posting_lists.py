@@ -33,8 +33,8 @@ MOST_NUMBERS = 2**30
 """Largest span of the numbers of live texts: lists store only low bits of numbers, which must not be confused with the
 numbers of forgotten texts that are still in the lists."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Size of the smallest block, in 32-bit words, and the factor from one block size to the next. All block sizes are
-multiples of the smallest."""
+"""Each list has one block of memory, of one of several sizes. `FEWEST_WORDS` is the smallest size, in 32-bit words; each
+next size is `CLASS_GROWTH` times the previous one, rounded up to a multiple of the smallest."""
 GROWTH = 1.5
 """Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5
@@ -75,7 +75,7 @@ class PostingLists:
         self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
         self._next = self._first_live = 0
         self._swept = self._to_sweep = 0.0
-        """The next shard from which to remove forgotten texts, and how many shards must still be cleaned up."""
+        """``_swept`` is the next shard to clean of forgotten texts, ``_to_sweep`` the number of shards still to be cleaned."""
 
     @property
     def n_bytes(self) -> int:
@@ -117,7 +117,7 @@ class PostingLists:
     def remove(self, keys: UInt64s, number: int, first_live: int) -> None:
         """Remove a live text, given by its number, from the lists of its keys, uint64[n_keys].
 
-        If the list was full, texts that had been dropped from it do not come back.
+        If a list was full, the older texts that had been dropped from it do not come back.
         """
         remove_number(self._postings, self._checked(keys), number, first_live)
 
@@ -126,8 +126,8 @@ class PostingLists:
     ) -> int:
         """Add texts that are looked up by keys other than their own, and return how many look-ups were crowded.
 
-        ``probes``, uint64[n, n_probes], has the keys that are looked up; the other parameters are as in `add`. Texts
-        are added one by one, so that a look-up counts all texts before it.
+        ``probes``, uint64[n, n_probes], has the keys that are looked up; the other parameters are as in `add`. Each
+        text is added before the next one is looked up, so that a look-up counts all earlier texts.
         """
         probes, n_crowded = self._checked(probes), 0
         for row in range(len(numbers)):
@@ -202,7 +202,10 @@ class PostingLists:
 
 
 def block_classes(ring_size: int) -> Int64s:
-    """Return int64[n_classes]: the block sizes for lists, in 32-bit words, ascending; the largest fits a full list."""
+    """Return int64[n_classes]: the sizes of memory blocks for lists, in 32-bit words, ascending.
+
+    The largest block fits a list of ``ring_size`` texts, the maximum.
+    """
     last = round_up(ring_size + 1)
     words = [FEWEST_WORDS]
     while words[-1] * CLASS_GROWTH < last:

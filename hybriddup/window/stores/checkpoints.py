@@ -14,8 +14,8 @@ COMMIT_OVERHEAD = 2**15
 PAGE = 4096
 """Bytes of a page, SQLite's default."""
 SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
-"""A log is large if it has at least 1/16 as many pages as the file; this minimum is at least 256 and at most 8,192
-pages. A large log is overwritten from its start."""
+"""A log is large if it has at least 1 / `SHARE_OF_FILE` as many pages as the file; this minimum is never less than
+`SMALLEST_LARGE` or more than `LARGEST_LARGE` pages. A large log is overwritten from its start."""
 MOST_BEHIND = 2
 """A batch waits for the checkpoint thread if the thread is behind by more than this many times the size of a large log
 (see `large_log`)."""

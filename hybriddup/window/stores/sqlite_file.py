@@ -43,7 +43,7 @@ def _statements(name: str) -> list[str]:
 TABLES = _statements("tables.sql")
 FROM_6 = _statements("convert_6.sql")
 CONVERSIONS = {5: [*TABLES[2:4], *_statements("convert_5.sql"), *FROM_6], 6: FROM_6}
-"""Statements that convert the tables of an earlier version."""
+"""Maps each earlier version of the tables to the statements that convert it to version `SCHEMA`."""
 OLD_FOLDER, OLD_ENDINGS = "derived", (".kept", ".texts", ".json", ".unfinished")
 """Directory of version 5 for texts and records, and the endings of its files."""
 
@@ -223,7 +223,7 @@ def connect_to_memory() -> sqlite3.Connection:
 
 
 def remove_old_files(folder: Path) -> None:
-    """Delete the files of version 5, because they contain texts, even those of posts deleted later."""
+    """Delete the files of version 5, because they contain texts, including texts of posts that were deleted later."""
     old = folder / OLD_FOLDER
     if not old.is_dir():
         return

@@ -136,7 +136,7 @@ def delete_post(connection: sqlite3.Connection, post: StoredPost) -> None:
 
 
 def insert_batches(connection: sqlite3.Connection, first: int, hashes: bytes, derived: Derived | None) -> None:
-    """Insert the posts from position ``first`` on into the table of batches: the hashes of the ids, and the records."""
+    """Insert the batch that begins at position ``first``: the hashes of its ids, and the records in ``derived``."""
     if derived is None:
         connection.execute(INSERT_BATCH, (first, "", hashes, seal_of(first, hashes), None, None))
         return
