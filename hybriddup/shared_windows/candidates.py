@@ -32,7 +32,7 @@ class Buckets(NamedTuple):
     """The buckets to search for each text of a batch, with one row for each text and key. Rows may share a bucket."""
 
     later: Int64s
-    """int64[n]: row of the text in the batch, ascending."""
+    """int64[n]: index of the text in the batch, ascending."""
     key: Int64s
     """int64[n]: index of the bucket's key among the keys of the text."""
     begins: Int64s
@@ -60,7 +60,7 @@ class NearMeetings(NamedTuple):
     """Pairs of a text of the batch and a near post in the store; one row for each bucket that they share."""
 
     later: Int64s
-    """int64[n]: row of the text in the batch."""
+    """int64[n]: index of the text in the batch."""
     key: Int64s
     """int64[n]: index of the bucket's key among the keys of the text."""
     positions: Int64s
@@ -160,7 +160,10 @@ def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMe
 
 
 def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
-    """Return int64[n]: the Hamming distance of each pair; -1 = the pair is outside the limits."""
+    """Return int64[n]: the Hamming distance of each pair of a text and an entry; -1 = outside the limits.
+
+    ``later``, int64[n], has the index of each pair's text in ``texts``, and ``entries`` has its entry.
+    """
     bits, n = texts.columns.bits, len(texts)
     lengths = np.concatenate([texts.columns.lengths, entries["length"].astype(np.int32)])
     limits, kinds = bands.limits_by_length(lengths)
@@ -171,9 +174,9 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
-    """Return the distinct pairs, sorted by text and position, and int64[n_met]: for each row, the index of its pair.
+    """Return the distinct pairs, sorted by text and position; and int64[n_met]: for each meeting, its pair's index.
 
-    In the pairs, ``later`` is the row of the text in the batch, and ``earlier`` the position of the stored post.
+    In the pairs, ``later`` is the index of the text in the batch, and ``earlier`` the position of the stored post.
     """
     order = np.lexsort((met.numbers, met.positions, met.later))
     met_in_order = met.take(order)
@@ -198,7 +201,7 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
 class MetIndex:
     """The kept candidates of a batch as a `KeptIndex`, so that `decide_batch` can look them up.
 
-    In the pairs ``near``, ``later`` is the row of a text, and ``earlier`` the number of a kept post. ``depths``, as
+    In the pairs ``near``, ``later`` is the index of a text, and ``earlier`` the number of a kept post. ``depths``, as
     returned by `depths_of`, has the ranks of the kept posts.
     """
 
@@ -206,7 +209,7 @@ class MetIndex:
         self._positions, self._near, self._depths = positions, near, depths
 
     def look_up(self, texts: Batch) -> NearPairs:
-        """Return all pairs of a text in ``texts`` and a kept candidate; ``later`` is a row of ``texts``."""
+        """Return all pairs of a text in ``texts`` and a kept candidate; ``later`` is an index in ``texts``."""
         row_of = np.full(len(self._positions), -1, np.int64)
         row_of[self._rows(texts)] = np.arange(len(texts))
         near = self._near.take(row_of[self._near.later] >= 0)
@@ -215,7 +218,7 @@ class MetIndex:
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
         """Return int64[n, n_keys]: for each pair, the rank of the kept post in the bucket of each key of the text.
 
-        1 = the newest, 0 = not in the bucket. ``rows`` has the rows of the texts in ``texts``, and ``earlier`` the
+        1 = the newest, 0 = not in the bucket. ``rows`` has the indices of the texts in ``texts``, and ``earlier`` the
         numbers of the kept posts.
         """
         place_of = {pair: place for place, pair in enumerate(pairs_of(self._near.later, self._near.earlier))}

@@ -127,7 +127,10 @@ class Encounter:
         return found, both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
-        """Number the candidates at ``positions`` from 0, then the leading posts, which are being decided."""
+        """Return the candidates at ``positions`` and the leading posts, numbered in one sequence, candidates first.
+
+        Leading posts are the posts that are being decided. The near pairs contain only these candidates.
+        """
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         texts = self._steps.normalize([one.post.text for one in records])
         chosen = np.isin(self._near.earlier, others)

@@ -19,8 +19,8 @@ HEAD = struct.Struct("<qddBH")
 """Header of a packed post: position, time, watermark, flags, and length of the id in characters."""
 HAS_NUMBER, IS_DEFLATED = 1, 2
 WINDOW_BITS, MEMORY_LEVEL = 12, 4
-"""Settings of zlib. For a few hundred bytes, they take a third of the time of the defaults, which allocate 256 KiB.
-Only texts above 4 KiB may compress worse."""
+"""Settings ``wbits`` and ``memLevel`` of zlib. For a few hundred bytes, they take a third of the time of the defaults,
+which allocate 256 KiB. Only texts above 4 KiB may compress worse."""
 LEAST_DEFLATED = 160
 """Minimum size of id and text for deflating them, in bytes. Half of all microblog posts are smaller; deflating these
 would take a third of the time of packing and save less than 1 % of the bytes."""

@@ -102,7 +102,10 @@ class SharedState:
         return batch
 
     def _run(self, batch: SharedBatch) -> None:
-        """Run the protocol until all posts of a batch are decided, then finish its block."""
+        """Run the protocol until all posts of a batch are decided; then finish the positions that it took last.
+
+        Afterwards, clean up overdue batches of other processes.
+        """
         protocol, answer = decide(batch), None
         while True:
             try:
@@ -118,7 +121,7 @@ class SharedState:
                 self._sweeper.sweep_overdue(monotonic())
 
     def _call(self, call: Call) -> Any:
-        """Call the store; if it returns positions for a batch, record them and the unfinished blocks."""
+        """Call a method of the store, and return its result; record positions and unfinished blocks from a `Taken`."""
         answer = getattr(self.shared, call.method)(*call.arguments)
         if isinstance(answer, Taken):
             now = monotonic()
@@ -129,7 +132,10 @@ class SharedState:
         return answer
 
     def _finish(self, batch: SharedBatch) -> None:
-        """Finish the last block of a batch; if that fails, the decisions remain valid, and a later call tries again."""
+        """Finish the last block of a batch, the range of positions that it took last.
+
+        If that fails, the decisions remain valid, and a later call tries again.
+        """
         leaving = batch.duplicates_keyed() if batch.entered else no_posts(self.steps)
         block, times = batch.blocks[-1], (batch.watermark_before, batch.watermark)
         try:
@@ -180,7 +186,10 @@ class SharedState:
         return np.array(found, np.int64)
 
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
-        """Return the pairs of a text and the similar kept posts within the horizon; ``earlier`` has their positions."""
+        """Pair a text with the kept posts within the horizon that have similar fingerprints.
+
+        In the pairs, ``earlier`` is the position of the kept post.
+        """
         components, own = self.steps.components, np.zeros(0, np.int64)
         met = buckets_of(text.probes, self.shared.enter(no_posts(self.steps), distinct_keys(text.probes)), own)
         near, _ = near_pairs(near_meetings(text, met, components.bands, components.block_index.max_bucket_size))
@@ -254,7 +263,7 @@ class SharedState:
         return seconds
 
     def sizes(self, now: float) -> WindowSizes:
-        """Return approximate counts and sizes, without index and audit: no process knows all posts."""
+        """Return approximate counts and sizes, because no process knows all posts; there is no index and no audit."""
         shape = f"{self.steps.components.block_index.describe()}, shared"
         n_kept = self.shared.n_kept_after(now - self.timing.horizon)
         return WindowSizes(n_kept, 0, self.shared.n_bytes(), BlockReport(shape), AuditCounts())

@@ -148,7 +148,9 @@ class SharedStore(Protocol):
         """Reserve ``n`` positions, larger than all positions taken before, as the block of an unfinished batch."""
 
     def announce(self, records: Sequence[PostRecord], holders: Sequence[Holder]) -> list[int]:
-        """Store new records, then claim names as `hold` does; return an empty list if a post is already marked as gone.
+        """Store new records, then claim names and return positions, as `hold` does.
+
+        Return an empty list instead if a post is already marked as gone.
 
         If a store retries by itself, it keeps the records of the first attempt, because other processes may have
         changed them since.
