@@ -88,7 +88,7 @@ class FairQueue:
         self.by_client.setdefault(request.client, deque()).append(request)
 
     def take(self, most_cost: float) -> list[Part]:
-        """Remove and return posts, round robin over the requests, until their total cost reaches ``most_cost``."""
+        """Remove and return posts, round robin over clients and their requests, until they cost ``most_cost``."""
         parts: list[Part] = []
         cost = 0.0
         while self.by_client and (not parts or cost < most_cost):

@@ -94,7 +94,10 @@ def still_there(window: Window, posts: Sequence[tuple[int, PostId]]) -> Iterator
 
 
 def with_keeper(window: Window, post: StoredPost) -> dict[str, Any]:
-    """Return a post as plain data; ``of_text`` is the text of the post that it repeats, if still in the window."""
+    """Return a post as plain data; add ``of_text``, the text of the post that it repeats.
+
+    ``of_text`` is left out if that post is no longer in the window.
+    """
     if post.evidence is None or (keeper := window.get(post.evidence.duplicate_of)) is None:
         return post.to_dict()
     is_it = keeper.position == post.evidence.of_position  # or a later post with its id

@@ -78,7 +78,7 @@ class Service:
         """Whether all accepted posts are decided and the window is closed."""
 
     def start(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:
-        """Begin to open the window; when done, call ``on_ready`` with its counts, or ``on_failure``."""
+        """Begin to open the window; call ``on_ready`` with its counts once it is open, ``on_failure`` if that fails."""
         self.opening = asyncio.ensure_future(self._open(on_ready, on_failure))
 
     async def _open(self, on_ready: Callable[[WindowStats], None], on_failure: Callable[[], None]) -> None:

@@ -24,7 +24,7 @@ NewId = Annotated[str, Field(max_length=MOST_ID_BYTES, json_schema_extra={"not":
 
 
 class Request(BaseModel):
-    """Base of requests. Other fields are allowed and ignored."""
+    """Base class of request bodies. Fields that a model does not define are allowed and ignored."""
 
     model_config = ConfigDict(strict=True, extra="allow", use_attribute_docstrings=True)
 
@@ -44,7 +44,7 @@ class NewPost(Request):
 
 
 class MatchRequest(Request):
-    """A text to look for."""
+    """A text to compare with the kept posts of the window."""
 
     text: str
     limit: int = Field(10, ge=1, le=MAX_MATCHES)
@@ -59,7 +59,7 @@ class ExplainRequest(Request):
 
 
 class Answer(BaseModel):
-    """Base of answers. They have no other fields."""
+    """Base class of answer bodies. An answer has only the fields that its model defines."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -149,13 +149,13 @@ class PairToJudge(Answer):
 
 
 class PairsAnswer(Answer):
-    """Pairs to judge, a mix of all scores."""
+    """Pairs of posts for a person to judge, spread over the range of scores."""
 
     pairs: list[PairToJudge]
 
 
 class MatchesAnswer(Answer):
-    """Kept posts that the text is similar to, best first."""
+    """The kept posts most similar to the text of the request, best first."""
 
     matches: list[Match]
 
@@ -191,7 +191,7 @@ class ProblemAnswer(Answer):
 
 
 class Answers(Answer):
-    """All answers, for the schema."""
+    """Container of all kinds of answers. It is never sent; it only brings their types into the OpenAPI schema."""
 
     decision: DecisionAnswer
     stored_post: StoredPostAnswer
