@@ -91,9 +91,9 @@ def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
 
 
 def first_text(values: Mapping[str, Any], wanted: list[list[str]]) -> Any:
-    """Return the first text that is not empty among the alternatives ``wanted``; `MISSING` if all values are missing.
+    """Return the first non-empty text among the alternatives ``wanted``; `MISSING` if all fields are missing.
 
-    ``values`` maps field names to values.
+    ``values`` maps field names to values. If some fields are there, but all are empty, return an empty value.
     """
     text: Any = MISSING
     for parts in wanted:
@@ -111,7 +111,7 @@ def scope_fields(per: str | None) -> list[str]:
 
 
 def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    """Combine columns into one column of tuples, with None where all values are missing; keep a single column as is."""
+    """Combine columns into one column of tuples, None for a row without any value; return a single column as it is."""
     if len(columns) == 1:
         return columns[0]
     return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]
@@ -154,7 +154,7 @@ def hashable(value: Any) -> Any:
 
 
 def finder(name: str) -> Callable[[Any], Any]:
-    """Return a function that finds the value of field ``name`` in a record, else None; fast for names without a dot."""
+    """Return a function that returns a record's value of field ``name``, or None; fast for names without a dot."""
     return partial(find_or, name=name) if "." in name else methodcaller("get", name)
 
 

@@ -57,7 +57,8 @@ def corpus_from_posts(
     order_fields
         The fields named by ``keep: {highest: FIELD}``.
     per
-        The field, or fields, whose values posts must have in common to be compared.
+        Only posts with equal values of this field are compared. Several fields are written as
+        ``"user.id + city"``: posts must then have equal values of each. None = all posts are compared.
     optional
         Additional fields, which posts need not have.
 

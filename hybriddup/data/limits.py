@@ -15,10 +15,10 @@ DECIMALS = 12
 
 
 def round_onto(scores: Float64s, thresholds: Float64s) -> Float64s:
-    """Round scores to `DECIMALS`, at most 1.0, so that a score on its threshold is not lost to a rounding error.
+    """Round scores to `DECIMALS` decimals, so that a score on its threshold is not lost to a rounding error.
 
     A threshold with more decimals, such as 1 / 3, may be above its own rounded value. A score that equals the rounded
-    threshold is therefore raised to the threshold.
+    threshold is therefore raised to the threshold. Scores above 1.0 become 1.0.
     """
     rounded = np.round(scores, DECIMALS).clip(max=1.0)
     meets = (rounded < thresholds) & (rounded >= np.round(thresholds, DECIMALS))

@@ -173,7 +173,10 @@ class NearPairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs of texts with similar fingerprints, to be verified, in any order. Equal later texts have separate pairs."""
+    """Pairs of texts with similar fingerprints, to be verified, in any order.
+
+    If several later texts are equal, there are separate pairs for each of them.
+    """
 
     earlier: Int64s
     """int64[n_pairs]: position of the earlier text; for a verifier, its index in `VerifierContext.texts`."""
@@ -209,7 +212,7 @@ class VerifiedPairs:
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Return a copy whose pairs have the texts of ``pairs`` instead; scores and evidence stay the same."""
+        """Return a copy with the text indices or positions of ``pairs``; scores and evidence stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
