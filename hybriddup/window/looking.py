@@ -51,7 +51,7 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
 def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
     """Pair a text with the kept posts within the horizon that have similar fingerprints.
 
-    Sketches are not used, so there are also pairs with few characters in common.
+    Character sketches are not used, so pairs with few characters in common are included.
     """
     rows = np.flatnonzero(prepared.searchable)
     near = state.near_posts(prepared.batch.take(rows), now)

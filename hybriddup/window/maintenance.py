@@ -253,7 +253,7 @@ class MaintainedState:
     def near_posts(self, text: Batch, now: PostTimes) -> NearPairs:
         """Pair a text with the kept posts within the horizon that have similar fingerprints.
 
-        Sketches are not used, so there are also pairs with few characters in common.
+        Character sketches are not used, so pairs with few characters in common are included.
         """
         near = self.derived.index.look_up(text, counts_characters=False)
         still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)

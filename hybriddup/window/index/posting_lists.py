@@ -33,8 +33,8 @@ MOST_NUMBERS = 2**30
 """Largest span of the numbers of live texts: lists store only low bits of numbers, which must not be confused with the
 numbers of forgotten texts that are still in the lists."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Each list has one block of memory, of one of several sizes. `FEWEST_WORDS` is the smallest size, in 32-bit words; each
-next size is `CLASS_GROWTH` times the previous one, rounded up to a multiple of the smallest."""
+"""Each list has one block of memory, of one of several sizes. `FEWEST_WORDS` is the smallest size, in 32-bit words.
+Each larger size is about `CLASS_GROWTH` times the previous one, rounded up to a multiple of the smallest."""
 GROWTH = 1.5
 """Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5
@@ -75,7 +75,7 @@ class PostingLists:
         self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
         self._next = self._first_live = 0
         self._swept = self._to_sweep = 0.0
-        """``_swept`` is the next shard to clean of forgotten texts, ``_to_sweep`` the number of shards still to be cleaned."""
+        """Forgotten texts are removed next from shard ``_swept``, and from ``_to_sweep`` shards in all."""
 
     @property
     def n_bytes(self) -> int:
