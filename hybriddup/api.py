@@ -17,7 +17,8 @@ from hybriddup.errors import ConfigError, InputError
 from hybriddup.steps.parallel import available_workers, check_workers, undisturbed
 
 LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
-"""Two texts, and whether they should be duplicates."""
+"""Two texts, and whether they should be duplicates: a tuple, or a mapping with the keys ``a``, ``b`` (the texts) and
+``label``."""
 
 if TYPE_CHECKING:
     from hybriddup.run.accounts import AccountPair
@@ -33,7 +34,7 @@ class DataFrame(Protocol):
 
     @property
     def columns(self) -> Any:
-        """Names of the columns, or the columns."""
+        """Names of the columns; for a pyarrow table, the columns themselves."""
         ...
 
     @property
@@ -183,7 +184,8 @@ def dedupe_files(
     against, against_text_field
         Files of posts that were kept earlier, and the name of their text field if it differs from ``text_field``.
     format, encoding, delimiter
-        File format, encoding, and field separator of the inputs; None = determined by their names, or first lines.
+        File format, encoding and field separator of the inputs. ``format=None`` = inferred from the file names,
+        ``delimiter=None`` = detected from the first line, ``encoding="auto"`` = detected.
     config, threshold, text_field, id_field, per, workers, progress, plugins
         As for `dedupe`.
 
@@ -412,13 +414,14 @@ def explain(
         The earlier and the later text; or, with ``run``, two rows of the run.
     run
         A result of `dedupe`. Its settings, plugins and recipe are used, so the other options must be left out. The
-        verdict includes the run's decision about the two rows. If the run kept one of them, this row becomes A.
+        verdict includes the run's decision about the two rows. If the run kept only one of them, this row becomes A.
     corpus
         The texts of a run, in the order in which the run decided them.
     recipe
         The recipe that a run used or learned, as an object or a file: `Result.recipe`, or the result of `learn`.
-        Without run, corpus and recipe, distances and keys can differ from those in a run, which might not compare the
-        pair. If the verdict depends on this, it includes a caution, and `Explanation.is_certain` is False.
+        If none of run, corpus and recipe is given, distances and keys can differ from the values in a run, which
+        might not compare the pair. If the verdict depends on this, it includes a caution, and
+        `Explanation.is_certain` is False.
     config, plugins
         As for `dedupe`.
 

@@ -46,7 +46,7 @@ above 64, for which other kernels compare the characters."""
 
 @contextmanager
 def compiling_together(config: str) -> Iterator[None]:
-    """If a kernel is compiled in the ``with`` block, let another process compile those that ``config`` needs last.
+    """If a kernel is compiled in the ``with`` block, another process compiles the kernels that ``config`` needs last.
 
     The process is killed at the end of the block. No process is started on a machine with one processor, or if kernels
     are not cached on disk.

@@ -72,7 +72,7 @@ class Wanted:
     ) -> Corpus:
         """Read the posts in files into one corpus.
 
-        ``order`` and ``per`` are other fields whose values to read, into `Corpus.order_values`.
+        ``order`` and ``per`` name the fields to read into `Corpus.order_values`; ``per`` is as for ``--per``.
         """
         files = files_of(names, registry, self.reading)
         with open_inputs(files, registry, self.reading) as opened:
@@ -108,8 +108,8 @@ def place_of(row: int, corpus: Corpus, file: str) -> int:
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     """Print the explanation of a removed post and its keeper, given the file of removed posts and the post's row.
 
-    The run's configuration is used, unless the user named another. Without inputs or recipe of the run, all tokens
-    count as rare.
+    The run's configuration is used, unless the user named another. If neither inputs nor recipe of the run are
+    given, all tokens count as rare.
     """
     record = find_removed(file, row)
     settings, registry = wanted.session(record["config"])

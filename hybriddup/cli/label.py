@@ -59,7 +59,7 @@ def label(
     workers: options.Workers = None,
     debug: options.Debug = False,
 ) -> None:
-    """Show pairs of posts, and label which repeat each other."""
+    """Show pairs of posts, and record which pairs the user labels as repeats."""
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
     from hybriddup.files.answers import AnswerFile

@@ -46,7 +46,7 @@ class LineFeed:
         return True
 
     def __iter__(self) -> Iterator[list[bytes]]:
-        """Yield lists of lines, without line ends."""
+        """Yield lists of lines; their line ends are removed."""
         Thread(target=self._read, name="reading", daemon=True).start()
         for piece in whole_lines(self._taken(), self.max_line_bytes):
             *lines, rest = piece.split(b"\n")

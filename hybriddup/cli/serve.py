@@ -197,7 +197,7 @@ def check_installed() -> None:
 
 
 def find_token(file: str | None) -> str | None:
-    """Return the token from ``file`` or the environment, None without any; raise ConfigError if it is unusable."""
+    """Return the token from ``file`` or the environment, None if there is none; raise ConfigError if it is unusable."""
     if file is not None:
         try:
             token, where = Path(file).read_text("utf-8").strip(), file

@@ -80,7 +80,7 @@ def _percent(share: float) -> str:
 
 
 def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
-    """Return sentences with the numbers of posts that were kept, and of posts that were left out."""
+    """Return sentences with the numbers of posts that were kept, and of posts left out of the output."""
     where = f" in {target}" if target not in {None, "-"} else ""
     if mark and target is not None:
         return f"Wrote all {summary.n_read:,}{where}."
@@ -123,7 +123,7 @@ def _counts(summary: Summary) -> list[list[str]]:
 
 
 def _without_text(summary: Summary) -> str:
-    """Return a remark on posts without text: whether they were left out, or are included in the counts above."""
+    """Return a remark on posts without text: left out of the output, or included in the counts above."""
     n_of_others = summary.n_exact + summary.n_near + summary.n_kept + summary.n_originals
     return "left out" if n_of_others < summary.n_read else "among these"
 

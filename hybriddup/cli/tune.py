@@ -59,7 +59,7 @@ def tune(
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Fit thresholds, or the model of the verifier post, to labeled pairs, and write the configuration."""
+    """Fit thresholds, or the model of the verifier ``post``, to labeled pairs, and write the configuration."""
     import yaml
 
     from hybriddup.cli.labeled import labeled_pairs, write_wrong_pairs

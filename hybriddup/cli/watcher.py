@@ -30,7 +30,7 @@ class BadLine:
     """A line that is not a valid post."""
 
     line: int
-    """Line number, from 1."""
+    """One-based line number."""
     error: str
 
     def to_dict(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def encoding_of_other(source: Source, given: str) -> str:
 
 
 def looks_like(source: Source) -> str | None:
-    """Detect the encoding of a source; empty if detection fails, None if the source is plain ASCII."""
+    """Return the detected encoding of a source; empty if detection fails, None if the source is plain ASCII."""
     with source.open() as stream:
         sample = _sample(text_lines(stream, source))
     if 2 * sum(map(_is_utf8, sample)) >= len(sample):

@@ -99,7 +99,7 @@ class Reader(Protocol):
 
     @property
     def extensions(self) -> tuple[str, ...]:
-        """File name endings without a compression suffix, such as ``(".jsonl", ".ndjson")``."""
+        """File name endings, such as ``(".jsonl", ".ndjson")``; a compression suffix is not part of an ending."""
         ...
 
     def read(self, source: Source, fields: Fields) -> Iterator[RecordBatch]:

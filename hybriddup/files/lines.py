@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LinesReader:
-    """Reads each line as one post, without its line end."""
+    """Reads each line as one post; the line end is not part of the post."""
 
     extensions = (".txt", ".text")
 

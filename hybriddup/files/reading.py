@@ -39,7 +39,7 @@ def read_corpus(
     Parameters
     ----------
     per
-        Value of ``--per``: the field, or fields, to add to `Corpus.order_values`.
+        Value of ``--per``: a field, or several such as ``user.id + city``, to add to `Corpus.order_values`.
     optional
         Additional fields for `Corpus.order_values`, which posts need not have.
     strict
@@ -77,7 +77,7 @@ def read_corpus(
 
 
 def absent_field(inputs: Inputs, name: str, *, as_text: bool = False) -> str:
-    """Describe the first record without a field; return an empty text if any record has the field.
+    """Describe the first record that lacks the field ``name``; return an empty text if any record has it.
 
     With ``as_text``, a field that is not text counts as missing.
     """
@@ -117,7 +117,7 @@ class _Columns:
         self._n_broken = 0
         """Number of rows of the current source that cannot be decoded."""
         self._example: tuple[Source, BadLine] | None = None
-        """The first bad row with a known kind of fault; without any such row, the first bad row."""
+        """The first bad row with a known kind of fault; if there is none, the first bad row."""
 
     @property
     def n_texts(self) -> int:

@@ -27,7 +27,7 @@ PARQUET = {".parquet", ".pq"}
 
 
 def suffix_of(name: str) -> str:
-    """Return the lower-case suffix of a file name, without compression suffix."""
+    """Return the suffix of a file name in lower case, ignoring a compression suffix: ``.csv`` for ``posts.csv.gz``."""
     return PurePath(split_compression(name)[0]).suffix.lower()
 
 
@@ -59,7 +59,7 @@ def batched(items: Iterable[T], most: int = BATCH_ROWS) -> Iterator[list[T]]:
 
 
 def json_line(record: Any, encoding: str = UTF_8) -> bytes:
-    """Return one line of JSON."""
+    """Return a record as one line of JSON, including the line end; pure ASCII if ``encoding`` is not UTF-8."""
     if encoding != UTF_8:
         return _in_ascii(record)
     try:

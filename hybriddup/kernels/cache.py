@@ -30,10 +30,10 @@ LOCKED_BYTE = 2**30
 class CacheLock:
     """A reentrant lock for the compiled code of a source file, held by one thread of one process at a time.
 
-    numba numbers the cache files of a kernel, one for each signature. If two processes compile a kernel for different
+    numba stores one numbered cache file for each signature of a kernel. If two processes compile a kernel for different
     signatures at the same time, they may take the same number, and calls with one signature then run the code of the
-    other. With six processes started together, this happened to one in twenty. The system releases the locks of a
-    process that ends.
+    other. With six processes started together, this happened to one process in twenty. The system releases the locks
+    of a process that ends.
 
     A kernel is compiled while its caller's file is locked. Files have no circular imports, so processes cannot
     deadlock. If ``file`` is None or cannot be locked, the lock works only between threads.

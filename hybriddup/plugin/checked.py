@@ -59,7 +59,7 @@ class Answer(NamedTuple):
     value: Any
 
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
-        """Raise PluginError unless ``holds``, the result of a check.
+        """Raise PluginError if ``holds``, the result of a check, is false.
 
         ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` is added to the method's
         name in the message, to name the part of the value that was checked, such as ``: starts``.

@@ -212,7 +212,7 @@ def _import(name: str, directory: Path | None) -> ModuleType:
 
 
 def _check_not_hidden(module: ModuleType, place: Path) -> None:
-    """Raise PluginError if another module with the same name exists at ``place``, as the user may have meant it."""
+    """Raise PluginError if another module of this name is at ``place``: the user may have meant that module."""
     found = getattr(module, "__file__", None) or "built into Python"
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file() and not (Path(found).exists() and file.samefile(found)):

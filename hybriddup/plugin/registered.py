@@ -42,7 +42,7 @@ class Owner:
         return f"plugin {self.plugin!r}{packaged}"
 
     def recipe(self, component: Any) -> dict[str, str]:
-        """Return what a component without a method ``recipe`` adds to the recipe id, the hash of all components.
+        """Return data for the recipe id, the hash of all components, if ``component`` has no method ``recipe``.
 
         This is the name and version of the distribution. For a module that is not packaged, or the calling program, it
         is a checksum of the source, so that fingerprints from before and after an edit are not compared.

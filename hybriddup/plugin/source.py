@@ -43,7 +43,10 @@ def _members(defined: Any) -> list[Any]:
 
 
 def _source(defined: Any, names: list[str]) -> bytes:
-    """Return the contents of the file or notebook cell from which code was compiled; empty if it cannot be found."""
+    """Return the contents of the file or notebook cell that defines a function or class; empty if it is not found.
+
+    ``names``: the file names in its compiled code.
+    """
     module = getattr(sys.modules.get(getattr(defined, "__module__", None) or ""), "__file__", None)
     # a script is compiled under the path as typed, which is wrong after a change of directory
     if module and (not names or Path(module).name in {Path(name).name for name in names}):

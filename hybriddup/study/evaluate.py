@@ -240,7 +240,7 @@ class ScoredPairs(NamedTuple):
 
 
 class CurvePoint(NamedTuple):
-    """Precision, recall and F1 if all length bands use this threshold; None if the denominator is 0."""
+    """Precision, recall and F1 if all length bands use this ``threshold``; None if the denominator is 0."""
 
     threshold: float
     n_found: int

@@ -52,7 +52,7 @@ def explain_texts(
         The posts of the run, to learn from them as the run did; or their unnormalized texts, in the order in which the
         run decided them.
     recipe
-        Weights and keys learned by the run. Without corpus and recipe, all tokens and keys count as rare.
+        Weights and keys learned by the run. If neither corpus nor recipe is given, all tokens and keys count as rare.
     run
         The run's decision about the two posts, if known.
     """
@@ -247,7 +247,7 @@ class Explainer:
         return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
 
     def what_run_did(self, reason: str) -> str:
-        """Return sentences on what the run did with the two posts, to append to the verdict; empty without a run."""
+        """Return sentences on what the run did with the posts, to append to the verdict; empty if there is no run."""
         if self.run is None:
             return ""
         is_passed_over = self.run.outcome == "kept" and reason == "near" and not self.cautions.of_keys
@@ -265,7 +265,7 @@ class Explainer:
         return self.reaches_threshold and not self.guards
 
     def score_of_apart(self) -> str:
-        """Return a sentence with the score of a pair that reaches the threshold but is rejected by a guard."""
+        """Return a sentence with the score, for a pair that a guard rejects although it reaches the threshold."""
         sentence = self.score_sentence("reaches")
         return f"{sentence[0].upper()}{sentence[1:]}."
 

@@ -64,7 +64,7 @@ class Explanation:
     length_band: str
     """Length band of the shorter text, whose limits and verifier apply to the pair."""
     hamming_distance: int
-    """Number of differing bits; for a removed post, the number in its run."""
+    """Number of differing fingerprint bits, as recorded by the run if it removed B as a repeat of A."""
     max_hamming_distance: int | None
     """Hamming limit, inclusive; None if the band removes exact repeats only."""
     block_index: str
@@ -82,7 +82,7 @@ class Explanation:
     reasons: list[str]
     """Differences between the texts, and factors that raise or lower the score; empty if the verifier gives none."""
     guards: list[str]
-    """Reasons why guards reject the pair, regardless of the score; see ``must_agree``."""
+    """Reasons why guards reject the pair, regardless of the score; the setting ``must_agree`` lists the guards."""
     recipe_id: str
     """Recipe id: a hash of the components with which the two fingerprints were made."""
     is_certain: bool

@@ -19,7 +19,7 @@ UNLEARNED = (
 
 
 class Cautions(NamedTuple):
-    """Sentences to append to a verdict if the distance, keys or score depend on a run's other posts, else empty."""
+    """Sentences for a verdict, to warn that the distance, keys or score depend on a run's other posts; else empty."""
 
     of_distance: str = ""
     of_keys: str = ""
@@ -42,7 +42,7 @@ def cautions_of(components: Components) -> Cautions:
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
-    """Let the components learn from a corpus, in place, as a run would; return them with the learned recipe."""
+    """Let the components learn from a corpus, in place, as a run would; return a copy that has the learned recipe."""
     raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
     normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
     order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None

@@ -30,10 +30,14 @@ COMPARISONS: dict[float, float] = {1: 0, 50_000: 56, 300_000: 250, 1_000_000: 12
 """Comparisons per post with `shingles`, by number of posts. Measured on 50,000 and 300,000 Weibo posts, a million
 titles, and in a window of 50 million posts, where the bucket size limit caps the comparisons."""
 SHINGLE_BYTES: dict[float, float] = {50_000: 9.3, 300_000: 8.0, 1_000_000: 7.1, 5_000_000: 5.9, 50_000_000: 3.5}
+"""Bytes per post and key of the index `shingles`, by number of posts. Measured with 12 keys per post and fingerprints
+of 128 bits: the index took 0.457 GB for 5 million posts and 3.10 GB for 50 million."""
 LIST_BYTES: dict[float, float] = {0.2: 17, 0.7: 14.8, 3: 12, 5: 10.6, 15: 9.5}
+"""Bytes per post and key in posting lists, by number of posts per key. Measured with 4 keys per post and fingerprints
+of 64 bits."""
 TABLE_BYTES: dict[float, float] = {0.76: 52, 3: 18, 5: 12.8, 15: 8.5, 40: 6.1, 150: 5.2, 780: 4.4}
-"""Bytes per post and key, measured: `shingles` by number of posts (12 keys, 128 bits: 0.457 GB for 5 million, 3.10 GB
-for 50 million); lists and tables by texts per key (4 keys, 64 bits: 1.48 GB for 50 million in tables)."""
+"""Bytes per post and key in tables, by number of posts per key. Measured with 4 keys per post and fingerprints of 64
+bits: the index took 1.48 GB for 50 million posts."""
 BYTES_BESIDE_BITS = 2 + 2 + 8 / 64 + 32
 """Bytes per post in a window in addition to fingerprint and keys: length, position (relative to an absolute position
 that 64 posts share), and character sketch."""
@@ -267,7 +271,7 @@ def objection(shape: Shape, question: Question, *, too_wide: bool) -> str:
 
 
 def choose(fitting: Sequence[Shape]) -> Shape | None:
-    """Return the fastest index, None if there is no index; exact indexes have an advantage, see `EXACT_IS_WORTH`.
+    """Return the fastest index, None if ``fitting`` is empty; exact indexes have an advantage, see `EXACT_IS_WORTH`.
 
     A scan is not chosen if shingles fit, because the time of a scan grows with the number of posts.
     """
@@ -277,7 +281,7 @@ def choose(fitting: Sequence[Shape]) -> Shape | None:
 
 
 def compare(shape: Shape, chosen: Shape | None) -> str:
-    """Compare the speed of a suitable index with the chosen one, in a few words."""
+    """Describe in a few words how much slower or faster a suitable index is than the chosen one."""
     times = shape.window_ns / chosen.window_ns if chosen else 1.0
     if times >= 1:
         return f"{times:,.1f} times slower"

@@ -43,6 +43,7 @@ def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> lis
     """Return the shortest part of the text for each key; the parts are distinct and in no particular order.
 
     The index computes the keys of every short part. If its keys do not depend on the text, the result is empty.
+    ``n_words`` is the size of a fingerprint in words.
     """
     if not len(keys) or not index.reads_texts:
         return []

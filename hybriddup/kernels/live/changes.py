@@ -34,9 +34,9 @@ from hybriddup.kernels.search.pair_limits import length_class
 from hybriddup.kernels.vectors import fetch_early
 
 IS_ADDED, IS_FULL, NO_BLOCK = 0, 1, 2
-"""Results of `add_number`: added; the shard of the table is full; no free block for the list."""
+"""Results of `add_number`, in this order: added; the shard of the table is full; no free block for the list."""
 FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
-"""How many insertions ahead a slot, a list, and the end of a list are prefetched, to hide the latency of memory."""
+"""How many insertions ahead the slot of a key, the header of its list, and the end of this list are prefetched."""
 
 
 @njit(cache=True, nogil=True)

@@ -41,8 +41,8 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
     """For each later text, find the live texts of ``ring`` that share a key with it and are within the limits.
 
     Return the pairs, distinct and sorted, and statistics of the look-ups. The depth of a pair is the smallest rank of
-    the live text in the lists of the shared keys, 1 = the newest. At most `Postings.ring_size` - 1 texts of a list are
-    read.
+    the live text in the lists of the shared keys, 1 = the newest. At most the newest
+    `Postings.ring_size` - 1 texts of a list are read.
 
     Parameters
     ----------

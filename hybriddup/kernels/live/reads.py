@@ -19,7 +19,7 @@ READ_AT_ONCE = np.uint64(512)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_texts(ring: Ring, read: UInt64s, first: np.uint64, last: np.uint64) -> None:
-    """Prefetch the fingerprints of the live texts with their ranks in the upper 32 bits of ``read[first:last]``."""
+    """Prefetch the fingerprints of live texts, given by rank in the upper 32 bits of ``read[first:last]``."""
     bits = ring.columns.bits
     n_words, capacity = np.uint64(bits.shape[1]), np.uint64(len(bits))
     for i in range(first, last):
@@ -49,10 +49,11 @@ def compare_read(
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row: int) -> int:
-    """Remove duplicates from ``near[first:last]``, the texts found for later text ``row``, sorted; return the new end.
+    """Remove duplicates from ``near[first:last]``, the texts found for later text ``row``; return the new end.
 
-    An item has the rank of a live text in the upper 32 bits, and its depth in a list or bucket in the lower 32. The
-    result has ``row`` in the upper bits and the rank in the lower. ``depths`` gets the smallest depth of each text.
+    The items must be sorted. An item has the rank of a live text in the upper 32 bits, and its depth in a list or
+    bucket in the lower 32. The result has ``row`` in the upper bits and the rank in the lower. ``depths`` gets the
+    smallest depth of each text.
     """
     n, high = np.int64(first), np.uint64(row) << HALF
     for i in range(first, last):
@@ -65,7 +66,7 @@ def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row:
 
 @njit(cache=True, nogil=True)
 def find_near_anywhere(ring: Ring, first: int, last: int, place: int, later: LaterTexts) -> UInt64s:
-    """Compare each later text with the texts in slots ``first`` to ``last - 1``; return pairs within its widest limit.
+    """Compare each later text with the texts in slots ``first`` to ``last - 1``; return pairs within `widest_limit`.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ def compare_slots(
     """Append to ``near[:n_near]`` the texts in slots ``first`` to ``last - 1`` within ``limit`` bits of text ``row``.
 
     Return the new ``n_near``; ``near`` must be large enough. ``flat``, uint64[capacity * n_words], holds fingerprints
-    of one or two words. Each block of slots is first only counted, in many SIMD lanes at once, because most blocks have
-    no text within the limit. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
+    of one or two words. In each block of slots, the texts within the limit are first only counted, in many SIMD lanes
+    at once, because most blocks have none. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
     """
     word, second, n = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1], np.uint64(n_near)
     for start in range(first, last, IN_BLOCK):

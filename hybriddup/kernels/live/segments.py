@@ -5,9 +5,10 @@ determines which segments exist: all full segments of the largest size, then at 
 down to the smallest size. The texts after the last segment are unsorted, and a look-up compares all of them. Building a
 segment is a counting sort of its texts; it replaces the smaller segments of the same texts.
 
-A text is in one bucket of each table. Its entry holds its index in the segment, and a tag: the fingerprint folded by
-exclusive or. Each bit of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits
-than their fingerprints do. Therefore tags alone rule out most texts of a bucket.
+The buckets belong to several tables, each with its own key bits, and a text has an entry in one bucket of each table.
+The entry holds the index of the text in the segment, and a tag: the fingerprint folded by exclusive or. Each bit
+of the fingerprint affects one bit of the tag, so the tags of two texts differ in no more bits than their fingerprints
+do. Therefore tags alone rule out most texts of a bucket.
 """
 
 from typing import NamedTuple
@@ -93,7 +94,7 @@ class Segments(NamedTuple):
     """uint32[n_tables * capacity]: the entries of a segment whose first text has number ``n`` begin at index
     ``n % capacity * n_tables``. The capacity is a multiple of `largest`."""
     starts: UInt32s
-    """uint32[n_rows, n_buckets + 1]: start of each bucket of a segment, relative to the segment's first entry."""
+    """uint32[n_rows, n_buckets + 1]: a row per segment: start of each bucket, relative to the first entry."""
     smallest: int
     largest: int
 
@@ -266,7 +267,7 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Search the buckets of text ``row`` for live texts with a similar tag, one within the Hamming limit of its tag.
+    """Search the buckets of text ``row`` for live texts with a tag within the text's Hamming limit of the text's tag.
 
     Write the texts found to ``read``, and return how many there are. ``first`` is the number of the oldest live text.
     ``read`` must have room for all texts of the buckets.

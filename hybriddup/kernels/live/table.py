@@ -34,9 +34,9 @@ PAGE_BITS = 6
 PAGE_MASK = np.uint64((1 << PAGE_BITS) - 1)
 IS_LIST = np.uint64(1 << 31)
 FULL, FILLED = (4, 5), (13, 20)
-"""Load factors, as fractions: above `FULL` a shard is rebuilt, with pages for a load factor of `FILLED`."""
+"""Load factors, as (numerator, denominator). A shard is rebuilt above `FULL`, with pages for a load factor `FILLED`."""
 SPARSE = (2, 5)
-"""Load factor below which a rebuilt shard frees pages."""
+"""Load factor, as (numerator, denominator), below which a rebuilt shard frees pages."""
 FETCH_SWEPT = 24
 """How many slots ahead the header of a list is prefetched while a shard is rebuilt."""
 
@@ -201,8 +201,8 @@ def swept_value(postings: Postings, value: np.uint64, age: Age, sweeps_lists: bo
 def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
     """Resize a shard to the pages that ``n_keys`` keys need, or fewer if the pool runs out.
 
-    The size stays the same if the load factor is between `SPARSE` and `FULL`. If it changes, the caller must rewrite
-    all slots.
+    The size stays the same if the load factor is between `SPARSE` and `FULL`. If the size changes, the caller must
+    rewrite all slots.
     """
     slots, pages, n_pages, book = postings.slots, postings.pages, postings.n_pages, postings.book
     n_slots = np.int64(slots_of(postings, shard))

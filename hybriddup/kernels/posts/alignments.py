@@ -14,7 +14,7 @@ from hybriddup.kernels.popcount import HALF, ONE, SPREAD
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
 LONGEST_ALIGNED = 4096
-"""Maximum length of sequences that are aligned completely; of longer ones, only equal beginnings and ends are."""
+"""Maximum length of sequences that are aligned completely; of longer sequences, only equal ends are aligned."""
 
 
 class KeyCounts(NamedTuple):

@@ -22,14 +22,14 @@ class Curves(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """An upper bound on a sum of curves if only some of the features have been computed."""
+    """An upper bound on a sum of curves; decides for which rows the expensive features are computed."""
 
     curves: Curves
-    """Curves of the computed features."""
+    """The curves of the cheap features, which are computed for every row."""
     start: float
-    """Largest possible sum of the curves of all other features."""
+    """A constant plus the largest possible sum of the curves of the expensive features."""
     least: Float64s
-    """float64[n_rows]: a row's other features are computed only if its upper bound is at least this; -inf = always."""
+    """float64[n_rows]: a row's expensive features are computed only if its bound is at least this; -inf = always."""
 
 
 @njit(cache=True, nogil=True, inner=True)

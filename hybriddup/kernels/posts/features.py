@@ -51,7 +51,7 @@ LONGEST_SPELLING = 64
 A_WORD = 3.0
 """Minimum weight that a difference gets if a word is replaced by a word with another vowel."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
-"""Tone marks of Thai, which people often leave out."""
+"""First and last code point of the tone marks of Thai, which people often omit."""
 
 
 class Side(NamedTuple):
@@ -100,7 +100,7 @@ def compare_posts(
     kinds
         uint8[0x110000]: `hybriddup.kernels.posts.tokens.Characters.kinds`.
     earlier, later
-        int64[n_pairs]: for each pair, the numbers of the earlier and the later post in ``posts``.
+        int64[n_pairs]: for each pair, the indices in ``posts`` of the earlier and the later post.
     common_letters
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     """

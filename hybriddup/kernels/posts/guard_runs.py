@@ -29,7 +29,7 @@ from hybriddup.kernels.posts.guard_kinds import (
 
 MOST_WORDS = 512
 AROUND = 2
-"""Number of Han characters before and after a run that may belong to the same name as the run."""
+"""Number of Han characters on each side of a run that may belong to the same name as the run."""
 LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
 """Maximum number of words in a run that may be a name; the second limit counts a Han character as half a word."""
 LONGEST_EXCHANGE = 16

@@ -142,7 +142,7 @@ def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
     """Return whether each text may have a number, written in digits, that the other lacks.
 
     Guards consider only such numbers if texts differ a lot. Even equal digits may be different numbers if a Han numeral
-    follows, as in 3万.
+    follows, as in ``3万``.
     """
     if max(n_a, n_b) == MOST_SIGNS:
         return True

@@ -143,8 +143,8 @@ def copy_letters(
 def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
     """Write the keys of a post's numbers, hashtags, emoji, names and sources as sorted sets.
 
-    Repeated numbers are kept. Bit ``k`` of ``present`` is set if any token is of kind ``k``. ``first`` is the index of
-    the post's first set in ``set_offsets``.
+    Repeats are removed, but repeated numbers are kept. Bit ``k`` of ``present`` is set if any token is of kind ``k``.
+    ``first`` is the index of the post's first set in ``set_offsets``.
     """
     for which in range(N_SETS):
         start = set_offsets[first + which]

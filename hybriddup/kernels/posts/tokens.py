@@ -53,7 +53,7 @@ class Tokens(NamedTuple):
     bounds: Int32s
     """int32[n, 2]: begin and end of each token, as indices into the code points of all texts."""
     parts: Int32s
-    """int32[n]: 0 for a token outside quotes, otherwise the number of its quote, from 1 on."""
+    """int32[n]: 0 for a token outside quotes, otherwise the one-based number of its quote."""
 
 
 @njit(cache=True, nogil=True)
@@ -289,7 +289,7 @@ def end_of_emoji(points: UInt32s, place: int, end: int, begins: Bools, known: Ch
 
 @njit(cache=True, nogil=True, inner=True)
 def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
-    """Return whether a letter is the second or later of three or more equal letters in a row: soooo is read as so."""
+    """Return whether a letter is the second or later of three or more in a row: ``soooo`` is read as ``so``."""
     if at == first or points[at - 1] != points[at]:
         return False
     is_third = at - 1 > first and points[at - 2] == points[at]
@@ -326,7 +326,7 @@ def key_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> np.u
 
 @njit(cache=True, nogil=True, inner=True)
 def key_of_number(points: UInt32s, place: int, end: int) -> np.uint64:
-    """Return the hash of a number: the same for 05 and 5, for 6,000, 6.000 and 6000, and for 1.0 and 1."""
+    """Return the hash of a number, the same for ``05`` and ``5``, ``6,000`` and ``6000``, ``1.0`` and ``1``."""
     stop = end
     while stop > place + 2 and points[stop - 1] == ZERO and is_fraction_of_zeros(points, place, stop):
         stop -= 1
@@ -368,7 +368,7 @@ def is_filler(fillers: UInt64s, key: np.uint64) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_laughter(points: UInt32s, place: int, end: int) -> bool:
-    """Return whether a word has only two different letters, one of them h, j, k or х: haha, jaja, wkwk, ахах."""
+    """Return whether a word has only two different letters, one of them h, j, k or х: ``haha``, ``jaja``, ``ахах``."""
     one, other, n, laughs = points[place], np.uint32(0), np.int64(0), False
     for at in range(place, end):
         if points[at] != one and points[at] != other:

@@ -18,7 +18,7 @@ FETCH_KEYS = 16
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Number the keys that occur more than once, from 0 on; return each key's number, and how many keys have one.
+    """Assign numbers 0, 1, ... to the keys that occur more than once; return each key's number, and how many have one.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
 
 @njit(cache=True, nogil=True)
 def number_shared(numbers: UInt32s, n_numbers: int) -> int:
-    """Renumber the groups that occur more than once, in place, from 0 on; return how many there are.
+    """Renumber the groups that occur more than once as 0, 1, ..., in place; return how many there are.
 
     ``numbers``: uint32[n, m], each below ``n_numbers`` or `NO_GROUP`. A number that occurs once becomes `NO_GROUP`.
     """

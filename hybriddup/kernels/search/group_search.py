@@ -150,7 +150,7 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
 
 @njit(cache=True, nogil=True, inner=True)
 def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> Wanted:
-    """Return the query for text ``row``: its fingerprint, the limit of ``widest`` bits, and matching lengths."""
+    """Return a query for the texts that text ``row`` may match by length, within ``widest`` bits of its fingerprint."""
     fact = texts.facts[row]
     longest = max(np.int64(texts.limits[fact["kind"]]["max_partner_length"]), np.int64(fact["length"]))
     least = class_of(rings, texts.shortest[fact["length"]])

@@ -31,7 +31,7 @@ WIDE = np.uint32(1 << 31)
 """Flag in the capacity word of a wide ring, one that also stores the fingerprints of its texts."""
 CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
-"""The heads of rings, and the rest of rings, are prefetched this many texts ahead."""
+"""How many texts ahead the heads of rings (`FETCH_HEADS`) and the rest of rings (`FETCH_REST`) are prefetched."""
 FETCHED_WITH_HEAD = 12
 """Number of words after a head that are prefetched with it."""
 LINE_WORDS = 16

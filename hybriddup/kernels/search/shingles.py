@@ -297,9 +297,9 @@ def after_others_if_common(hashed: np.uint32, common: UInt32s) -> np.uint32:
 def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, units: int) -> UInt32s:
     """Count the different surroundings of shingles; return uint32[2**COMMON_BITS], by the leading bits of their hash.
 
-    The surroundings of a shingle are the characters before and after it. ``scopes``, int64[n_texts], assigns each text
-    to a scope, in ascending order from 0; texts of different scopes are never compared, so a shingle gets its largest
-    count within one scope. Texts shorter than a shingle do not count. A few surroundings are missed because of false
+    The surroundings of a shingle are the characters before and after it. ``scopes``, int64[n_texts], ascending, holds
+    the number of each text's scope; texts of different scopes are never compared, so a shingle gets its largest count
+    within one scope. Texts shorter than a shingle do not count. A few surroundings are missed because of false
     positives of the Bloom filter.
     """
     n_most, n_here = np.zeros(1 << COMMON_BITS, np.uint32), np.zeros(1 << COMMON_BITS, np.uint32)

@@ -112,7 +112,7 @@ def state_at_end(
 def fold_texts(
     points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, found: Bools, folded: UInt32s
 ) -> tuple[Int64s, UInt8s]:
-    """Fold texts by a table; write them to ``folded``, and return where each text starts and its state flags.
+    """Fold texts by a table and write them to ``folded``; return the bounds and the state flags of the texts.
 
     Parameters
     ----------

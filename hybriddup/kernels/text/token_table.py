@@ -61,13 +61,11 @@ def note_tokens(
     distinct: UInt64s,
     n_distinct: int,
 ) -> int:
-    """Count each distinct token of a text in a hash table, and append new tokens to ``distinct``.
+    """Add a text to the document counts of its tokens; append tokens that no earlier text has to ``distinct``.
 
-    Return the new number of distinct tokens.
-
-    The text's tokens are ``first`` to ``last - 1``. The upper half of ``stamp`` is the number of the text, from 1 on.
-    The table, ``keys`` and ``notes``, must be large enough. This is a separate function because numba counts references
-    in each iteration of a loop that may replace the table.
+    Return the new ``n_distinct``. The text's tokens are ``first`` to ``last - 1``, and the upper half of ``stamp`` is
+    the one-based number of the text. The hash table, ``keys`` and ``notes``, must be large enough. This is a
+    separate function because numba counts references in each iteration of a loop that may replace the table.
     """
     for token in range(first, last):
         key = max(hashes[token], ONE)

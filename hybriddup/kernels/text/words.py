@@ -23,7 +23,7 @@ def is_letter(value: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def links(sides: np.uint8, middle: np.uint8) -> bool:
-    """Return whether ``middle`` joins letters or digits on both ``sides``: don't, 3.14 (WB6, WB7, WB11, WB12)."""
+    """Return whether ``middle`` joins letters or digits on both ``sides``: ``don't``, ``3.14`` (WB6-7, WB11-12)."""
     if is_letter(sides):
         return bool(middle in (WITHIN_LETTERS, WITHIN_BOTH, APOSTROPHE))
     return bool(sides == NUMBER and middle in (WITHIN_NUMBERS, WITHIN_BOTH, APOSTROPHE))
@@ -123,6 +123,8 @@ def take_words(points: UInt32s, offsets: Int64s, begins: Bools, says_something: 
 
     Parameters
     ----------
+    points, offsets
+        The texts, as `hybriddup.data.records.EncodedTexts`.
     begins
         bool[n_points]: whether a word, or a part between words, begins at each code point.
     says_something
