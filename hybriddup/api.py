@@ -78,7 +78,7 @@ def dedupe(
         are never removed, and counted only in ``n_against``. If a post of ``posts`` repeats one of them, its
         ``keeper_source`` is "against", and its ``keeper_row`` is the row of its keeper in ``against``.
     text_field, id_field
-        Fields or columns with the text and the id; the id of a post without one is its row. A path such as ``user.id``
+        Fields or columns with the text and the id; a post that has no id gets its row as id. A path such as ``user.id``
         is for nested fields; ``title + body`` joins two texts with a newline; ``full_text | text`` is the first of the
         two that is not empty.
     per

@@ -22,7 +22,7 @@ MIN_BROKEN = 10
 """Minimum number of undecodable rows for an error about a wrong encoding; with fewer, the user only gets advice."""
 
 MAX_BAD_RECORDS = 100
-"""Maximum number of bad records that a corpus describes; it counts all of them."""
+"""Maximum number of bad records that a corpus describes; its count of bad records includes all."""
 
 
 def read_corpus(

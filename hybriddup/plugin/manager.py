@@ -41,7 +41,7 @@ class PluginDescription:
     version: str
     hooks: list[str]
     components: dict[str, list[str]]
-    """Names of the plugin's components by role, without components that another plugin replaced."""
+    """Names of the plugin's components by role, except components that another plugin replaced."""
 
 
 def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | ModuleType] = ()) -> PluginManager:

@@ -165,7 +165,7 @@ class Registry:
         return self._components[role][name]
 
     def explain_missing(self, role: RoleName, name: object) -> str:
-        """Return the error message for an unknown component, with the available names and advice."""
+        """Return the error message for an unknown component, with the available names and how to add it."""
         choices = self.names(role)
         label, available = ROLES[role].label, f"(available: {', '.join(choices) or 'none'})"
         if package := KNOWN_PACKAGES.get((role, str(name))):

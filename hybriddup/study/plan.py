@@ -180,7 +180,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 
 
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield the index `blocks` for each possible number of blocks in a key.
+    """Yield one index `blocks` for each possible number of blocks per key.
 
     Each index has the fewest blocks with which it finds every pair within ``limit``, and so the longest keys.
     """

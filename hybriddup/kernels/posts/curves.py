@@ -14,7 +14,7 @@ class Curves(NamedTuple):
     columns: Int64s
     """int64[n_curves]: the column of each curve's feature."""
     offsets: Int64s
-    """int64[n_curves + 1]: first point of each curve; a curve has at least one."""
+    """int64[n_curves + 1]: curve ``i`` has the points ``offsets[i]`` to ``offsets[i + 1] - 1``, at least one."""
     values: Float64s
     """float64[n_points]: feature value of each point, rising within a curve."""
     added: Float64s
@@ -27,7 +27,7 @@ class Bound(NamedTuple):
     curves: Curves
     """The curves of the cheap features, which are computed for every row."""
     start: float
-    """A constant plus the largest possible sum of the curves of the expensive features."""
+    """The constant term of the sum, plus the largest possible heights of the curves of the expensive features."""
     least: Float64s
     """float64[n_rows]: a row's expensive features are computed only if its bound is at least this; -inf = always."""
 

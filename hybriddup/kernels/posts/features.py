@@ -464,7 +464,7 @@ def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float,
 
 @njit(cache=True, nogil=True, inner=True)
 def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
-    """Return log(1 + weight) of a post's comment on a quote, leaving out the words that the other post has too.
+    """Return log(1 + weight) of a post's comment on a quote, leaving out words that are also in the other post.
 
     If both posts have a comment, the heavier one counts. The result is 0 unless most of the shared words are in quotes.
     """

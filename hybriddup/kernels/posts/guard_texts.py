@@ -80,7 +80,7 @@ def make_room() -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
-    """Return ``place``, moved two characters left (``step`` -1) or right (1), and then out of a word or number."""
+    """Return ``place``, moved left (``step`` -1) or right (1): two characters, then out of any word or number."""
     at = place
     for moved in range(LONGEST_WORD):
         following = at - 1 if step < 0 else at

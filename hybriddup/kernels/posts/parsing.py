@@ -38,7 +38,7 @@ class ParsedPosts(NamedTuple):
     """Parsed posts, concatenated."""
 
     offsets: Int64s
-    """int64[n_posts + 1]: index of each post's first token."""
+    """int64[n_posts + 1]: post ``p`` has the tokens ``offsets[p]`` to ``offsets[p + 1] - 1``."""
     keys: UInt64s
     kinds: UInt8s
     weights: Float32s

@@ -305,7 +305,7 @@ def is_spelling(points: UInt32s, first: int, at: int, end: int, known: Character
 
 @njit(cache=True, nogil=True, inner=True)
 def key_of_word(points: UInt32s, place: int, end: int, known: Characters) -> tuple[np.uint64, int]:
-    """Return the hash of a word's spelling, and its number of letters, without combining marks."""
+    """Return the hash of a word's spelling, and its number of letters, not counting combining marks."""
     key, n = OFFSET_BASIS, np.int64(0)
     for at in range(place, end):
         if is_spelling(points, place, at, end, known):

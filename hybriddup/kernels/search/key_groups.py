@@ -150,7 +150,7 @@ def write_groups(numbered: DealtKeys, first_groups: Int64s, groups: UInt32s) -> 
 
 @njit(cache=True, nogil=True)
 def list_groups(groups: UInt32s) -> tuple[UInt32s, UInt32s]:
-    """Convert the groups of texts, uint32[n, m], to compressed rows without `NO_GROUP`.
+    """Convert the groups of texts, uint32[n, m], to compressed rows, leaving out `NO_GROUP`.
 
     Returns
     -------

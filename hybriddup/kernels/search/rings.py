@@ -7,7 +7,7 @@ fingerprints of the others are prefetched, and compared in groups. If all rings 
 Weibo posts would take a fifth longer.
 
 Large rings are *wide*: two columns of 64 bits follow, the first and the second words of the fingerprints, and eight
-texts are compared at once. Without wide rings, looking up titles takes half as long again.
+texts are compared at once. Without wide rings, looking up titles takes 1.5 times as long.
 """
 
 from typing import NamedTuple

@@ -89,7 +89,8 @@ def simhash(hashes: UInt64s, weights: Int32s, offsets: Int64s) -> UInt64s:
     weights
         int32[n_tokens], in units of 1 / `WEIGHT_UNIT`, 1 to 256,000.
     offsets
-        int64[n_texts + 1]: first token of each text. A text without tokens gets fingerprint 0.
+        int64[n_texts + 1]: text ``i`` has the tokens ``offsets[i]`` to ``offsets[i + 1] - 1``. A text without tokens
+        gets the fingerprint 0.
     """
     n_texts = len(offsets) - 1
     words = hashes.shape[1]

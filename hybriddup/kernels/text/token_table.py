@@ -34,7 +34,7 @@ def count_documents(hashes: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int32s]:
     hashes
         uint64[n_tokens]: the hash of each token.
     offsets
-        int64[n_texts + 1]: first token of each text.
+        int64[n_texts + 1]: text ``i`` has the tokens ``offsets[i]`` to ``offsets[i + 1] - 1``.
     """
     distinct, n_distinct = np.empty(len(hashes), np.uint64), 0
     # a note: upper half, the last text with the key, counted from 1; lower half, the number of texts with the key
