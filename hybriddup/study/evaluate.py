@@ -29,7 +29,7 @@ from hybriddup.steps.verifiers.bounds import texts_at
 FIELDS = ("a", "b", "label")
 """Keys of a mapping that represents a labeled pair."""
 STEPS = 20
-"""Number of points on a curve."""
+"""Number of equally spaced thresholds, the last one 1.0, at which a curve of precision and recall is computed."""
 
 
 class LabeledPairs(NamedTuple):
