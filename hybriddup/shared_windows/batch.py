@@ -29,11 +29,11 @@ class SharedBatch(Contestants):
         self._posts, self._steps, self._timing, self._now, self._normalized = posts, steps, timing, now, normalized
         self.report = BlockReport()
         self.blocks: list[Block] = []
-        """Ranges of positions taken so far: one, and one more for each restart of the protocol."""
+        """Ranges of positions reserved for this batch: one at each start and restart of the protocol."""
         self.watermark = NEVER
-        """Watermark after the last post of the last block, in seconds since 1970."""
+        """The window's watermark after the posts that were prepared last, in seconds since 1970."""
         self.watermark_before = NEVER
-        """Watermark of the store when the last block was taken, in seconds since 1970."""
+        """The watermark in the store when the newest range of `blocks` was reserved, in seconds since 1970."""
         self.n_late = 0
         self.outcomes: list[tuple[str, str]] = []
         """Outcome ("kept", "exact" or "near") and length band of each decided post."""
@@ -44,13 +44,16 @@ class SharedBatch(Contestants):
 
     @property
     def kept_times(self) -> list[float]:
-        """Times of the kept posts whose positions are in the last block that was taken, in seconds since 1970."""
+        """Times, in seconds since 1970, of the kept posts whose positions are in the newest range of `blocks`."""
         first = self.blocks[-1].first
         return [float(self._times.times[row]) for place, row in self._row_of.items()
                 if self.keeps(place) and self.position[place] >= first]  # fmt: skip
 
     def decisions(self) -> list[Decision]:
-        """Return the decisions on all posts, in order; every post must have a decision or an earlier answer by now."""
+        """Return the decisions on all posts, in order.
+
+        Every post must be decided already, or have the answer of an earlier post with its id.
+        """
         repeated = {place: replace(decision_of(one.post), repeated=True) for place, one in self.answers.items()}
         found = self._decisions | repeated
         return [found[place] for place in range(len(self._posts))]
@@ -58,7 +61,10 @@ class SharedBatch(Contestants):
     # ---- records
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign the positions ``taken`` to the open (undecided) posts; return the posts' encoded ids, by index."""
+        """Assign the positions ``taken`` to the open (undecided) posts.
+
+        Return, by index in the batch, the encoded id of each open post that was sent with an id.
+        """
         self.blocks.append(Block(taken.first, len(self.open)))
         self._unfinished = taken.unfinished
         self.watermark = self.watermark_before = taken.watermark
@@ -145,10 +151,10 @@ class SharedBatch(Contestants):
         return {place: evidence.get(row) for row, place in enumerate(places)}
 
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
+        """Return the evidence that the post at index ``place`` repeats ``holder`` or ``keeper``; None if it does not.
 
-        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None.
-        If it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
+        ``holder`` is a decided post with the same text. If ``holder`` is a duplicate, ``keeper`` is the post that it
+        repeats; if ``holder`` is kept, ``keeper`` is None.
         """
         row, kept = self._row_of[place], keeper or holder
         if kept.state is not State.KEPT or kept.post.time <= self._edges[row]:
@@ -191,7 +197,7 @@ def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
 
 
 def no_posts(steps: Steps) -> Keyed:
-    """Return an empty `Keyed`, for queries that add nothing."""
+    """Return a `Keyed` without posts, for store calls that neither add nor remove posts."""
     n_words = steps.components.settings.fingerprint.bits // 64
     return Keyed(np.zeros(0, entry_type(n_words)), np.zeros((0, 1), np.uint64))
 

@@ -39,7 +39,7 @@ class Buckets(NamedTuple):
     ends: Int64s
     """``begins`` and ``ends`` are int64[n]: the bucket of row ``i`` is ``entries[begins[i]:ends[i]]``."""
     positions: Int64s
-    """int64[n_entries]: position of each entry; -1 = a text of this batch."""
+    """int64[n_entries]: position of the post of each entry; -1 = the post is in this batch."""
     entries: EntryArray
     counts: Int64s
     """int64[n_buckets]: number of entries in each bucket."""
@@ -57,7 +57,7 @@ class Buckets(NamedTuple):
 
 
 class NearMeetings(NamedTuple):
-    """Pairs of a text of the batch and a near post in the store; one row for each bucket that they share."""
+    """Pairs of a text of the batch and a stored post with a similar fingerprint; one row for each bucket they share."""
 
     later: Int64s
     """int64[n]: index of the text in the batch."""
@@ -144,9 +144,10 @@ def stable_order(numbers: Int64s, n: int) -> Int64s:
 
 
 def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Find, for each text, the posts in its buckets that are within the limits and among the newest of a bucket.
+    """Find, for each text, the posts in its buckets that are near, and among the newest of a bucket.
 
-    ``most`` is the number of newest posts to use from each bucket; 0 = all.
+    Near posts are within the limits of ``bands`` for distance and length. ``most`` is the number of newest posts to use
+    from each bucket; 0 = all.
     """
     bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
     chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.columns.bits, bits, most_bits)
@@ -160,9 +161,10 @@ def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMe
 
 
 def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
-    """Return int64[n]: the Hamming distance of each pair of a text and an entry; -1 = outside the limits.
+    """Return int64[n]: the Hamming distance of each pair of a text and an entry; -1 = the pair is not near.
 
-    ``later``, int64[n], has the index of each pair's text in ``texts``, and ``entries`` has its entry.
+    ``later``, int64[n], has the index of each pair's text in ``texts``, and ``entries`` has the pair's entry. Near
+    pairs are within the limits of ``bands`` for distance and length.
     """
     bits, n = texts.columns.bits, len(texts)
     lengths = np.concatenate([texts.columns.lengths, entries["length"].astype(np.int32)])
@@ -201,8 +203,8 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
 class MetIndex:
     """The kept candidates of a batch as a `KeptIndex`, so that `decide_batch` can look them up.
 
-    In the pairs ``near``, ``later`` is the index of a text, and ``earlier`` the number of a kept post. ``depths``, as
-    returned by `depths_of`, has the ranks of the kept posts.
+    In the pairs ``near``, ``later`` is the index of a text, and ``earlier`` the index of a kept post in the order of
+    positions. ``depths``, as returned by `depths_of`, has the ranks of the kept posts.
     """
 
     def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:

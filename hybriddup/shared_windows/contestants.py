@@ -25,7 +25,7 @@ class Contestants(ABC):
         self.leading: set[int] = set()
         """Indices of the open posts that were the first to claim their texts in the store."""
         self.entered: set[int] = set()
-        """Indices of the posts that were added to their buckets at their latest positions."""
+        """Indices of the posts whose latest positions were added to their buckets."""
         self.position: dict[int, int] = {}
         """Latest position of each post, by index."""
         self.decided: dict[int, Evidence | None] = {}
@@ -35,7 +35,10 @@ class Contestants(ABC):
         self._id_holder: dict[int, int] = {}
         """For posts whose id another post has, by index: the position of that other post."""
         self._instead_of: dict[int, int] = {}
-        """For posts that may take over their id, by index: the position of the gone or forgotten post that has it."""
+        """For posts that may claim their id from another position, by index: that position.
+
+        It belongs to a post that is forgotten or has `State.GONE`, or to an earlier attempt for the same post.
+        """
         self._text_holder: dict[bytes, int] = {}
         """Position of the post that was last known to hold a text, by the text's name in the store."""
         self._replaceable: dict[bytes, int] = {}
@@ -44,7 +47,10 @@ class Contestants(ABC):
     # ---- ids
 
     def begin(self, taken: Taken) -> dict[int, bytes]:
-        """Assign the positions ``taken`` to the open (undecided) posts; return the posts' encoded ids, by index."""
+        """Assign the positions ``taken`` to the open (undecided) posts.
+
+        Return, by index of the post, the encoded id of each open post that was sent with an id.
+        """
         self.entered.clear()
         self.position |= {place: taken.first + row for row, place in enumerate(self.open)}
         return {place: id_name(post_id) for place in self.open if (post_id := self._ids[place]) is not None}
@@ -69,7 +75,10 @@ class Contestants(ABC):
         return {place: holder for place, holder in self._id_holder.items() if place not in self.answers}
 
     def reopen(self, place: int) -> None:
-        """Make the post at index ``place`` open (undecided) again: the other post with its id is gone or forgotten."""
+        """Make the post at index ``place`` open (undecided) again, so that it can claim its id from another post.
+
+        The other post was given up, was deleted, or is too old.
+        """
         self._instead_of[place] = self._id_holder.pop(place)
         self.open = dict.fromkeys(sorted([*self.open, place]))
 
@@ -93,7 +102,11 @@ class Contestants(ABC):
         return dict(claims.values())
 
     def note_texts(self, claims: Mapping[int, Holder], holders: Iterable[int]) -> None:
-        """Record which position holds each claimed text; undecided posts whose claims succeeded become leading."""
+        """Record which post holds each claimed text. Open (undecided) posts that hold their texts become leading.
+
+        ``claims`` maps the index of each claiming post to its claim. ``holders`` has, in the same order, the position
+        that holds each text after the claim. Leading posts are the posts that are decided next.
+        """
         for (place, claim), holder in zip(claims.items(), holders, strict=True):
             self._text_holder[claim.name] = holder
             if holder == claim.position and place in self.open:
@@ -115,7 +128,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims of posts to their texts, to replace the claims of earlier posts that are gone or too old.
+        """Return claims of posts to their texts, to replace the claims of earlier posts that can no longer be repeated.
 
         ``places`` are the indices of the posts. There is one claim for each distinct text, by index of its first post.
         """
@@ -180,10 +193,10 @@ class Contestants(ABC):
 
     @abstractmethod
     def repeats(self, place: int, holder: PostRecord, keeper: PostRecord | None) -> Evidence | None:
-        """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
+        """Return the evidence that the post at index ``place`` repeats ``holder`` or ``keeper``; None if it does not.
 
-        ``holder`` is a decided post with the same text. If it is kept, the post may repeat it, and ``keeper`` is None.
-        If it is a duplicate, the post may repeat ``keeper``, the kept post that ``holder`` repeats.
+        ``holder`` is a decided post with the same text. If ``holder`` is a duplicate, ``keeper`` is the post that it
+        repeats; if ``holder`` is kept, ``keeper`` is None.
         """
 
     @abstractmethod

@@ -83,7 +83,7 @@ class Encounter:
         return near.take(chosen), depths[chosen]
 
     def note(self, positions: Int64s, records: Sequence[PostRecord | None]) -> None:
-        """Store the current records of the candidates at ``positions``; None = the candidate is gone."""
+        """Keep the current records of the candidates at ``positions`` for `verdicts`; None = drop the candidate."""
         for position, record in zip(positions.tolist(), records, strict=True):
             if record is None:
                 self._records.pop(position, None)
@@ -110,8 +110,8 @@ class Encounter:
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept candidates and each other.
 
-        Also return the records of the kept candidates. The verdicts number the kept posts: first these records, from 0,
-        then the leading posts.
+        Also return the records of the kept candidates. The verdicts refer to kept posts by number: first these records,
+        from 0, then the leading posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         earlier = self._steps.earlier_texts(both.texts)
@@ -153,7 +153,7 @@ class Numbered:
     normalized: Sequence[str]
     """Normalized texts of the candidates, by number."""
     prepared: PreparedTexts
-    """The leading posts, with numbers instead of positions."""
+    """The leading posts, which are being decided; their positions are replaced by their numbers in the sequence."""
     near: NearPairs
     """The near pairs; ``later`` is the row of a leading post, and ``earlier`` the number of a candidate."""
     depths: Int64s

@@ -77,9 +77,10 @@ def decide(posts: Contestants) -> Steps:
 
 
 def announce(posts: Contestants) -> Steps:
-    """Write the open (undecided) posts as pending records, and decide them.
+    """Reserve positions, write the open (undecided) posts as pending records, and decide them.
 
-    If another process marks one of them as gone, all posts that are not yet decided stay open.
+    If another process gives one of these posts up (sets its state to `State.GONE`), this stops, and the posts that are
+    undecided by then stay open.
     """
     taken: Taken = yield call("take", len(posts.open))
     if names := posts.begin(taken):
@@ -99,8 +100,9 @@ def announce(posts: Contestants) -> Steps:
 def decide_announced(posts: Contestants) -> Steps:
     """Decide the open (undecided) posts.
 
-    If another process marks one of them as gone, mark all of them as gone; they stay open. Leading posts, the first
-    ones with their texts, are decided together; a post that takes over its text from an earlier post joins them.
+    If another process gives one of these posts up (sets its state to `State.GONE`), give up all that are still
+    undecided; they stay open. Leading posts, the first ones with their texts, are decided together; a post that takes
+    over its text from an earlier post joins them.
     """
     while posts.open:
         states: States = yield from follow(posts)
@@ -113,7 +115,7 @@ def decide_announced(posts: Contestants) -> Steps:
 
 
 def give_up(positions: Iterable[int]) -> Steps:
-    """Mark as gone each post at ``positions`` that is still undecided."""
+    """Set the state of each post at ``positions`` that is still undecided to `State.GONE`."""
     if changes := [Change(one, UNDECIDED, State.GONE) for one in positions]:
         yield call("change", changes)
 
@@ -121,8 +123,8 @@ def give_up(positions: Iterable[int]) -> Steps:
 def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
     """Add the leading posts to their buckets, and decide them; return the states of posts that stay undecided.
 
-    Leading posts are the first ones with their texts. `State.GONE` is among the states if another process marked one of
-    the posts as gone.
+    Leading posts are the first ones with their texts. `State.GONE` is among the states if another process gave up one
+    of the posts.
     """
     first = min(posts.position[place] for place in posts.leading)
     posts.entered |= posts.leading
@@ -161,7 +163,7 @@ def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Cal
 
 
 def wait_for(positions: Iterable[int]) -> Steps:
-    """Pause, then mark as gone each post at ``positions`` that has been undecided for longer than a lease."""
+    """Pause, then give up (see `give_up`) each post at ``positions`` that was undecided for longer than a lease."""
     lapsed: Sequence[int] = yield Wait(tuple(positions))
     yield from give_up(lapsed)
 
@@ -239,8 +241,9 @@ def why_repeated(
 ) -> Evidence | None:
     """Return the evidence that the post at index ``place`` is a duplicate; None if it is not.
 
-    ``holder`` is the post that claimed the text first: the post can repeat it or, if ``holder`` is a duplicate, the
-    same kept post, whose record is in ``found``. A post repeats nothing if ``holder`` is None or gone.
+    ``holder`` is the record of the post that claimed the text first. The post can repeat ``holder`` or, if ``holder``
+    is a duplicate, the kept post that ``holder`` repeats; ``found`` has the record of this kept post by its position.
+    The post repeats nothing if ``holder`` is None or has `State.GONE`.
     """
     if holder is None or holder.state is State.GONE:
         return None
@@ -258,7 +261,7 @@ def records_at(positions: Sequence[int]) -> Generator[Call | Wait, Any, dict[int
 def answer_repeated(posts: Contestants) -> Steps:
     """Give posts with repeated ids the answers of the decided posts with these ids, and wait for undecided ones.
 
-    A post becomes open (undecided) again if the other post with its id is gone or forgotten.
+    A post becomes open (undecided) again if the other post with its id was given up, deleted, or is forgotten.
     """
     repeated = posts.repeated()
     found = yield from records_at(sorted(set(repeated.values())))

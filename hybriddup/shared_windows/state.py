@@ -55,10 +55,10 @@ class SharedState:
         self._awaited: dict[int, float] = {}
         """By position of each awaited post: when the waiting for it began, in seconds on a monotonic clock."""
         self._taken: deque[tuple[float, int]] = deque()
-        """For each recent block of this process, the time when it was taken and its first position; oldest first.
+        """Time, on a monotonic clock, and first position of each recent block of this process, oldest first.
 
-        These are the blocks taken within the last lease and, in front, the latest older block, if there is one: all
-        posts before that block are older than a lease.
+        A block is the range of positions that a batch reserved at once. The blocks reserved within the last lease are
+        here, and in front the latest older block, if there is one: all posts before it are older than a lease.
         """
         self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
@@ -121,7 +121,10 @@ class SharedState:
                 self._sweeper.sweep_overdue(monotonic())
 
     def _call(self, call: Call) -> Any:
-        """Call a method of the store, and return its result; record positions and unfinished blocks from a `Taken`."""
+        """Call a method of the store, and return its result.
+
+        If the result is a `Taken`, also record its positions and its unfinished blocks.
+        """
         answer = getattr(self.shared, call.method)(*call.arguments)
         if isinstance(answer, Taken):
             now = monotonic()

@@ -79,7 +79,7 @@ class Holder(NamedTuple):
     position: int
     """The position of the claiming post."""
     instead_of: int | None
-    """The position of a gone or forgotten post that has the name and may be replaced; None = claim only a free name."""
+    """The claim also succeeds if this position holds the name; None = it succeeds only if no position holds it."""
 
 
 class Keyed(NamedTuple):

@@ -1,8 +1,8 @@
 """Garbage collection for batches that ended halfway: their process was killed, or a call failed.
 
 The block of such a batch (its range of positions) stays unfinished: it has undecided posts, entries of duplicates in
-buckets, and kept posts that are not counted. Any process may clean up: marking an undecided post as gone is always
-safe, because its own process, if it was only slow, then decides the post anew.
+buckets, and kept posts that are not counted. Any process may clean up: marking an undecided post as gone, so
+that nothing matches it, is always safe: its own process, if it was only slow, then decides the post anew.
 
 Entries of a finished block count towards `max_bucket_size`, so all of them must be of kept posts; entries of other
 posts would displace kept posts, whose matches would then be kept as well. A slow process may still write records of
@@ -47,7 +47,7 @@ class Sweeper:
         self._first_seen = {block: self._first_seen.get(block, now) for block in unfinished}
 
     def abandon(self, blocks: Iterable[Block]) -> None:
-        """Record blocks of this process that it will not finish."""
+        """Record blocks of this process that their batches will not finish; `sweep_abandoned` cleans them up."""
         self._abandoned.update(blocks)
 
     def sweep_abandoned(self) -> None:
