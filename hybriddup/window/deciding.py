@@ -146,7 +146,8 @@ def later_equals(
 
     ``exact`` maps the index of each exact repeat in the batch to the position of the equal post in the window.
     ``kept``, int64[n], has the indices of the posts that the batch kept. The result contains only the repeats that
-    follow an equal kept post of the batch within the horizon; it maps their indices to the position of the last one.
+    follow an equal kept post of the batch within the horizon; it maps their indices to the position of the last such
+    post.
     """
     later: dict[int, int] = {}
     if not exact:

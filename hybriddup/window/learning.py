@@ -233,7 +233,7 @@ def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) ->
 
 
 def use_kept(verifier: LearningVerifier, name: str, kept: Arrays) -> None:
-    """Pass the learned data ``kept`` to a verifier; WindowError if it rejects them, for example after an upgrade."""
+    """Pass the learned data ``kept`` to a verifier; WindowError if it rejects this data, such as after an upgrade."""
     try:
         verifier.use_learned(kept)
     except Exception as error:

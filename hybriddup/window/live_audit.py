@@ -79,7 +79,7 @@ class Comparison:
         return is_behind or bool((self.pairs.earlier < store.first_position).any())
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
-        """Compare the sampled posts with about ``n_texts`` more texts; set `pairs` to the pairs within the limits."""
+        """Compare the sampled posts with about ``n_texts`` more texts; set `pairs` to the pairs to be verified."""
         scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         pairs = scanned.pairs
         places = np.searchsorted(self.texts.positions, pairs.later)

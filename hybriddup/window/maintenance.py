@@ -225,7 +225,7 @@ class MaintainedState:
         return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
 
     def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
-        """Return the metadata to store when ``posts`` are deleted: the positions of all kept posts deleted so far."""
+        """Return the metadata to store when ``posts`` are deleted: the positions of all deleted kept posts."""
         gone = np.union1d(self.store.deleted_positions(), [post.position for post in posts if post.kept])
         return {DELETED: gone.astype("<i8").tobytes()}
 

@@ -1,8 +1,7 @@
 """The built-in windows: in memory, over a directory, and read-only over a directory.
 
-A read-only window fills its memory from the store. For each query, it takes a snapshot of the store, first adds the
-posts that came since the last query, and then answers from the snapshot. So the writer never waits for it, and nothing
-is written.
+A read-only window fills its memory from the store. Each query opens a snapshot of the store, brings the memory up to
+date with this snapshot, and is answered from both. So the writer never waits for a query, and queries write nothing.
 """
 
 from __future__ import annotations

@@ -31,13 +31,13 @@ from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import positions_of, texts_at
 
 FEWEST_IN_PARALLEL = 128
-"""Smallest batch whose sketches are computed in another thread."""
+"""Minimum number of texts in a batch whose sketches are computed in another thread."""
 MOST_CHARACTERS = 2**22
-"""Maximum number of characters in the cache of earlier texts: about 8 MB, or 30,000 short posts. A fuller cache is
-emptied."""
+"""Maximum number of characters in the cache of earlier texts: about 8 MB, or 30,000 posts whose normalized and
+compared texts have 70 characters each. A fuller cache is emptied."""
 
 TextsAt = Callable[[Int64s], Sequence[str]]
-"""Returns the normalized texts at some positions of the window."""
+"""Function that takes positions of posts in the window, and returns their normalized texts in the same order."""
 
 
 class PreparedTexts(NamedTuple):
@@ -57,12 +57,12 @@ class PreparedTexts(NamedTuple):
 
     @property
     def positions(self) -> Int64s:
-        """int64[n]: positions of the texts."""
+        """int64[n]: position of each text's post in the window; a query text gets a position after all posts."""
         return self.batch.positions
 
     @property
     def lengths(self) -> Int32s:
-        """int32[n]: lengths of the compared texts."""
+        """int32[n]: length of each text in ``compared``."""
         return self.batch.columns.lengths
 
     def take(self, rows: Int64s) -> PreparedTexts:
@@ -114,7 +114,7 @@ class EarlierTexts:
         self._n_characters += sum(map(len, normalized)) + sum(map(len, compared))
 
     def forget(self, position: int) -> None:
-        """Drop a deleted text."""
+        """Remove the text at a position from the cache, because its post was deleted."""
         self._normalized_of.pop(position, None)
         self._compared_of.pop(position, None)
 
@@ -222,7 +222,7 @@ def exact_keys(
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return the key string of a post without words: its normalized text, and ``sent`` with repeated signs collapsed.
+    """Return the key string of a post without words: its normalized text, and ``sent`` without immediate repeats.
 
     For example, ``sent`` = ``"👍👍!!"`` becomes ``"👍!"`` in the key.
     """

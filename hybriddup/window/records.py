@@ -228,7 +228,7 @@ class PostList:
 
 @dataclass(frozen=True, slots=True)
 class AuditCounts:
-    """Counts of the posts sampled to audit the live index, without exact repeats."""
+    """Counts of the posts sampled to audit the live index; exact repeats are not counted."""
 
     n_compared: int = 0
     """Sampled posts whose comparison is finished."""
@@ -255,7 +255,7 @@ class WindowStats:
     n_kept_in_window: int
     """Kept posts that new posts may still match."""
     n_posts: int
-    """Posts decided, without repeated ids."""
+    """Posts decided; posts with a repeated id are not counted."""
     n_kept: int
     n_exact: int
     n_near: int
@@ -299,7 +299,7 @@ class Counts:
     by_band: dict[str, Counter[str]] = field(default_factory=dict)
     """Numbers of kept, exact and near posts by length band."""
     limits_hit: Counter[str] = field(default_factory=Counter)
-    """How often each limit was hit, without the hits that the current live index has counted itself."""
+    """How often each limit was hit; the hits in the current live index are counted in its report instead."""
     seconds: Counter[str] = field(default_factory=Counter)
     """Time by step, in seconds."""
 

@@ -170,9 +170,9 @@ class WindowState(MaintainedState):
         return renewing_copies(repeated, by_position, times.times, times.edges(horizon), horizon)
 
     def renew(self, again: Sequence[StoredPost], times: PostTimes) -> list[Part]:
-        """Return a list with one `Part`, which has the renewed posts ``again``; empty if there are none.
+        """Prepare the renewed posts ``again``, to be stored after a batch; ``times`` are the times of this batch.
 
-        The renewed posts are stored after a batch; ``times`` are the times of this batch.
+        Return a list with a single `Part` that contains them; an empty list if ``again`` is empty.
         """
         if not again:
             return []
@@ -221,7 +221,7 @@ class WindowState(MaintainedState):
             return self.steps.verify(pairs, prepared, self.earlier)
 
     def earlier_keepers(self, repeated: Mapping[int, int]) -> list[StoredPost]:
-        """Return the posts of the store that a batch repeats.
+        """Return the kept posts that a batch repeats and that were stored before the batch.
 
         ``repeated`` maps indices in the batch to the positions of kept posts; some of these may be in the batch itself.
         """
@@ -256,7 +256,10 @@ class WindowState(MaintainedState):
     def remember(
         self, parts: Sequence[Part], times: PostTimes, verdicts: Verdicts, renewals: Sequence[tuple[int, int]]
     ) -> None:
-        """Add the kept posts of a written batch to memory, and forget posts that are too old."""
+        """Add the kept and renewed posts of a written batch to memory, and forget posts that are too old.
+
+        ``renewals`` has the new and the previous position of each renewed post.
+        """
         (_, prepared, columns), *again = parts
         chosen = np.isin(prepared.positions, columns.positions).tolist()
         normalized, compared = (list(compress(texts, chosen)) for texts in (prepared.normalized, prepared.compared))
@@ -270,7 +273,7 @@ class WindowState(MaintainedState):
         self.forget()
 
     def count(self, stored: Sequence[StoredPost], prepared: PreparedTexts, times: PostTimes) -> None:
-        """Count decided posts by outcome."""
+        """Count decided posts by outcome and length band, and count late posts."""
         self.counts.posts["late"] += int((times.times <= times.watermarks - self.timing.horizon).sum())
         own_bands = self.steps.components.bands.names_of(prepared.lengths)
         self.counts.decided(

@@ -89,7 +89,7 @@ class DerivedState:
         self.index.add(looked_up, is_kept)
 
     def delete(self, prepared: PreparedTexts) -> None:
-        """Mark a kept post as deleted, so that no new post matches it; ``prepared`` has its text."""
+        """Mark a kept post as deleted, so that no new post matches it; ``prepared`` contains its prepared text."""
         self.kept.delete(prepared.positions)
         self.index.remove(prepared.batch)
 

@@ -14,7 +14,7 @@ from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Number of latest posts to check: if the median of their times is after the watermark, it is still catching up."""
+"""Number of latest posts to check: if the median of their times is after the watermark, the watermark still lags."""
 ROUNDING = 1e-3
 """Bound on the rounding error of a difference of times, in seconds."""
 
@@ -100,7 +100,7 @@ class KeptPosts:
         return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
-        """Return bool[n]: whether there is a kept post at each position; and the column indices of these posts."""
+        """Return bool[n]: whether there is a kept post at each position; and the column indices of the posts found."""
         held = self._positions[self._first : self._end]
         places = np.searchsorted(held, positions)
         known: Bools = places < len(held)
@@ -180,9 +180,9 @@ class KeptColumns(NamedTuple):
     positions: Int64s
     """int64[n]: the position of each post, ascending."""
     times: Float64s
-    """float64[n]: seconds since 1970."""
+    """float64[n]: the time of each post, in seconds since 1970."""
     watermarks: Float64s
-    """float64[n]: the watermark when each post was decided."""
+    """float64[n]: the watermark when each post was decided, in seconds since 1970."""
     hashes: UInt64s
     """uint64[n]: the hash of each post's key for exact repeats."""
     texts: Batch

@@ -26,7 +26,7 @@ from hybriddup.window.preparing import Steps
 from hybriddup.window.stores import Derived
 
 VERSION = 6
-"""Version of the records; increased when the meaning of a field changes."""
+"""Version of the format of records; increased when the meaning of a field changes."""
 NOT_FINDABLE = -1
 """Stored instead of the length of a text that cannot have near repeats."""
 POSTS_PER_PART = 2**14

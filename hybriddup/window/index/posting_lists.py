@@ -75,7 +75,7 @@ class PostingLists:
         self._postings.book[FRESH_PAGE] = self._postings.book[FRESH_BLOCK] = 1
         self._next = self._first_live = 0
         self._swept = self._to_sweep = 0.0
-        """Forgotten texts are removed next from shard ``_swept``, and from ``_to_sweep`` shards in all."""
+        """``_swept``: the next shard from which to remove forgotten texts; ``_to_sweep``: number of shards to clear."""
 
     @property
     def n_bytes(self) -> int:

@@ -132,7 +132,7 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with depth 1."""
+        """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with rank 1."""
         ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
         for start, stop in self._runs(first, last):

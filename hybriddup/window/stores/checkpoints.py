@@ -51,7 +51,7 @@ class Checkpoints:
         self._n_bytes = 0
         """Bytes committed since the thread began its latest checkpoint."""
         self.is_to_empty = False
-        """Whether the log must be emptied."""
+        """Whether `retry` has to empty the log, because it may contain deleted texts."""
 
     def committed(self, connection: sqlite3.Connection, n_bytes: int) -> None:
         """Record a commit of about ``n_bytes``; start a checkpoint, or continue one, if it is due."""

@@ -36,7 +36,7 @@ class StoredIds:
         return np.fromiter((hashes[post_id] for post_id in ids), np.uint64, len(ids))
 
     def add(self, hashes: UInt64s, first: int) -> None:
-        """Add the hashes of the next posts, and drop the hashes of posts before ``first``."""
+        """Add the hashes of the next posts, and drop the hashes of posts before position ``first``."""
         self._hashes.add(hashes)
         self._hashes.forget_before(first)
 

@@ -105,7 +105,7 @@ class WindowStore:
         renewals
             Pairs of the new and the previous position of each kept post that is stored again.
         replaced
-            Posts to delete, each with the position of the kept post that it repeats; see `delete`.
+            Posts to delete, each with the position of the kept post that it repeats; None = as for ``of`` in `delete`.
         """
         with self._changing() as connection:
             assert not posts or posts[0].position == self._next, "posts follow one another"  # noqa: S101  our own logic
