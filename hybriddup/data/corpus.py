@@ -78,7 +78,7 @@ class Against(NamedTuple):
 
     name: str
     end: int
-    """Index after this corpus's last post in the combined corpus."""
+    """One more than the index of this corpus's last post in the combined corpus."""
 
 
 @dataclass
@@ -91,22 +91,23 @@ class Corpus:
     rows: Int64s
     """int64[n]: zero-based input row of each post, ascending; the rows of bad records are missing."""
     order_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Values of the posts by field name, for the fields of ``keep: {highest: FIELD}``, ``per`` and other options."""
+    """Maps each field that an option needs, such as ``keep: {highest: FIELD}``, to its values, one per post."""
     n_rows: int = 0
     """Number of input rows, including bad records."""
     bad_records: list[BadRecord] = field(default_factory=list)
     """The first few bad records, with their location."""
     n_bad_records: int = 0
     against: tuple[Against, ...] = ()
-    """Other corpora, whose posts come first in all columns, with their original rows and ids."""
+    """Corpora that the run's own posts are compared with. Their posts come first in all columns, with the
+    rows and ids of their own input, and are never removed."""
 
     @property
     def n_against(self) -> int:
-        """Number of posts from other corpora."""
+        """Number of posts that are from the corpora in `against`, and not the run's own."""
         return self.against[-1].end if self.against else 0
 
     def sources(self, places: Int64s) -> list[str | None]:
-        """Return the name of the other corpus that each post is from; None for the run's own posts.
+        """Return, for each post, the name of the corpus in `against` that it is from; None for the run's own posts.
 
         ``places`` are the indices of the posts.
         """
@@ -114,7 +115,7 @@ class Corpus:
         return [names[i] for i in np.searchsorted([other.end for other in self.against], places, "right").tolist()]
 
     def take(self, places: Int64s) -> Corpus:
-        """Return a corpus of the posts at the indices ``places``, which must be ascending; they keep their rows."""
+        """Return a corpus of the posts at the indices ``places``, which must be ascending; their rows do not change."""
         chosen = places.tolist()
         return replace(
             self,

@@ -111,7 +111,7 @@ def scope_fields(per: str | None) -> list[str]:
 
 
 def combined(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    """Combine columns into one column of tuples, None for a row without any value; return a single column as it is."""
+    """Combine columns into one column of tuples, None for a row without any value; return a single column unchanged."""
     if len(columns) == 1:
         return columns[0]
     return [None if all(map(has_no_value, values)) else values for values in zip(*columns, strict=True)]
@@ -145,7 +145,7 @@ def has_no_value(value: Any) -> bool:
 
 
 def hashable(value: Any) -> Any:
-    """Return a hashable equivalent of a value: the value itself, or its type and full repr."""
+    """Return the value itself if it is hashable, else a hashable substitute: its type and full repr."""
     try:
         hash(value)
     except TypeError:

@@ -34,7 +34,8 @@ COLUMN_TYPES = {
     "score": "float64",
     "threshold": "float64",
 }
-"""Column types in a data frame of removed posts, even if it is empty; all other columns have text."""
+"""Types of the number columns in a data frame of removed posts, even if it is empty. The id columns have the type of
+the ids; all other columns have text."""
 
 _ACCEPTED = "posts must be a list of strings, a list of dicts, a pandas or polars DataFrame, or a pyarrow Table"
 

@@ -16,7 +16,7 @@ from hybriddup.data.removed import RemovedPosts, cut
 from hybriddup.data.tallies import Tallies
 
 SOURCE = "keeper_source"
-"""Column of `Removed` that is written only if the run compared its posts with other corpora."""
+"""Field of `Removed` that is a column of output files only if the run compared its posts with other corpora."""
 MARKS = ("duplicate_of", "score", "cluster")
 """Names of the fields that ``--mark`` adds to each post."""
 
@@ -36,7 +36,10 @@ def id_type(ids: Sequence[Any]) -> str:
 
 
 def removed_table(removed: RemovedPosts) -> Table:
-    """Return the removed posts as a table with one column per field of `Removed`."""
+    """Return the removed posts as a table with a column per field of `Removed`.
+
+    The column `SOURCE` is left out if the run compared its posts with no other corpora.
+    """
     type_of_ids = id_type(removed.corpus.ids)
     types = {field.name: COLUMN_TYPES.get(field.name, "string") for field in fields(Removed)}
     types |= {"id": type_of_ids, "duplicate_of": type_of_ids}
@@ -60,7 +63,8 @@ def cluster_numbers(removed: RemovedPosts) -> Int64s:
 def clusters_table(removed: RemovedPosts) -> Table:
     """Return the posts of all clusters as a table, with the kept post first in each cluster.
 
-    It has a column for the source if the run compared its posts with other corpora.
+    If the run compared its posts with other corpora, the column ``source`` has the name of each post's corpus; None for
+    the run's own posts.
     """
     corpus, numbers = removed.corpus, cluster_numbers(removed)
     is_keeper = np.ones(len(numbers), np.bool_)
@@ -81,7 +85,7 @@ def clusters_table(removed: RemovedPosts) -> Table:
 class Marks:
     """Computes fields to add to the posts of an input with ``n_rows`` rows.
 
-    These are `MARKS` if ``with_keepers``, and the fields of ``tallies``, if given.
+    The fields are `MARKS` if ``with_keepers`` is true, followed by the fields of ``tallies`` if it is given.
     """
 
     def __init__(

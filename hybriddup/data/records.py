@@ -142,11 +142,13 @@ class PairLimits(NamedTuple):
     max_hamming_distances: Int32s
     """int32[n]: Hamming limit of the text's length band, inclusive; -1 = only equal texts match."""
     max_partner_lengths: Int32s
-    """int32[n]: maximum length, inclusive, of a longer text that can match each text."""
+    """int32[n]: length of the longest text that can match each text, in code points."""
     common_of_shorter: Float32s
-    """float32[n]: factor for the length of the shorter text in the minimum of common characters."""
+    """float32[n]: common characters required per character of the shorter text of a pair, plus `common_of_longer` per
+    character of the longer text."""
     common_of_longer: Float32s
-    """float32[n]: factor for the length of the longer text in the minimum of common characters."""
+    """float32[n]: common characters required per character of the longer text of a pair, plus `common_of_shorter` per
+    character of the shorter text."""
 
     def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
         """Return the limits of the chosen texts, in the order given."""
@@ -157,14 +159,15 @@ class NearPairs(NamedTuple):
     """Distinct pairs that share a block key and are within their limits, sorted by later text, then by earlier text."""
 
     earlier: Int64s
-    """int64[n_pairs]: position of the earlier text, or its index among the texts that were searched."""
+    """int64[n_pairs]: number of the earlier text; depending on the search, its position, or its index among the texts
+    that were searched."""
     later: Int64s
     """int64[n_pairs]: index of the later text among the texts that were looked up."""
     distances: Int32s
     """int32[n_pairs]: number of differing bits."""
     depths: Int64s
     """int64[n_pairs]: rank of the earlier text in the bucket of a shared key, 1 = newest. If the texts share several
-    keys, it is the rank in one of the buckets, or the smallest rank."""
+    keys, the search determines whether it is the smallest of the ranks or any of them."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -206,13 +209,13 @@ class VerifiedPairs:
     verifiers: Int32s
     """int32[n_pairs]: index of the deciding verifier in the plan's list of verifiers."""
     length_bands: Int32s
-    """int32[n_pairs]: index of the length band."""
+    """int32[n_pairs]: index of the length band of the pair's shorter text."""
 
     def __len__(self) -> int:
         return len(self.earlier)
 
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
-        """Return a copy with the text indices or positions of ``pairs``; scores and evidence stay the same."""
+        """Return a copy whose `earlier` and `later` are from ``pairs``; scores and evidence stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
 
     def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
@@ -241,7 +244,7 @@ class Removed:
     """``exact``: equal after normalizing; ``near``: any other verified pair."""
     hamming_distance: int
     verifier: str
-    """Name of the verifier that decided; ``equal`` for exact repeats."""
+    """Name of the verifier that accepted the pair; ``equal`` for exact repeats."""
     score: float
     threshold: float
     length_band: str
@@ -254,7 +257,7 @@ class Removed:
     """Name of another corpus, such as a file of ``--against``, if the kept post is from there; else None."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the removed post as plain data, for JSON if the ids allow it."""
+        """Return the removed post as a dict, which JSON can represent if it can represent the ids."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:

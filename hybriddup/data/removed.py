@@ -39,12 +39,12 @@ class RemovedColumns:
     """int32[n]: index of the length band in `RemovedBy.length_bands`."""
 
     def take(self, chosen: Int64s) -> RemovedColumns:
-        """Return the chosen rows."""
+        """Return columns with only the removed posts at the indices ``chosen``, in the order given."""
         return RemovedColumns(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 def cut(places: Places) -> Iterator[Places]:
-    """Cut indices into pieces of at most `_PIECE_SIZE`, to limit how many values are in memory at once."""
+    """Cut indices into pieces of at most `_PIECE_SIZE`, so that callers can process a few posts at a time."""
     return (places[start : start + _PIECE_SIZE] for start in range(0, len(places), _PIECE_SIZE))
 
 
@@ -64,7 +64,7 @@ class RemovedPosts(Sequence[Removed]):
         self.corpus, self.columns, self._by = corpus, columns, by
 
     def replaced(self, columns: RemovedColumns) -> RemovedPosts:
-        """Return a sequence of the removed posts in ``columns``, which must be from the same run."""
+        """Return a new sequence, of the removed posts in ``columns``, which must be from the same run."""
         return RemovedPosts(self.corpus, columns, self._by)
 
     @property
@@ -105,7 +105,7 @@ class RemovedPosts(Sequence[Removed]):
         return starmap(Removed, self.values(chosen))
 
     def values(self, chosen: slice = slice(None)) -> Iterator[tuple[Any, ...]]:
-        """Yield a tuple of the values of `Removed`, in its order of fields, for each chosen post.
+        """Yield a tuple for each chosen post: the values of all fields of `Removed`, in order.
 
         This is for writers: creating the objects would take longer than writing the values.
         """
