@@ -36,7 +36,7 @@ from hybriddup.kernels.vectors import fetch_early
 IS_ADDED, IS_FULL, NO_BLOCK = 0, 1, 2
 """Results of `add_number`, in this order: added; the shard of the table is full; no free block for the list."""
 FETCH_SLOT, FETCH_LIST, FETCH_TAIL = 48, 32, 16
-"""How many insertions ahead the slot of a key, the header of its list, and the end of this list are prefetched."""
+"""How many insertions ahead each item is prefetched: the slot of a key, the header of its list, and the list's end."""
 
 
 @njit(cache=True, nogil=True)

@@ -40,11 +40,11 @@ class Postings(NamedTuple):
     """A hash map from key to posting list (see `hybriddup.kernels.live.table`), and the memory of the lists."""
 
     slots: UInt64s
-    """uint64[n_slots]: the slots of all shards, in pages of ``1 << PAGE_BITS``."""
+    """uint64[n_slots]: the slots of all shards, in pages of ``1 << PAGE_BITS`` slots."""
     uppers: UInt32s
     """uint32[n_slots]: the upper half of each slot's key; empty if all keys are below 2**32."""
     pages: UInt32s
-    """uint32[most_pages, n_shards]: the pages of each shard, in order; one column per shard."""
+    """uint32[most_pages, n_shards]: numbers of the pages of each shard, in order; one column per shard."""
     n_pages: Int32s
     """int32[n_shards]: number of pages of each shard."""
     n_keys: Int32s

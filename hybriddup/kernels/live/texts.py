@@ -54,7 +54,7 @@ class RingColumns(NamedTuple):
 
 
 class Ring(NamedTuple):
-    """The live texts, and the limits that pairs with these texts must meet."""
+    """The live texts, which have not expired, and the limits that pairs with these texts must meet."""
 
     columns: RingColumns
     lengths: Int32s

@@ -14,7 +14,7 @@ from hybriddup.kernels.popcount import HALF, ONE, SPREAD
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
 LONGEST_ALIGNED = 4096
-"""Maximum length of sequences that are aligned completely; of longer sequences, only equal ends are aligned."""
+"""Maximum length of sequences that are aligned completely; of longer ones, only equal beginnings and ends are."""
 
 
 class KeyCounts(NamedTuple):
@@ -25,7 +25,8 @@ class KeyCounts(NamedTuple):
 
     keys: UInt64s
     stamps: UInt64s
-    """``keys`` and ``stamps``, uint64[n] each, by slot; n is a power of two, at least twice the number of keys."""
+    """``keys`` and ``stamps``, uint64[n] each: the key in each slot, and the `Use.stamp` with which it was stored; n is
+    a power of two, at least twice the number of keys."""
     counts: Int32s
     """int32[n, 2]: for the key in each slot, its number of occurrences in the first and in the second sequence."""
 

@@ -65,7 +65,7 @@ class Side(NamedTuple):
     counts: Int32s
     """int32[n_slots, 2]: for the key in each slot, its number of occurrences in a and in b."""
     slots: Int32s
-    """int32[n]: slot of each token's key."""
+    """int32[n]: for each token, the slot of its key, which is a row of ``counts``."""
     ranks: Int32s
     """int32[n]: number of earlier tokens of the post with the same key."""
 
@@ -75,7 +75,8 @@ class Spelling(NamedTuple):
 
     letters: UInt32s
     masks: UInt64s
-    """``letters``, uint32[n], and ``masks``, uint64[n], by slot; n is twice `LONGEST_SPELLING`."""
+    """``letters``, uint32[n], and ``masks``, uint64[n]: the letter in each slot, and the bit mask of its positions in
+    the word; n is twice `LONGEST_SPELLING`."""
 
 
 class Differences(NamedTuple):
@@ -135,7 +136,8 @@ def compare_posts(
 def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Bools:
     """Return bool[n_pairs]: whether each post of the pair has a number that the other lacks.
 
-    Pairs with the same letters or with a post that is cut off are False, because other rules may accept them.
+    The result is False for pairs with the same letters, and for pairs with a post that is cut off (ends in ``...``),
+    because other rules may accept them.
     """
     differ = np.zeros(len(earlier), np.bool_)
     for pair in range(len(earlier)):
@@ -185,7 +187,7 @@ def make_differences(n: int) -> Differences:
 
 @njit(cache=True, nogil=True, inner=True)
 def count_in(of_one: Side, of_other: Side, token: int) -> int:
-    """Return how often post ``of_other`` has the key of the token with index ``token`` in post ``of_one``."""
+    """Return how often a key occurs in post ``of_other``: the key of token ``token`` of post ``of_one``."""
     return np.int64(of_other.counts[of_one.slots[token], of_other.which])
 
 
@@ -291,7 +293,7 @@ def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: 
 def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
     """Return the share of a post's weight that is also in the other post, and two logarithms of weights.
 
-    The first is log(1 + weight) of the words that the other post lacks, the second log(1 + weight) of the whole post.
+    The logarithms are log(1 + weight) of the words that the other post lacks, and log(1 + weight) of the whole post.
     """
     known, lacking, total = 0.0, 0.0, 0.0
     for token in range(of_one.first, of_one.last):
@@ -372,9 +374,10 @@ def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: in
 
 @njit(cache=True, nogil=True, inner=True)
 def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
-    """Return whether two words differ only in combining marks, not all of them tone marks: they have different vowels.
+    """Return whether two words have the same letters but different vowel signs.
 
-    Folding has already removed optional marks, such as vowel points.
+    They then differ only in combining marks, and at least one of these is not a tone mark. Folding has already removed
+    optional marks, such as vowel points.
     """
     at, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
     other, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]

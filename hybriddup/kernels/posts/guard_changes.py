@@ -79,8 +79,8 @@ def count_others(
     """Count the characters that one of two texts has and the other lacks, in any order; may count too few.
 
     The first ``n_before`` and the last ``n_after`` characters are equal and are skipped. Also return whether any of the
-    remaining characters of either text is `ALONE` or `NUMERAL`. ``counts``: int32[`N_CLASSES`], all 0 before and after
-    the call.
+    remaining characters of either text has the flag `ALONE` or `NUMERAL`. ``counts``: int32[`N_CLASSES`], a scratch
+    buffer, all 0 before and after the call.
     """
     is_alone = False
     for at in range(n_before, len(a) - n_after):

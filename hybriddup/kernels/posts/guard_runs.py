@@ -138,10 +138,10 @@ def without_ruled_out(
 
 @njit(cache=True, nogil=True, inner=True)
 def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: int, words: Words) -> bool:
-    """Return whether two differing parts have different first characters and different last ones, none a particle.
+    """Return whether two differing parts have different first and different last characters.
 
-    Such parts cannot be two swapped names. The parts are words ``start`` to ``last_a`` of text ``a``, and words
-    ``start`` to ``last_b`` of text ``b``.
+    The result is False if a part begins or ends with a particle. If it is True, the parts cannot be two swapped
+    names. The parts are words ``start`` to ``last_a`` of text ``a``, and words ``start`` to ``last_b`` of text ``b``.
     """
     head_a, head_b = a[words.starts[0, start]], b[words.starts[1, start]]
     tail_a, tail_b = a[words.starts[0, last_a]], b[words.starts[1, last_b]]
@@ -236,10 +236,10 @@ def has_much_else(
 ) -> bool:
     """Return whether two texts differ by more than a negation, so that their negations do not matter.
 
-    This is so if the differing part of one text has no negation, and more of its Han characters are missing from the
-    other text's part than `FEW_OTHERS` plus the number of negations there; not if a part has kana or letters of another
-    script without spaces. ``n_denials``: number of negations in each text. ``counts``: int32[`N_CLASSES`], a scratch
-    buffer, all 0 before and after the call.
+    They do if one differing part has no negation, the other has ``n`` of them, and the first part has more than
+    `FEW_OTHERS` + ``n`` Han characters that the other lacks. The result is False if either part has kana or letters of
+    another script without spaces. ``n_denials``: number of negations in or next to each part.
+    ``counts``: int32[`N_CLASSES`], a scratch buffer, all 0 before and after the call.
     """
     only_a, only_b, is_han_alone = np.int64(0), np.int64(0), True
     for at in range(n_before, len(a) - n_after):

@@ -55,8 +55,8 @@ class Room(NamedTuple):
     kinds: UInt8s
     """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: hash and flags of each sign."""
     sides: UInt64s
-    """uint64[2, 2, `MOST_SIGNS`]: the two characters before and the two after each sign, by text, before or after, and
-    sign; 0 for signs that are words."""
+    """uint64[2, 2, `MOST_SIGNS`]: ``sides[text, 0, sign]`` has the two characters before a sign, and ``sides[text, 1,
+    sign]`` the two after it, packed into one number; 0 for signs that are words."""
     inner: UInt64s
     """uint64[2, `LONGEST_NAME`]: for each text, the hash of each differing word, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s

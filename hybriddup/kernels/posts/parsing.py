@@ -114,7 +114,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
 
 @njit(cache=True, nogil=True, inner=True)
 def begin_quote(tokens: Tokens, n: int) -> int:
-    """Return 1 if a post has a quote and other words, -1 if it has only a quote, 0 if it has no quote."""
+    """Return 1 if a post has a quote and other words, -1 if it has (almost) only a quote, 0 if it has no quote."""
     own, quoted = np.float32(0.0), np.float32(0.0)
     for token in range(n if n > 0 and tokens.parts[n - 1] > 0 else 0):
         if WORD <= tokens.kinds[token] <= NAME:

@@ -18,7 +18,7 @@ FETCH_KEYS = 16
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Assign numbers 0, 1, ... to the keys that occur more than once; return each key's number, and how many have one.
+    """Number the keys that occur more than once 0, 1, ...; return the number of each key, and how many numbers exist.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def number_batch(keys: UInts) -> tuple[UInt32s, int]:
     Returns
     -------
     numbers
-        uint32[n, m]: the number of each key, `NO_GROUP` if it occurs once.
+        uint32[n, m]: the number of each key; `NO_GROUP` for a key that occurs only once.
     """
     n_places = power_of_two(max(2 * keys.size, 2))
     table, number_at = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.uint32)

@@ -60,7 +60,7 @@ class Queries(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings) -> tuple[NearPairs, LookUpCounts]:
-    """Find all pairs of a queried text and a text in its rings that are within the pair's limits; also return counts.
+    """Find all pairs of a queried text and a text in its rings that are within the pair's limits, and count look-ups.
 
     In a pair, the later text is given by the index of its query, and the earlier text by its row in ``texts``.
     ``widest`` is the largest Hamming limit of any text.

@@ -42,9 +42,9 @@ class LookUpCounts(NamedTuple):
     """Statistics of look-ups: comparisons made, keys looked up, and the largest number of texts with one key."""
 
     n_comparisons: int
-    """Pairs of fingerprints whose distance was computed."""
+    """Number of pairs of fingerprints that were compared."""
     n_look_ups: int
-    """Keys that were looked up."""
+    """Number of keys that were looked up."""
     largest: int
     """Largest number of texts with one key."""
 
@@ -57,7 +57,7 @@ class TextColumns(NamedTuple):
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
-    """LIMIT[n_kinds]: the distinct limits; in a run, only one for each text length, which fit into the CPU cache."""
+    """LIMIT[n_kinds]: the distinct limits; a run has one per text length, few enough for the CPU cache."""
     shortest: Int32s
     """int32[longest + 1]: for each text length, the length of the shortest text that may match; at most the length
     itself."""
@@ -199,7 +199,7 @@ def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: n
 
 @njit(cache=True, nogil=True)
 def new_pairs(n: int) -> NearPairs:
-    """Allocate uninitialized arrays for ``n`` pairs and some more."""
+    """Allocate uninitialized arrays with space for more than ``n`` pairs."""
     room = n + 1024
     return NearPairs(
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
@@ -249,7 +249,7 @@ def shortest_partners(lengths: Int32s, reaches: Int32s, longest: int) -> Int32s:
     Parameters
     ----------
     lengths, reaches
-        int32[n] each: text lengths, at most ``longest``, and for each the length of the longest text that may match.
+        int32[n] each: text lengths, at most ``longest``, and the length of the longest text that may match each.
         A longer text may have a smaller reach, because limits differ between ranges of lengths.
     """
     farthest, every = np.zeros(longest + 1, np.int32), np.arange(longest + 1, dtype=np.int32)

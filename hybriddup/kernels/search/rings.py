@@ -35,7 +35,7 @@ FETCH_HEADS, FETCH_REST = 6, 3
 FETCHED_WITH_HEAD = 12
 """Number of words after a head that are prefetched with it."""
 LINE_WORDS = 16
-"""Words in a cache line."""
+"""Number of 32-bit words in a cache line."""
 MOST_FETCHED = 64
 """Maximum number of texts of a ring to prefetch; the processor itself prefetches the rest, as it is sequential."""
 
@@ -166,7 +166,7 @@ def word_of(rings: Rings, texts: TextColumns, row: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def row_of(rings: Rings, word: np.uint32) -> np.uint64:
-    """Return the row of the text that a word of a ring stores."""
+    """Return the row of a text, given the word that a ring stores for it."""
     return np.uint64(word) >> rings.class_bits
 
 
@@ -367,7 +367,7 @@ def depths_in_rings(rows: Int64s, earlier: Int64s, starts: UInt32s, rings: Rings
 
 @njit(cache=True, nogil=True)
 def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
-    """Build a hash table of ``texts[first:last]``; return, for each slot, the key and its index in ``texts``."""
+    """Build a hash table of ``texts[first:last]``; return, for each slot, the text and its index in ``texts``."""
     n_places = power_of_two(2 * (last - first))
     table, places = np.full(n_places, NO_KEY, np.uint64), np.empty(n_places, np.int64)
     for i in range(first, last):

@@ -70,10 +70,10 @@ class Room(NamedTuple):
 def bottom_shingles(
     code_points: UInt32s, offsets: Int64s, units: int, n_kept: int, n_dense: int, common: UInt32s
 ) -> UInt32s:
-    """Return uint32[n_texts, n_kept]: the smallest distinct shingles of each text, in ascending order.
+    """Return uint32[n_texts, n_kept]: the distinct shingles of each text with the smallest hashes.
 
-    A shingle is stored as 31 bits of its hash, below a bit that is set if the shingle is common. A text of mostly
-    common shingles has a few common shingles first, then the smallest of the other shingles.
+    A shingle is stored as 31 bits of its hash, below a bit that is set if the shingle is common. Shingles are in
+    ascending order, but a text of mostly common shingles has a few common shingles first.
 
     If a text has too few shingles, shorter shingles follow, also in ascending order, and then `NO_SHINGLE`: a short
     text that was edited in its middle shares few long shingles with the original.

@@ -7,9 +7,10 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
 
 SPREAD = np.uint32(2654435761)
-"""Odd multiplier near 2**32 divided by the golden ratio: neighboring code points get distant classes."""
+"""Odd multiplier for hashing a code point to a class, near 2**32 divided by the golden ratio, so that neighboring code
+points get distant classes."""
 OCCURRENCE_SPREAD = np.uint32(2246822519)
-"""Odd multiplier: repeated occurrences of one class get distant bits."""
+"""Odd multiplier for hashing how often a class has occurred, so that each further occurrence sets a distant bit."""
 N_CLASSES, CLASS_SHIFT = 1024, np.uint32(22)
 """Number of classes of characters, and the shift from a 32-bit hash to a class."""
 BIT_SHIFT = np.uint32(24)
@@ -18,7 +19,9 @@ BIT_SHIFT = np.uint32(24)
 
 @njit(cache=True, nogil=True)
 def renumber(code_points: UInt32s, symbol_of: Int32s) -> tuple[Int32s, int]:
-    """Return int32[n]: the number of each code point, in order of first use; and the number of distinct code points.
+    """Number the distinct code points 0, 1, 2, ... in order of first use.
+
+    Return int32[n], the number of each code point, and how many code points are distinct.
 
     ``symbol_of``, int32[highest code point + 1], maps code points to numbers. It must be filled with -1, and is changed
     in place.

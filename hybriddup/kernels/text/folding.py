@@ -10,7 +10,7 @@ from hybriddup.kernels.cache import njit
 POINT = np.uint32(0x1FFFFF)
 """Mask of the code point in a table entry."""
 COLLAPSES = np.uint32(1 << 21)
-"""Flag: repeats of the character collapse into one. On the space, it also strips the ends of a text."""
+"""Flag: repeats of the character collapse into one. If the space has it, spaces at both ends of a text are removed."""
 COLLAPSES_SHIFT = np.uint32(21)
 SPECIAL = np.uint32(1 << 22)
 """Flag: folding the character depends on the text around it; the entry's code point is the character itself."""
@@ -45,7 +45,7 @@ class FoldingTable(NamedTuple):
     literal_bounds: Int64s
     """int64[n_literals + 1]: literal ``i`` is ``literals[literal_bounds[i]:literal_bounds[i + 1]]``; none is empty."""
     literal_states: UInt8s
-    """uint8[n_literals]: state flags of a text that contains the literal."""
+    """uint8[n_literals]: flags that `fold_texts` sets in the state of a text that contains the literal."""
     drops_questions: bool
     """Whether question marks between two spaces, or between a space and the end, are removed. The space then has
     `COLLAPSES` and `ENDS_LITERAL`."""

@@ -45,9 +45,9 @@ def is_dense_script(code_point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True)
 def find_runs(code_points: UInt32s, start: int, end: int) -> tuple[int, bool]:
-    """Find the run at ``start`` of characters only in dense scripts, such as Han, or only in other scripts.
+    """Find the run that begins at ``start``: characters of dense scripts, such as Han, or characters of other scripts.
 
-    Return its end, and whether it is in dense scripts.
+    Return the end of the run, and whether it is of dense scripts.
     """
     dense = is_dense_script(code_points[start])
     position = start + 1

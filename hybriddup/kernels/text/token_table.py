@@ -61,7 +61,7 @@ def note_tokens(
     distinct: UInt64s,
     n_distinct: int,
 ) -> int:
-    """Add a text to the document counts of its tokens; append tokens that no earlier text has to ``distinct``.
+    """Add a text to the document counts of its tokens; append the hashes of new tokens to ``distinct``.
 
     Return the new ``n_distinct``. The text's tokens are ``first`` to ``last - 1``, and the upper half of ``stamp`` is
     the one-based number of the text. The hash table, ``keys`` and ``notes``, must be large enough. This is a

@@ -8,9 +8,9 @@ from hybriddup.kernels.cache import njit
 OTHER, LETTER, HEBREW, NUMBER, KATAKANA, CONNECTOR = (np.uint8(number) for number in range(6))
 WITHIN_LETTERS, WITHIN_NUMBERS, WITHIN_BOTH, APOSTROPHE, QUOTE = (np.uint8(number) for number in range(6, 11))
 FLAG_HALF, EXTENDER, JOINER, SPACE, PICTURE, RETURN, LINE_FEED, NEWLINE = (np.uint8(number) for number in range(11, 19))
-"""The values of the property Word_Break in the order of its rules: Other; ALetter; Hebrew_Letter; Numeric; Katakana;
-ExtendNumLet; MidLetter; MidNum; MidNumLet; Single_Quote; Double_Quote; Regional_Indicator; Extend and Format; ZWJ;
-WSegSpace; CR; LF; Newline. `PICTURE` is Other with the property Extended_Pictographic."""
+"""The values of the property Word_Break. From 0, `OTHER`, to 18, `NEWLINE`, they are: Other; ALetter; Hebrew_Letter;
+Numeric; Katakana; ExtendNumLet; MidLetter; MidNum; MidNumLet; Single_Quote; Double_Quote; Regional_Indicator; Extend or
+Format; ZWJ; WSegSpace; Other with the property Extended_Pictographic; CR; LF; Newline."""
 LETTER_OR_NUMBER = NUMBER
 """Letters and digits have the Word_Break values from `LETTER` to this one."""
 
