@@ -259,7 +259,7 @@ def _fields(n: int) -> str:
 
 
 class _DelimitedWriter(MarkingTextWriter):
-    """Copies the records of a table below the header of the first source."""
+    """Copies the kept records of tables, after the header of the first source."""
 
     delimiter: str
 
@@ -289,7 +289,7 @@ class _DelimitedWriter(MarkingTextWriter):
         return header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if there already are columns of these names."""
+        """Raise InputError if a source already has a column with one of these names."""
         for source in sources:
             header = self._header(source)
             check_marks(source.name, names, header.values if header else ())
@@ -320,12 +320,12 @@ class _DelimitedWriter(MarkingTextWriter):
 
 
 class CsvWriter(_DelimitedWriter):
-    """Copies the records of comma-separated values."""
+    """Copies the kept records of CSV files."""
 
     delimiter = ","
 
 
 class TsvWriter(_DelimitedWriter):
-    """Copies the records of tab-separated values."""
+    """Copies the kept records of TSV files."""
 
     delimiter = "\t"

@@ -54,7 +54,7 @@ def checked_encoding(name: str) -> str:
 def encoding_of_other(source: Source, given: str) -> str:
     """Return the encoding of a file that is not an input: UTF-8 if the file is valid UTF-8.
 
-    If it is not, return ``given``, or `AUTO` if ``given`` is UTF-8.
+    Otherwise, return ``given``, the value of --encoding; or `AUTO` if ``given`` is UTF-8, which this file is not.
     """
     found = looks_like(source)
     return UTF_8 if found in {None, UTF_8} else given if given not in {UTF_8, AUTO} else AUTO

@@ -48,7 +48,7 @@ class Record(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row without a usable post, as yielded by the parser of a format."""
+    """A row from which no post can be read, as the parser of a format yields it."""
 
     line: int
     """One-based number of the line, or of the record in formats without lines."""
@@ -57,7 +57,10 @@ class BadRow(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """A row of a source without a usable post: a `BadRow` with the zero-based row number."""
+    """A `BadRow` with its row number: a row from which no post can be read.
+
+    Rows are numbered from 0 in each source.
+    """
 
     row: int
     line: int
@@ -85,7 +88,7 @@ class RecordBatch:
     ids: list[Any] = field(default_factory=list)
     """Id of each text; None if the record has no id."""
     order_values: list[tuple[Any, ...]] = field(default_factory=list)
-    """`Record.order_values` of the record of each text."""
+    """For each text, the `Record.order_values` of its record."""
     rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
     """int64[n_texts]: row of each text, ascending."""
     bad: list[BadLine] = field(default_factory=list)

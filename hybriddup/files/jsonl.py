@@ -57,7 +57,8 @@ class Objects(NamedTuple):
     def read(self, objects: list[bytes], lines: Sequence[int], start: int) -> RecordBatch:
         """Return the posts in consecutive objects.
 
-        ``lines`` are the numbers of their first lines, and ``start`` is the row number of the first object.
+        ``lines`` has the one-based number of the line on which each object begins; ``start`` is the row number of the
+        first object.
         """
         batch = None if may_be_too_long(objects, self.source.max_line_bytes) else self._columns(objects, start)
         return batch or batch_of(self._records(objects, lines), start)

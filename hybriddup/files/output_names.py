@@ -83,7 +83,7 @@ def _listed(endings: Iterable[str]) -> str:
 
 
 def _way_to_spreadsheet(plain: str, suffix: str, kind: Kind) -> str:
-    """Return a hint with a command that converts the output to a spreadsheet; empty unless ``suffix`` names one."""
+    """If ``suffix`` is for a spreadsheet, return a hint with a command that converts the output; else an empty text."""
     ending = next((one for one in READ_BY_PANDAS if one in kind.endings), None)
     if suffix not in SPREADSHEETS or ending is None:
         return ""

@@ -181,7 +181,7 @@ class ParquetWriter:
                 )
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if there already are columns of these names."""
+        """Raise InputError if a source already has a column with one of these names."""
         for source in sources:
             check_marks(source.name, names, _schema(source).names)
 

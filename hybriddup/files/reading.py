@@ -157,8 +157,8 @@ class _Columns:
     def check_encoding(self, source: Source, first_text: int) -> None:
         """Raise InputError if most of the non-ASCII rows of a source cannot be decoded.
 
-        If these are fewer than `MIN_BROKEN` rows, store advice for the user instead. ``first_text`` is the index of the
-        source's first text.
+        If most cannot be decoded, but they are fewer than `MIN_BROKEN`, store advice for the user instead.
+        ``first_text`` is the index of the source's first text.
         """
         n_broken, self._n_broken = self._n_broken, 0
         n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0

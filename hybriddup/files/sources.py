@@ -45,7 +45,7 @@ class Source:
     max_line_bytes: int = MAX_LINE_BYTES
     """Maximum length of a line in a text format, in bytes, not counting its line end; longer lines are bad rows."""
     encoding: str = UTF_8
-    """Python's name of the encoding of a text format, in which ASCII characters are single bytes."""
+    """Python's name of the encoding of a text file; every encoding allowed stores ASCII characters as single bytes."""
     delimiter: str | None = None
     """Field separator of a table; None = the default of its format."""
     remark: str = ""

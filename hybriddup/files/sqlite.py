@@ -185,7 +185,7 @@ class SqliteWriter:
                 )
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if there already are columns of these names."""
+        """Raise InputError if a source already has a column with one of these names."""
         for table in _as_tables(sources):
             check_marks(table.name, names, [folded(one) for one in table.names])
 
