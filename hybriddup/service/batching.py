@@ -26,18 +26,19 @@ from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 POSTS_A_TURN = 16
-"""Cost at which the turn of a request ends, in short posts (see `CHARACTERS_AS_A_POST`)."""
+"""Total cost of posts at which the turn of a request ends; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
 CHARACTERS_AS_A_POST = 256
-"""Each post costs 1, plus 1 per this many characters of its text, because long texts are slower to decide."""
+"""Characters of text that cost as much as one post: a long text takes longer to decide than a short one, so the cost of
+a post is 1 plus its length in characters / `CHARACTERS_AS_A_POST`."""
 Decide = Callable[[list[Post]], list[Decision]]
 LARGEST_BATCH = 1024.0
-"""Upper limit of the cost of a batch, in short posts."""
+"""Total cost at which any batch is full, however fast posts are decided; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
 BATCH_SECONDS = 0.05
 """Target time for a batch, in seconds of processor time."""
 FIRST_RATE = 1000.0
-"""Initial estimate of the deciding rate, in short posts per second."""
+"""Initial estimate of the cost of posts decided per second; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
 ADAPTING = 0.25
-"""Weight of the newest value in the moving averages of rate and post size."""
+"""Weight of the newest value in the moving averages of the deciding rate and the bytes per post."""
 FIRST_BYTES_PER_POST = 200.0
 
 
@@ -73,7 +74,7 @@ class Part(NamedTuple):
     request: Waiting
     posts: list[Post]
     cost: float
-    """Cost in short posts."""
+    """Total cost of the posts; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
 
 
 @dataclass
@@ -117,7 +118,7 @@ class DecidingQueue:
     bytes_per_post: float = FIRST_BYTES_PER_POST
     """Moving average of the size of a request body per post, in bytes."""
     posts_per_second: float = FIRST_RATE
-    """Moving average of the deciding rate, in short posts per second; a long post counts as several."""
+    """Moving average of the cost of posts decided per second; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
     waiting: FairQueue = field(default_factory=FairQueue)
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "deciding"))
     deciding: asyncio.Task[None] | None = None
@@ -198,7 +199,7 @@ class DecidingQueue:
             self.deciding = None
 
     def largest_batch(self) -> float:
-        """Return the maximum cost of the next batch, in short posts."""
+        """Return the total cost at which the next batch is full, see `CHARACTERS_AS_A_POST`."""
         return min(max(self.posts_per_second * BATCH_SECONDS, POSTS_A_TURN), LARGEST_BATCH)
 
     def decide_timed(self, parts: Sequence[Part]) -> tuple[list[list[Decision] | Exception], float]:

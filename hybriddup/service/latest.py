@@ -42,7 +42,7 @@ class History:
     seconds_a_slot: int = 10
     n_slots: int = 180
     slots: list[Slot] = field(default_factory=list)
-    """Oldest first."""
+    """The time slots with new decisions, oldest first."""
 
     def add(self, decisions: Sequence[Decision]) -> None:
         """Count decisions that were just made."""
@@ -68,7 +68,7 @@ class History:
 
 
 class Latest:
-    """Positions and ids of the posts that were decided last, by outcome. Not thread-safe."""
+    """Ids and positions (running numbers) of the posts that were decided last, by outcome. Not thread-safe."""
 
     def __init__(self) -> None:
         self._ids = {outcome: deque[tuple[int, PostId]](maxlen=MOST_LATEST) for outcome in OUTCOMES}

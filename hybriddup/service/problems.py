@@ -60,7 +60,7 @@ def not_ready(why: str) -> RequestError:
 
 
 def no_post(post_id: PostId) -> RequestError:
-    """Return the error for an id that no post within the horizon has."""
+    """Return the error for an id that no post of the window has."""
     message = f"there is no post with the id {quote(post_id)} within the horizon."
     return RequestError(404, "not_found", message, "ids of posts that were decided; ?type=int for numbers")
 

@@ -146,8 +146,8 @@ def parse(body: bytes) -> Any:
 def posts_of(body: Any, limits: Limits, time_of: TimeOf, authors: str | None = None) -> list[Post]:
     """Validate the post or array of posts in a body, and return the posts; raise RequestError if anything is invalid.
 
-    With arrival time, ``created_at`` is ignored, valid or not. ``authors`` is the name of the field with the author of
-    a post; None = authors are not read.
+    If ``time_of`` is ``arrival``, the field ``created_at`` is ignored, even if it is invalid. ``authors`` is the name
+    of the field with the author of a post; None = authors are not read.
     """
     given = body if isinstance(body, list) else [body]
     if not 1 <= len(given) <= limits.max_posts:

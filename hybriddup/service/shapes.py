@@ -33,7 +33,7 @@ class NewPost(Request):
     """A post to be decided. Other fields are allowed and ignored, except for the one that --authors names."""
 
     text: str
-    """Its text."""
+    """Text of the post."""
     id: NewId | Number | None = None
     """Text of at most 512 bytes, or a whole number of 64 bits; 17 and "17" are two ids. Without an id, the post gets
     one from its position, such as #17; clients may not send ids of this form. A post sent again with the same id gets
@@ -69,11 +69,11 @@ EVIDENCE: dict[str, Any] = {name: (kind | None, None) for name, kind in get_type
 
 
 class Decided(Answer):
-    """An acknowledged post. Only duplicates have the fields from ``duplicate_of`` on, which give the evidence."""
+    """A post and its decision. Only duplicates have the field ``duplicate_of`` and the fields of evidence after it."""
 
     id: PostId
     position: int
-    """Its number in the order of acknowledgement, from 0."""
+    """Zero-based number of the post in the order of the decisions."""
     decision: Literal["kept", "duplicate"]
 
 
