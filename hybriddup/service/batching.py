@@ -32,7 +32,7 @@ CHARACTERS_AS_A_POST = 256
 a post is 1 plus its length in characters / `CHARACTERS_AS_A_POST`."""
 Decide = Callable[[list[Post]], list[Decision]]
 LARGEST_BATCH = 1024.0
-"""Total cost at which any batch is full, however fast posts are decided; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
+"""Largest total cost at which a batch counts as full; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
 BATCH_SECONDS = 0.05
 """Target time for a batch, in seconds of processor time."""
 FIRST_RATE = 1000.0

@@ -11,7 +11,7 @@ from hybriddup.kernels.vectors import equal_of_four
 # Slots hold the key itself; a key of 0 marks an empty slot, so a token that hashes to 0 is stored as 1.
 EMPTY = np.uint64(0)
 BUCKET = 4
-"""Slots per bucket, filled in order; `equal_of_four` compares all of them."""
+"""Number of slots per bucket, filled in order; `equal_of_four` compares all of them."""
 LAST_SLOT = np.uint64(BUCKET - 1)
 
 

@@ -13,7 +13,7 @@ from hybriddup.kernels.popcount import LOW_HALF, ONE
 LONGEST_TOKEN = 32
 """Number of code points of the longest token that `hash_short_tokens` hashes."""
 LONGEST_NGRAM = 4
-"""Largest number of code points that fit into two words of 64 bits."""
+"""Tokens of up to this many code points, such as most n-grams, fit into two 64-bit words and are hashed separately."""
 
 SECRET = np.array(
     [
