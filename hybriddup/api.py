@@ -180,7 +180,7 @@ def dedupe_files(
         File for the kept posts in the input's format, or a table if the input is a table; None = ``INPUT.kept.EXT`` or
         ``TABLE_kept`` next to a single input.
     mark, counts, authors, time_field, removed, clusters, bad, summary, report, save_recipe, force, strict, dry_run
-        As the options of ``hybriddup dedupe``; None = no such file.
+        As the options of ``hybriddup dedupe``. None = the file is not written, or ``authors`` are not added.
     against, against_text_field
         Files of posts that were kept earlier, and the name of their text field if it differs from ``text_field``.
     format, encoding, delimiter
@@ -419,8 +419,8 @@ def explain(
         The texts of a run, in the order in which the run decided them.
     recipe
         The recipe that a run used or learned, as an object or a file: `Result.recipe`, or the result of `learn`.
-        If none of run, corpus and recipe is given, distances and keys can differ from the values in a run, which
-        might not compare the pair. If the verdict depends on this, it includes a caution, and
+        If none of run, corpus and recipe is given, distances and keys can differ from the values in a run, so that
+        the run might not compare the pair. A verdict that depends on this includes a caution, and
         `Explanation.is_certain` is False.
     config, plugins
         As for `dedupe`.

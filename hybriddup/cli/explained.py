@@ -57,7 +57,7 @@ class Wanted:
         return None if self.recipe is None else load_recipe(self.recipe)
 
     def session(self, used: str = DEFAULT_CONFIG) -> tuple[Settings, Registry]:
-        """Resolve the configuration that the options name, or else ``used``; return its settings and components."""
+        """Resolve the configuration that the user named, or ``used`` if none; return settings and components."""
         settings, manager = open_session(self.config or used, self.plugins)
         if self.threshold is not None:
             settings, _ = with_threshold(settings, self.threshold, self.config or used)
@@ -80,7 +80,7 @@ class Wanted:
 
 
 def explain_two(a: str, b: str, wanted: Wanted) -> None:
-    """Print the explanation of two texts."""
+    """Print why two texts, given on the command line, match or not."""
     settings, registry = wanted.session()
     corpus = wanted.corpus(settings, registry)
     show(explain_texts(a, b, settings, registry, corpus, recipe=wanted.learned()), as_json=wanted.as_json)
@@ -106,10 +106,11 @@ def place_of(row: int, corpus: Corpus, file: str) -> int:
 
 
 def explain_removed(file: str, row: int, wanted: Wanted) -> None:
-    """Print the explanation of a removed post and its keeper, given the file of removed posts and the post's row.
+    """Print why a run removed a post: compare the post with its keeper, step by step.
 
-    The run's configuration is used, unless the user named another. If neither inputs nor recipe of the run are
-    given, all tokens count as rare.
+    ``file`` was written by ``dedupe --removed``, and ``row`` is the post's row in the input of the run. The
+    configuration is the one that ``file`` names, or the user's ``--config``. All tokens count as rare if neither the
+    inputs nor the recipe of the run are given.
     """
     record = find_removed(file, row)
     settings, registry = wanted.session(record["config"])
@@ -159,7 +160,7 @@ def difference(file: str, record: dict[str, Any], config: str | None, recipe_id:
 
 
 def show(explanation: Explanation, *, as_json: bool) -> None:
-    """Print an explanation."""
+    """Print an explanation, as JSON if ``as_json``."""
     if as_json:
         print_json(explanation.to_dict())
     else:
@@ -167,7 +168,10 @@ def show(explanation: Explanation, *, as_json: bool) -> None:
 
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
-    """Return the record of a removed post by row, from a `dedupe --removed` file; raise InputError if it is missing."""
+    """Return the record of the removed post with this input row; raise InputError if ``file`` does not have it.
+
+    ``file`` was written by ``dedupe --removed``.
+    """
     n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
     for record in _objects(file):
         if not needed <= record.keys():

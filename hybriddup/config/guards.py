@@ -20,8 +20,8 @@ BLINDED_BY = {
 }
 """Maps a guard to a normalizer option, and to the values of this option that remove everything the guard compares."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Maps a guard to a normalizer option. If the option's value is ``drop``, the guard compares only links or mentions
-within sentences."""
+"""Maps a guard to a normalizer option. If the option's value is ``drop``, the guard ignores all links or mentions
+outside sentences."""
 
 
 class SpelledOut(NamedTuple):

@@ -51,7 +51,7 @@ class PairsOfPosts(NamedTuple):
     """Pairs of posts by two different accounts, as parallel arrays."""
 
     earlier: Int64s
-    """int64[n_pairs]: index of the earlier post."""
+    """int64[n_pairs]: index of the earlier post in the arrays of users and times."""
     later: Int64s
 
 

@@ -95,7 +95,7 @@ class Assembler:
         )
 
     def verified_rows(self) -> Int64s:
-        """Return int64[n_pairs, 2]: input rows of all accepted pairs, except pairs with a post of another corpus."""
+        """Return int64[n_pairs, 2]: input rows of all accepted pairs, except pairs with a post of ``against``."""
         verified, rows = self.decisions.accepted, self.corpus.rows
         verified = verified.take(verified.earlier >= self.corpus.n_against)
         return np.stack([rows[self.places(verified.earlier)], rows[self.places(verified.later)]], axis=1)

@@ -135,7 +135,7 @@ class Components:
     def deciding_order(self, corpus: Corpus, normalized: Sequence[str]) -> Int64s | None:
         """Return int64[n]: indices of the posts in the order to decide them; None = input order.
 
-        Posts of other corpora come first.
+        Posts of other corpora (``against``) come first.
         """
         workers, n = self.fingerprinter.workers, corpus.n_against
         posts = corpus.take(np.arange(n, len(corpus.texts))) if n else corpus

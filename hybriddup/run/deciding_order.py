@@ -29,7 +29,7 @@ def deciding_order(corpus: Corpus, rules: Sequence[KeepRule], body_lengths: Call
         return None
 
     def ranks(rule: KeepRule) -> Int64s:
-        """Return int64[n]: posts with smaller ranks are decided earlier."""
+        """Return int64[n]: the rank of each post by ``rule``; posts with smaller ranks are decided earlier."""
         if isinstance(rule, KeepHighest):
             return ranks_by_value(corpus.order_values[rule.highest], rule.highest, corpus.rows)
         return ranks_by_name[rule]()

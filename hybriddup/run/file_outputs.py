@@ -104,8 +104,8 @@ def check_endings(names: Mapping[str, str | None], inputs: Inputs, registry: Reg
 def target_of(inputs: Sequence[str], output: str | None, *, mark: bool, dry_run: bool) -> str:
     """Return the name of the output for posts: ``output``, or else `default_output` of the first input.
 
-    ``mark``: the output has all posts, with marks. Raises OutputError if posts of several inputs would be
-    written to a file that ``output`` does not name, unless ``dry_run``.
+    ``mark``: the output has all posts, with marks. Raises OutputError if there are several inputs but no ``output``,
+    unless nothing is written (``dry_run``) or the posts go to standard output.
     """
     target = default_output(inputs[0], "marked" if mark else "kept") if output is None else output
     if len(inputs) > 1 and not (output is not None or target == STANDARD_OUTPUT or dry_run):

@@ -16,7 +16,7 @@ from hybriddup.steps.guards.signs import signs_of_pairs
 from hybriddup.steps.parallel import map_slices
 
 SMALLEST_SLICE = 256
-"""Minimum number of pairs per thread."""
+"""Minimum number of pairs for which one thread finds the guards that must check them."""
 
 
 @dataclass(frozen=True)

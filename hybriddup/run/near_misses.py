@@ -60,16 +60,16 @@ Judge = Callable[[Corpus, Settings], JudgedPairs]
 
 @dataclass(frozen=True)
 class NearMisses:
-    """All near misses of a run, nearest first; only `first` creates `NearMiss` objects."""
+    """All near misses of a run, as arrays, in the order of `find_near_misses`; `first` makes the `NearMiss` objects."""
 
     corpus: Corpus
-    """The posts that were compared."""
+    """The kept posts that were compared with each other."""
     judged: JudgedPairs
     thresholds: Float64s
     """float64[n]: each pair's threshold in the run."""
 
     def first(self, n: int) -> list[NearMiss]:
-        """Return the ``n`` nearest misses, or all if there are fewer."""
+        """Return the first ``n`` near misses, or all if there are fewer."""
         corpus, (pairs, verifiers, bands, guards) = self.corpus, self.judged
         places = zip(pairs.later[:n].tolist(), pairs.earlier[:n].tolist(), strict=True)
         return [
@@ -86,7 +86,8 @@ class NearMisses:
 def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Judge) -> NearMisses:
     """Return the near misses among the kept posts; ``kept``: int64[n_kept], ascending, their indices in the corpus.
 
-    Pairs nearest to their threshold come first. Pairs below the threshold alternate with pairs that a guard rejected.
+    Pairs below the threshold alternate with pairs that a guard rejected. Of each kind, the pairs with scores nearest to
+    the threshold come first.
     """
     by = min([WITHIN, *thresholds_of(settings.lengths)])
     some = corpus.take(kept[:MOST_POSTS])

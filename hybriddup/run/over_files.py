@@ -93,7 +93,7 @@ class FinishedRun(NamedTuple):
 
     result: Result
     outputs: dict[str, Output]
-    """Outputs by option, such as ``--report``."""
+    """Maps each option that names an output, such as ``--report``, to the output."""
     corpus: Corpus
 
 

@@ -133,7 +133,10 @@ class DistinctTexts:
 
 @dataclass(frozen=True)
 class PairVerifier:
-    """Verifies candidate pairs of distinct texts or of posts; a pair from two different scopes is rejected."""
+    """Verifies candidate pairs of distinct texts or of posts.
+
+    A pair is rejected if its texts belong to different scopes (values of ``per``).
+    """
 
     bands: Bands
     context: VerifierContext
@@ -198,7 +201,7 @@ class Audit:
 
 @dataclass
 class Run:
-    """One run over one corpus."""
+    """Performs the steps of one run over one corpus, with the components and settings of the run."""
 
     components: Components
     workers: int
@@ -257,7 +260,7 @@ class Run:
         return replace(result, recipe=self.components.learned_recipe()), audit
 
     def scopes(self, corpus: Corpus) -> Scopes | None:
-        """Return the scopes of the posts; None = there is one scope."""
+        """Return the scopes, within which posts are compared (``per``); None = all posts are compared."""
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
 
     def times(self, corpus: Corpus) -> Times | None:

@@ -19,7 +19,7 @@ class Scopes(NamedTuple):
     """int64[n]: scope of each post, from 0; posts without a value form one scope."""
     n_values: int
     n_without: int
-    """Number of posts without a value."""
+    """Number of posts without a value of the field; all of these are one scope."""
 
     def note(self) -> str:
         """Return a note about the scopes for the summary of the run."""

@@ -31,7 +31,7 @@ class StepTiming:
     seconds: float
     n: int
     unit: str
-    """The items that ``n`` counts, such as ``posts`` or ``pairs``."""
+    """Name of the items that ``n`` counts, such as ``posts`` or ``pairs``."""
 
     @property
     def rate(self) -> float:
@@ -44,7 +44,7 @@ class Summary:
     """Counts, timings and estimates of one run; `to_dict` gives plain data for machines."""
 
     n_read: int = 0
-    """Number of posts read, without bad lines and without posts of other corpora."""
+    """Number of input posts, without bad lines. Posts of ``against`` are not included; see `n_against`."""
     n_bad_lines: int = 0
     n_exact: int = 0
     n_near: int = 0
@@ -56,9 +56,9 @@ class Summary:
     """Number of posts without text after normalizing; with ``without_text: drop``, none of these counts as kept or
     removed."""
     n_against: int = 0
-    """Number of posts of other corpora, which are always kept; no other count includes these posts."""
+    """Number of posts given as ``against``, which are always kept; no other count includes these posts."""
     n_removed_against: int = 0
-    """Number of removed posts that repeat a post of another corpus."""
+    """Number of removed posts that repeat a post of ``against``."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

@@ -61,13 +61,13 @@ class PlainLines(Progress):
         self._least_seconds = least_seconds
 
     def start(self, step: str, total: int | None, unit: str) -> None:
-        """Begin a step."""
+        """Begin a step, and measure its time."""
         self._step, self._unit, self._total = step, unit, total
         self._n = 0
         self._began = perf_counter()
 
     def advance(self, n: int) -> None:
-        """Count items."""
+        """Add ``n`` to the number of items that the step has processed."""
         self._n += n
 
     def finish(self) -> None:
@@ -117,7 +117,7 @@ class Bar(Progress):
         self._bar.start()  # not before there is something to show: a user may be typing the posts
 
     def advance(self, n: int) -> None:
-        """Move the bar."""
+        """Move the bar by ``n`` items of the current step."""
         self._n += n
         self._draw()
 

@@ -20,7 +20,7 @@ class Times(NamedTuple):
     """The times of posts or distinct texts, and how far apart in time two repeats may be."""
 
     seconds: Float64s
-    """float64[n]: seconds since 1970."""
+    """float64[n]: time of each post or text, in seconds since 1970."""
     within: float
     """Time limit between two posts that repeat each other, exclusive, in seconds."""
 
@@ -51,7 +51,7 @@ def times_of(corpus: Corpus, field: str, within: str) -> Times:
 
 
 def order_by_time(corpus: Corpus, times: Times) -> Int64s:
-    """Return int64[n]: the indices of the posts by time, posts of other corpora first; ties in input order."""
+    """Return int64[n]: the indices of the posts by time, posts of ``against`` first; ties in input order."""
     return np.lexsort((times.seconds, np.arange(len(times.seconds)) >= corpus.n_against))
 
 

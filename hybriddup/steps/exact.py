@@ -47,8 +47,8 @@ class EqualTexts:
 def find_equal_texts(texts: Sequence[str], raw_texts: Sequence[str], *, without_text: str = "compare") -> EqualTexts:
     """Group the texts that are equal after normalizing.
 
-    Two texts that are empty after normalizing are equal if their raw texts are equal and ``without_text`` is
-    ``compare``, else never.
+    If ``without_text`` is ``compare``, two texts that are empty after normalizing are equal if their raw texts are;
+    otherwise, they are never equal.
     """
 
     def key_of(place: int) -> Hashable:

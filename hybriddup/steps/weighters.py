@@ -106,7 +106,7 @@ class FittedTable:
 class FittedWeighter:
     """Base class of weighters with a table of fitted weights.
 
-    The table contains only tokens that weigh less than the rarest, so it stays small for any corpus.
+    The table contains only tokens that weigh less than the rarest tokens do, so it stays small for any corpus.
     """
 
     def __init__(self) -> None:

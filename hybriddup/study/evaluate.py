@@ -73,11 +73,11 @@ class Measures:
     """Precision, recall and F1 (0.0 to 1.0), with their counts; None if the denominator is 0."""
 
     n_found: int
-    """Number of predicted duplicates."""
+    """Number of pairs that the configuration takes for duplicates."""
     n_right: int
-    """Number of true positives."""
+    """Number of these pairs that are duplicates by their labels (true positives)."""
     n_wanted: int
-    """Number of true duplicates."""
+    """Number of pairs that are duplicates by their labels."""
     precision: float | None
     recall: float | None
     f1: float | None

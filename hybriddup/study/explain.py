@@ -84,7 +84,7 @@ class Explainer:
         cautions: Cautions = NO_CAUTIONS,
         run: KnownRun | None = None,
     ) -> None:
-        """Run the steps on both texts."""
+        """Run the steps on both texts; ``run`` is the decision of a run about the two, if known."""
         self.components, self.bands, self.run = components, components.bands, run
         self.was_compared = run is not None and run.outcome == "removed"
         self.raw = raw
@@ -107,7 +107,7 @@ class Explainer:
         self.guards = self.bands.guards.reasons(self.normalized[0], self.normalized[1], self.band)
 
     def explain(self) -> Explanation:
-        """Return the explanation."""
+        """Return the results of all steps for the two texts, the comparison of the texts, and the verdict."""
         reason, verdict, caution = self.judge()
         verifier, score, threshold = self.evidence
         index = self.components.block_index

@@ -27,7 +27,7 @@ class KnownRun:
     apart: str = ""
     """Reason, as a clause, why the run never compares the two posts; empty if the run may compare the posts."""
     note: str = ""
-    """Sentence to append to the verdict."""
+    """Sentence about what the run did with B, to append to the verdict; empty if ``outcome`` is enough."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Explanation:
         ]
 
     def _keys(self) -> str:
-        """Return the shared keys, for display."""
+        """Return the number of shared keys, and the parts of text that are keys, for display."""
         spelled = " | ".join(key.replace(" ", "␣") for key in self.shared_keys)
         shared = f"{self.keys_in_common} of {self.n_keys} in common ({self.block_index})"
         return f"{shared}: {spelled}" if spelled else shared

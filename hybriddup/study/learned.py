@@ -19,7 +19,10 @@ UNLEARNED = (
 
 
 class Cautions(NamedTuple):
-    """Sentences for a verdict, to warn that the distance, keys or score depend on a run's other posts; else empty."""
+    """Sentences to append to a verdict that depends on the other posts of a run, by the uncertain part.
+
+    A sentence is empty if its part does not depend on other posts.
+    """
 
     of_distance: str = ""
     of_keys: str = ""

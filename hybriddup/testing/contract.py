@@ -146,9 +146,9 @@ os._exit(0)
 
 
 def _homes(component: Any) -> list[tuple[str, str]]:
-    """Return the name and file of each module that defines a component.
+    """Return (module name, path) of the modules that define the component under test and its class.
 
-    Another process needs the files, because test modules often cannot be imported by name.
+    Another process loads the modules from these paths, because test modules often cannot be imported by name.
     """
     inner = getattr(component, "component", None) or getattr(component, "function", None) or component
     names = {getattr(part, "__module__", None) for part in (inner, type(inner))}

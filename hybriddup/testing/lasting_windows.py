@@ -33,7 +33,7 @@ def check_lasting(windows: Windows) -> None:
 
 
 def check_second(windows: Windows, *, shared: bool) -> None:
-    """Check that a second window can be opened for writing if windows are ``shared``, and only then."""
+    """Check that, while a window is open, a second one can be opened for writing exactly if ``shared``."""
     if shared:
         _check_sharing(windows)
     else:

@@ -21,7 +21,7 @@ HORIZON = 1000.0
 
 
 class Opens(Protocol):
-    """Function that opens windows by name."""
+    """Function of a plugin author that opens the windows under test by name."""
 
     def __call__(self, name: str, **options: Any) -> Window:
         """Open or create the window with this name; ``options`` are passed to `Window.open`."""

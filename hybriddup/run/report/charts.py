@@ -38,7 +38,7 @@ class Mark(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Marks of one color."""
+    """The bars, or the lines at limits, that have one color in a chart."""
 
     name: str
     """Name of the marks, which also selects their color."""
@@ -48,14 +48,14 @@ class Series(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A value on an axis."""
+    """A labeled position on an axis."""
 
     at: float
     label: str
 
 
 class Number(NamedTuple):
-    """A number above a bar."""
+    """The value of a bar, as a text above the bar."""
 
     x: float
     y: float

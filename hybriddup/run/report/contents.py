@@ -173,7 +173,7 @@ class Contents:
 
     @property
     def thresholds(self) -> list[float]:
-        """The distinct thresholds that pairs reached or missed, ascending."""
+        """The distinct thresholds of the near repeats and near misses, ascending."""
         reached = self.removed.columns.thresholds[self.near]
         thresholds: list[float] = np.unique(np.concatenate([reached, self.misses.thresholds])).tolist()
         return thresholds

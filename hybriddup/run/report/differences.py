@@ -33,9 +33,9 @@ class MarkedText(NamedTuple):
 
 
 def marked_texts(a: str, b: str, most: int = MOST_SHOWN) -> tuple[MarkedText, MarkedText]:
-    """Return both texts, with everything marked that is not in their longest common subsequence.
+    """Return both texts, with everything marked that is not in their longest common subsequence of words.
 
-    Texts are cut after ``most`` characters.
+    Spaces and punctuation marks count as words. Texts are cut after ``most`` characters.
 
     Examples
     --------

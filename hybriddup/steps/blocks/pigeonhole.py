@@ -36,10 +36,11 @@ class KeyBits(NamedTuple):
 
 
 class Blocks(BlockIndex):
-    """One key for each choice of ``n_key_blocks`` blocks; exact for distances up to ``n_blocks - n_key_blocks``.
+    """Cuts a fingerprint into ``n_blocks`` blocks of bits; any ``n_key_blocks`` of these blocks form a key.
 
-    ``d`` differing bits are in at most ``d`` blocks. So if ``d <= n_blocks - n_key_blocks``, at least ``n_key_blocks``
-    blocks are equal, and two texts share the key of these blocks (Manku, Jain and Das Sarma 2007).
+    The index finds all pairs at distances up to ``n_blocks - n_key_blocks``: ``d`` differing bits are in at most ``d``
+    blocks, so that at least ``n_key_blocks`` blocks are equal, and the two texts share the key of these blocks (Manku,
+    Jain and Das Sarma 2007).
     """
 
     reads_texts = False
@@ -85,7 +86,7 @@ class Blocks(BlockIndex):
         blocks = cut_blocks(bits, self.options.n_blocks)
         chosen = [np.concatenate(some) for some in combinations(blocks, self.options.n_key_blocks)]
         self.chosen = chosen
-        """Bit positions of each key."""
+        """For each key, the positions of the fingerprint bits that form it."""
         self.radii = [0] * len(chosen)
         """Probing radius of each key, in bits: always 0, because texts are looked up by their own keys only."""
         self.n_keys = len(chosen)
@@ -99,7 +100,7 @@ class Blocks(BlockIndex):
         return sizes if self._has_segments else ()
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
-        """Return uint64[n, n_keys]: one key for each choice of blocks."""
+        """Return uint64[n, n_keys]: one key for each choice of ``n_key_blocks`` blocks."""
         return segment_keys(bits[:, 0], self.chosen) if self._has_segments else self._key_bits.hash(bits)
 
     def describe(self) -> str:
@@ -109,11 +110,11 @@ class Blocks(BlockIndex):
 
 
 class Probing(BlockIndex):
-    """Multi-index hashing: one key per block, looked up with its neighbors (Norouzi, Punjani and Fleet 2012).
+    """Multi-index hashing: each block of fingerprint bits is a key (Norouzi, Punjani and Fleet 2012).
 
-    If ``d`` bits differ, some block contains only a few of them. A text is looked up by all keys within a radius of its
-    own key. So the index is exact even for distances at which `blocks` would need keys of very few bits. `block_radii`
-    returns the radii.
+    If ``d`` bits differ, some block contains only a few of them. A text is looked up by all keys within a radius, in
+    bits, of its own key. So the index is exact even for distances at which `blocks` would need keys of very few bits.
+    `block_radii` returns the radii.
     """
 
     is_complete = True

@@ -34,7 +34,7 @@ class WithinBatch:
     """uint32[n, m]: groups of each text's keys, followed by the groups of its probes if these differ from its keys;
     `NO_GROUP` for a key that occurs only once."""
     own: UInt32s
-    """uint32[n, n_keys]: group of each key."""
+    """uint32[n, n_keys]: group of each of a text's keys; the texts of a group share a key."""
     probed: UInt32s
     """uint32[n, n_probes]: group of each probe, a key by which the text is looked up."""
     sizes: UInt32s
@@ -93,9 +93,9 @@ class WithinBatch:
         return len(self.sizes)
 
     def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Return the candidate pairs, as rows of the batch, of each text in ``rows`` with earlier texts of the batch.
+        """Return the candidate pairs of each text in ``rows`` with earlier texts of the batch.
 
-        The counts of the search are added to ``report``.
+        Both texts of a pair are given as rows of the batch. The counts of the search are added to ``report``.
         """
         if not self.n_groups:
             return join_near([])

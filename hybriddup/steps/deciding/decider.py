@@ -29,7 +29,7 @@ class Decisions:
     kept: Bools
     """bool[n]: whether each text is kept."""
     exact: Int64s
-    """int64[n]: the position of the equal kept text, -1 if the text was not removed as an exact repeat."""
+    """int64[n]: position of the equal kept text in the order of deciding; -1 = not removed as an exact repeat."""
     deciding: VerifiedPairs
     """For each near repeat, the accepted pair with its keeper, sorted by ``later``."""
     accepted: CandidatePairs

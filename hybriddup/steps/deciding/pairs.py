@@ -24,7 +24,7 @@ class BatchPairs:
     """Pairs whose later text belongs to one batch, sorted by later text, then by earlier text."""
 
     earlier: Int64s
-    """int64[n_pairs]: position of the earlier text."""
+    """int64[n_pairs]: position of the earlier text in the order of deciding."""
     earlier_rows: Int64s
     """int64[n_pairs]: row of the earlier text in the batch, `IN_INDEX` for a kept text of the index."""
     later: Int64s
@@ -32,9 +32,10 @@ class BatchPairs:
     distances: Int32s
     """int32[n_pairs]: number of differing fingerprint bits."""
     depths: Int64s
-    """int64[n_pairs]: recency rank of the earlier text among the kept texts with a shared key, 1 = the newest."""
+    """int64[n_pairs]: recency rank of the earlier text among the kept texts with a shared key, 1 = the newest; see
+    `NearPairs.depths` for pairs with several shared keys."""
     verdicts: Int8s
-    """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`, changed while the batch is decided."""
+    """int8[n_pairs]: `OPEN` (not verified yet), `MATCHES` or `REFUSED`."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -42,7 +43,7 @@ class BatchPairs:
 
     @classmethod
     def of_index(cls, near: NearPairs) -> BatchPairs:
-        """Build batch pairs from the result of looking up a batch in the index; all verdicts are `OPEN`."""
+        """Build batch pairs from the result of looking up a batch in the index; no pair is verified yet."""
         n = len(near.later)
         rows, verdicts = np.full(n, IN_INDEX), np.full(n, OPEN)
         return cls(near.earlier, rows, near.later, near.distances, near.depths, verdicts)
@@ -74,7 +75,10 @@ class BatchPairs:
 
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:
-    """Merge pairs with the index and pairs within the batch, sorted by later text; pairs with the index come first."""
+    """Merge pairs whose earlier text is in the index with pairs within the batch, sorted by later text.
+
+    For each later text, the pairs with texts of the index come first.
+    """
     joined = join_pairs([of_index, within])
     return joined.take(np.argsort(joined.later, kind="stable"))
 
@@ -84,7 +88,7 @@ class Evidence:
 
     def __init__(self) -> None:
         self.n_verified = 0
-        """Number of verified pairs."""
+        """Number of pairs that were verified, accepted or not."""
         self._accepted = [no_verified_pairs()]
 
     def note(self, accepted: VerifiedPairs, n_verified: int) -> None:

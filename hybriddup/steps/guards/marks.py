@@ -55,7 +55,7 @@ class _Marks(PairGuard):
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
-        """Normalize a mark for comparison."""
+        """Return a mark without differences that do not count, so that marks can be compared as strings."""
         return mark
 
 
@@ -64,12 +64,12 @@ def _listed(marks: Iterable[str]) -> str:
 
 
 class Links(_Marks):
-    """Refuses two posts with different links."""
+    """Refuses two posts with different links; schemes such as ``https://`` and punctuation at the end do not count."""
 
     name, pattern = "links", LINK
 
     def folded(self, mark: str) -> str:
-        """Strip the scheme, ``www.``, trailing punctuation and trailing slashes from a link."""
+        """Remove the scheme, ``www.``, trailing punctuation and trailing slashes from a link."""
         return mark.split("://", 1)[-1].removeprefix("www.").rstrip(AFTER_LINK).rstrip("/")
 
 
@@ -85,5 +85,5 @@ class Emoji(_Marks):
     name, pattern = "emoji", EMOJI
 
     def folded(self, mark: str) -> str:
-        """Strip the skin tone and the variation selector from an emoji."""
+        """Remove the skin tone and the variation selector from an emoji."""
         return SKIN_AND_STYLE.sub("", mark)

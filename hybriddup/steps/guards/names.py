@@ -127,7 +127,7 @@ def _ordered(between: list[str]) -> bool:
 
 
 def _replaced(difference: Difference) -> tuple[str, str] | None:
-    """Return the two names if one name replaces another in the only differing run; None otherwise."""
+    """Return the two names if the posts differ in a single run, in which one name replaces another; else None."""
     runs = [run for run in difference.runs if any(_has_content(words) for words in difference.sides(run))]
     if len(runs) != 1 or (difference.is_head(runs[0]) and difference.is_tail(runs[0])):
         return None
@@ -143,7 +143,7 @@ def _replaced(difference: Difference) -> tuple[str, str] | None:
 
 
 def _has_content(words: list[str]) -> bool:
-    """Return whether any word is not a particle."""
+    """Return whether at least one of the words is not a particle."""
     return any(word not in PARTICLES for word in words)
 
 

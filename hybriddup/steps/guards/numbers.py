@@ -71,10 +71,11 @@ def _reason(difference: Difference) -> str | None:
 
 
 def _name_other_days(a: list[Value], b: list[Value], text_a: str, text_b: str) -> bool:
-    """Return whether both texts name days of one kind (weekdays or months), but no day that is in both texts.
+    """Return whether both texts name weekdays but have none in common; or the same for months.
 
-    The place in the text does not matter: ``have a nice Friday``, ``nice day, and an even better Sunday``. Days in a
-    script without spaces, or within a longer word of a hashtag, are left to `_exclude`.
+    ``a`` and ``b`` are the weekdays in the first and in the second text, or the months. Their places in the texts do
+    not matter: "have a nice Friday", "nice day, and an even better Sunday". Days in a script without spaces, or within
+    a longer word of a hashtag, are left to `_exclude`.
     """
     days_a, days_b = (
         {value.key for value in values if _is_day(value, text)} for values, text in ((a, text_a), (b, text_b))
@@ -159,7 +160,7 @@ def _texts(difference: Difference) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Return the length of a text; if it is below `LONG_FOR_BARE`, Han characters and kana are counted twice."""
+    """Return the length of a text; in a text shorter than `LONG_FOR_BARE`, Han characters and kana count twice."""
     return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 

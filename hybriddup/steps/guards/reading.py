@@ -110,12 +110,12 @@ class Difference:
 
     @cached_property
     def spans_a(self) -> list[tuple[int, int]]:
-        """Start and end index of each word in `a`."""
+        """Start and end index in `a` of each of its words."""
         return spans_of(self.a)
 
     @cached_property
     def spans_b(self) -> list[tuple[int, int]]:
-        """Start and end index of each word in `b`."""
+        """Start and end index in `b` of each of its words."""
         return spans_of(self.b)
 
     @cached_property

@@ -64,13 +64,14 @@ class Tables(NamedTuple):
     words: dict[str, tuple[str, str, bool]]
     """Maps each word to the `kind`, `key` and `is_loose` of its `Value`."""
     labels: frozenset[str]
+    """Words after which a Roman numeral or a single letter counts as a number, such as "part" in "Part II"."""
     counted: frozenset[str]
     latin: frozenset[str]
-    """Words in scripts with spaces, including ``labels``, which come before a Roman numeral or a letter: "Part II"."""
+    """All `labels`, and the keys of `words` in scripts with spaces."""
     days: frozenset[str]
     """Names of weekdays and months in scripts with spaces."""
     signs: re.Pattern[str]
-    """Matches any of `characters`."""
+    """Matches any of `characters`; a text without a match has no word in a script without spaces."""
     characters: str
     """Distinct characters of the words in scripts without spaces."""
     in_tags: re.Pattern[str]

@@ -74,17 +74,17 @@ def _drawn_to_the_one_before() -> frozenset[str]:
 
 
 class Folding(NamedTuple):
-    """Settings of folding."""
+    """Which differences between characters folding removes."""
 
     nfkc: bool
-    """Unicode normalization form KC: full-width characters, ligatures and separate accents get their usual form."""
+    """Whether full-width characters, ligatures and separate accents get their usual form (Unicode form NFKC)."""
     case: bool
     simplify: bool
-    """Traditional Chinese characters become simplified ones."""
+    """Whether traditional Chinese characters become simplified ones."""
     plain_space: bool
-    """White space becomes spaces, and invisible characters are removed."""
+    """Whether white space becomes spaces, and invisible characters are removed."""
     spelling: bool
-    """Spelling variants become one spelling, for the scripts in `spellings`."""
+    """Whether spelling variants become one spelling, for the scripts in `spellings`."""
 
     def fold_text(self, text: str) -> str:
         """Fold a text, except for traditional Chinese and white space.
@@ -142,7 +142,7 @@ def _joining(characters: str) -> set[str]:
 
 
 class FoldedCharacters(NamedTuple):
-    """The folding of every code point."""
+    """Tables of the character or text to which every code point folds."""
 
     points: UInt32s
     """uint32[0x110000]: folded code point; unchanged if special or if folding does not give exactly one character."""
@@ -222,7 +222,8 @@ class Folder:
     folding
         Settings of folding.
     once
-        Characters whose runs collapse to one after folding; if a space is among them, texts are also stripped.
+        Characters whose runs collapse to one after folding. If a space is among them, spaces at the beginning and end
+        of a text are also removed.
     literals, signs
         Strings that `fold` searches for: up to 128 in all, none empty.
     drops_questions

@@ -27,7 +27,7 @@ class Pattern(NamedTuple):
     """A part of a post, as a regular expression."""
 
     source: str
-    """Regular expression."""
+    """Source of the regular expression, before compiling."""
     needs: str = ""
     """Literal that every match contains; empty if there is none."""
 
@@ -118,7 +118,8 @@ RESIDUE = (
 )
 """Residue of Weibo and its crawlers: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
 ``o你怎么看`` (the title of a link after its icon, if eight characters precede it), ``2内江`` (a place after its icon),
-and question marks between spaces, which were emoji. Removing an earlier pattern can isolate the match of a later one.
+and question marks between spaces, which were emoji. A later pattern may match only after the
+matches of earlier ones are removed.
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
@@ -145,7 +146,7 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 
 class Rule(NamedTuple):
-    """One rewriting rule."""
+    """A rule of `microblog`: replaces the matches of a pattern in a folded text."""
 
     pattern: re.Pattern[str]
     replacement: Replacement

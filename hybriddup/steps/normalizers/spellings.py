@@ -52,7 +52,7 @@ LETTERS = {
 
 
 class Sequence(NamedTuple):
-    """A spelling variant of several characters."""
+    """A spelling variant of more than one character, and its replacement."""
 
     pattern: str
     """Regular expression that matches the variant."""
@@ -108,7 +108,7 @@ class Spellings(NamedTuple):
     becomes: dict[str, str]
     """Folded form of single characters; empty for optional signs."""
     pattern: re.Pattern[str]
-    """Pattern for the keys of `becomes`."""
+    """Matches any key of `becomes`."""
     sequences: tuple[tuple[re.Pattern[str], str, str], ...]
     """For each sequence, its pattern, its replacement template, and the literal that every match contains."""
     together: frozenset[str]

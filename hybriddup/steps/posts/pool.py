@@ -69,4 +69,4 @@ COUNTED = {
     ParsedPosts._fields.index(of): ParsedPosts._fields.index(what)
     for of, what in (("offsets", "keys"), ("starts", "letters"), ("set_offsets", "set_keys"))
 }
-"""Maps each column of offsets to the column that the offsets point into."""
+"""Maps the index of each field with offsets to the index of the field that its offsets point into."""

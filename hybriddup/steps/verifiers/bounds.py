@@ -19,7 +19,7 @@ sorting."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:
-    """Return `NO_BOUND` for each length."""
+    """Return int32[n]: `NO_BOUND` for each length, because a partner of any length may match."""
     return np.full(len(lengths), NO_BOUND, np.int32)
 
 

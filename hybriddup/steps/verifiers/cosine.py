@@ -79,7 +79,7 @@ class Cosine(FeatureVerifier):
         return round_onto(super().score_pairs(pairs, thresholds), thresholds)
 
     def score_features(self, pairs: TextPairs) -> Float64s:
-        """Return float64[n_pairs]: the cosines."""
+        """Return float64[n_pairs]: the cosine of the TF-IDF vectors of each pair, not rounded."""
         vectors = pairs.counts.astype(np.float64)
         if self.options.idf:
             vectors.data *= self._frequencies.look_up(pairs.keys)[vectors.indices]

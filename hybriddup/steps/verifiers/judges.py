@@ -57,7 +57,7 @@ class SingleJudge:
 
     verifier: Verifier
     index: int
-    """Index of the verifier in `JudgePlan.names`."""
+    """Index of the verifier among the verifiers of the run (`JudgePlan.names`)."""
     name: str
     threshold: float
 
@@ -147,7 +147,10 @@ class AnyOf(_Combined):
 
 
 def replace_some(judgement: PairJudgement, places: Int64s, other: PairJudgement, chosen: Bools) -> PairJudgement:
-    """Return a copy of ``judgement`` whose rows ``places`` are replaced with the ``chosen`` rows of ``other``."""
+    """Return a copy of ``judgement``; the pairs at ``places`` get the results of the ``chosen`` pairs of ``other``.
+
+    ``places``: int64[n], indices of pairs. ``chosen``: a mask that selects ``n`` pairs, in the same order.
+    """
     replaced = PairJudgement(judgement.scores.copy(), judgement.thresholds.copy(), judgement.verifiers.copy())
     replaced.scores[places] = other.scores[chosen]
     replaced.thresholds[places] = other.thresholds[chosen]

@@ -9,9 +9,9 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MOST_CONTRIBUTIONS = 4
-"""Maximum number of features that are shown, the strongest first; weaker features rarely change a decision."""
+"""An explanation shows at most this many features, the strongest; weaker features rarely change a decision."""
 MOST_DIFFERENCES = 6
-"""Maximum number of differences between two texts that are listed."""
+"""An explanation lists at most this many differences between two texts, and counts the rest; see `first_of`."""
 SHARES = {
     "contained": "of the shorter post is in the longer one",
     "covered": "of the longer post is in the shorter one",

@@ -42,7 +42,8 @@ LEAST_CONTAINED = 0.7
 """Minimum share of the shorter text's characters that the other text must have, in any order. Below it the score is 0,
 which excludes most pairs early."""
 COMMENT = 5.0
-"""Words next to a quote make a new post if they weigh at least this: five Han characters, or four English words."""
+"""Minimum weight of a comment on a quote for the post not to repeat the quoted post: five Han characters, or four
+English words."""
 LITTLE = 8.0
 """If the words of the shorter post weigh less than this, two posts with different links, mentions, flags or sources do
 not match. A Han character weighs 1, a word up to 2."""
@@ -179,7 +180,7 @@ def rules_of(features: Float64s) -> UInt8s:
 
 
 def by_rules(scores: Float64s, features: Float64s) -> Float64s:
-    """Apply the rules to the scores of a model, in place; return the scores."""
+    """Replace the model's score of each pair that a rule decides by the rule's score, in place; return all scores."""
     found = rules_of(features)
     chosen = np.flatnonzero(found)
     scores[chosen] = RULE_SCORES[found[chosen]]
