@@ -70,7 +70,7 @@ class Helper(Listener):
         self._process: subprocess.Popen[bytes] | None = None
 
     def on_start(self, event: Event) -> None:
-        """Start the process at the first kernel of this package or its plugins."""
+        """Start the process when the first kernel of hybriddup or a plugin is compiled."""
         if self._process is None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             self._process = subprocess.Popen(  # noqa: S603  this program
                 self._command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL

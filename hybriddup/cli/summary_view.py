@@ -162,7 +162,10 @@ def _recall(summary: Summary) -> str:
 
 
 def print_bad_records(records: Sequence[BadRecord], n_bad: int, remedy: str) -> int:
-    """Print the number of bad records with ``remedy``, then the first few of them; return the exit code."""
+    """Print the number of bad records and the first few of them; return the exit code.
+
+    ``remedy`` is printed after the number, such as "left out", or advice for the user.
+    """
     if n_bad == 0:
         return 0
     typer.echo(f"{n_bad:,} bad {'line' if n_bad == 1 else 'lines'}: {remedy}", err=True)

@@ -124,13 +124,13 @@ def log_compiling() -> None:
 
 
 class FirstCompilation(Listener):
-    """Passes a message to ``note`` when the first kernel of this package or its plugins is compiled."""
+    """Passes a message to ``note`` when the first kernel of hybriddup or a plugin is compiled."""
 
     def __init__(self, note: Callable[[str], object]) -> None:
         self._note: Callable[[str], object] | None = note
 
     def on_start(self, event: Event) -> None:
-        """Tell ``note`` that kernels are being compiled, if this is the first kernel of this package or its plugins."""
+        """Tell ``note`` that kernels are being compiled, if this is the first kernel of hybriddup or a plugin."""
         if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             note, self._note = self._note, None
             note(MESSAGE)

@@ -16,7 +16,7 @@ class Scopes(NamedTuple):
 
     field: str
     numbers: Int64s
-    """int64[n]: scope of each post, from 0; posts without a value form one scope."""
+    """int64[n]: number of each post's scope; scopes are numbered from 0. Posts without a value form one scope."""
     n_values: int
     n_without: int
     """Number of posts without a value of the field; all of these are one scope."""

@@ -18,7 +18,7 @@ class EqualTexts:
     """The texts of a run, grouped by equality. They are in the order in which the run decides their posts."""
 
     text_numbers: Int32s
-    """int32[n_texts]: number of each text; equal texts share a number. Numbers run from 0, by first occurrence."""
+    """int32[n_texts]: number of each text. Distinct texts are numbered from 0, in the order of first occurrence."""
 
     @classmethod
     def of(cls, first_of: Int64s) -> EqualTexts:

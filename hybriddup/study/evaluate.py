@@ -287,7 +287,7 @@ def with_thresholds(settings: Settings, thresholds: Iterable[float], **options: 
 
 
 def open_to_all(settings: Settings) -> Settings:
-    """Return settings in which each band with exactly one verifier has the threshold 0.0, which accepts every pair."""
+    """Return a copy of the settings in which all bands with exactly one verifier accept every pair (threshold 0.0)."""
     return with_thresholds(settings, [0.0] * len(settings.lengths))
 
 

@@ -1,4 +1,4 @@
-"""Looks up two posts of a run: their texts, and the decision of the run about both."""
+"""Looks up two posts of a run: their texts, and the decision of the run about them."""
 
 from __future__ import annotations
 

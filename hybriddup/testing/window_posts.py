@@ -38,7 +38,7 @@ class Windows:
         self._opened: list[Window] = []
 
     def __call__(self, name: str, **options: Any) -> Window:
-        """Open the window of this name with these options."""
+        """Open or create the window with this name; ``options`` take precedence over the defaults."""
         self._opened.append(self._open(name, **{"config": CONFIG, "horizon": HORIZON, **options}))
         return self._opened[-1]
 

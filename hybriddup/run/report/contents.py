@@ -26,7 +26,7 @@ from hybriddup.run.summary import Summary
 
 NEAR_SHOWN, EXACT_SHOWN, MISSES_SHOWN = 200, 20, 30
 SCORE_BINS = 20
-"""Number of score ranges; about equally many pairs of each range are shown."""
+"""Number of score ranges; the sample of pairs in a report has about equally many pairs of each range."""
 CLUSTERS_SHOWN, MEMBERS_SHOWN, AUTHORS_SHOWN = 10, 6, 5
 MOST_MEMBERS = 2000
 """Maximum number of posts of a cluster that are read to find its most frequent texts."""
@@ -180,7 +180,7 @@ class Contents:
 
     @property
     def distance_limits(self) -> list[int]:
-        """The Hamming limits of the length bands with near repeats, ascending."""
+        """The distinct Hamming limits of the length bands, except bands that remove only exact repeats, ascending."""
         return sorted({band.max_hamming_distance for band in self.settings.lengths if band.max_hamming_distance})
 
     def pairs(self) -> list[ShownPair]:

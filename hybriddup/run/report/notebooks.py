@@ -10,7 +10,7 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.run.report.differences import marked_texts
 
 PAIRS_SHOWN = 5
-"""Maximum number of removed posts that are shown."""
+"""Maximum number of removed posts that a notebook shows for a result."""
 
 
 def removed_html(title: str, removed: Sequence[Removed]) -> str:

@@ -56,7 +56,7 @@ def render(contents: Contents) -> bytes:
 
 
 def place(row: int, own_id: Any) -> str:
-    """Describe a post by its row, and by its id if that differs from the row."""
+    """Describe a post by its row, and also by its id if the id is not the row."""
     return f"row {row}" if str(own_id) == str(row) else f"row {row}, id {shortened(str(own_id))}"
 
 

@@ -22,9 +22,9 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.parallel import map_slices
 
 FEWEST_PER_SLICE = 64
-"""Minimum number of texts to look up in a separate thread."""
+"""Minimum number of texts that one thread looks up."""
 FEWEST_DEPTHS = 1024
-"""Minimum number of pairs whose depths are found in a separate thread."""
+"""Minimum number of pairs for which one thread finds the depths (recency ranks)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ TEXTS_PER_SLICE = 2**15
 TEXTS_PER_BATCH = 4096
 """Number of texts whose keys are computed together if ``n_keys`` is fixed, so that the buffers stay in the cache."""
 FEWEST_PER_SLICE = 512
-"""Minimum number of texts whose keys are computed in a separate thread."""
+"""Minimum number of texts for which one thread computes the keys."""
 KEYS_PER_PART = 2**15
 """Approximate number of keys per radix partition: few enough that a partition's hash table fits into the CPU cache."""
 MOST_PART_BITS = 14

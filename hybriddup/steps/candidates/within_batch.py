@@ -44,7 +44,7 @@ class WithinBatch:
     places: Int32s
     """int32[n, n_keys]: for each key, the number of earlier texts of the batch that have this key."""
     most: Int64s
-    """int64[n]: for each text, the number of earlier texts of the batch that have its most common probe as a key."""
+    """int64[n]: for each text, the maximum of ``before`` over its probes."""
     n_comparisons: int
     """Number of comparisons that `pairs` needs for all texts. If ``found`` is set, this includes the texts that `take`
     left out."""

@@ -100,9 +100,10 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, the number of earlier texts of the batch with its most common look-up key.
+        """Return int64[n]: for each text, the largest number of earlier texts of the batch that have one look-up key.
 
-        The number is 0 if none of the text's look-up keys can have more than ``max_bucket_size`` texts.
+        Only the text's own look-up keys count. The number is 0 if none of them can have more than
+        ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
@@ -140,8 +141,8 @@ class Decider:
 def reaches_farther_than_copies(batch: Batch) -> Bools:
     """Return bool[n]: whether each text has an earlier copy in the batch with a later time cutoff.
 
-    A match may then be too old for the earlier copy, which is kept and becomes the keeper of the later copy. So the
-    index alone cannot decide these texts.
+    A match may then be too old for the earlier copy, so that this copy is kept and becomes the keeper of the later
+    copy. So the index alone cannot decide these texts.
     """
     if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)

@@ -115,4 +115,4 @@ MENTION_REPLACEMENTS: dict[Wording, Callable[[re.Match[str]], str] | None] = {
     Wording.LITTLE: keep_after_words,
     Wording.NONE: None,
 }
-"""Replacement of a run of mentions, by the wording of the post; None keeps every run."""
+"""Function that returns the replacement of a run of mentions, by the wording of the post; None = all runs stay."""

@@ -118,8 +118,8 @@ RESIDUE = (
 )
 """Residue of Weibo and its crawlers: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
 ``o你怎么看`` (the title of a link after its icon, if eight characters precede it), ``2内江`` (a place after its icon),
-and question marks between spaces, which were emoji. A later pattern may match only after the
-matches of earlier ones are removed.
+and question marks between spaces, which were emoji. A later pattern may match only after the matches of
+earlier ones are removed.
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)

@@ -46,7 +46,8 @@ FACTS = {
 }
 """Phrases for features that are 0 or 1: the phrase for 0, then the phrase for 1."""
 A_WORD, A_FEW_WORDS = 2.5, 12.0
-"""Largest weights that are shown as "a word" and "a few words"; a Han character weighs 1, a word up to 2."""
+"""Largest weight described as "a word", and largest weight described as "a few words"; a Han character weighs 1, a word
+up to 2."""
 
 
 def describe_feature(name: str, value: float) -> str:
