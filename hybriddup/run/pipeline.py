@@ -167,7 +167,7 @@ class PairVerifier:
 
 @dataclass(frozen=True)
 class Audit:
-    """The data for estimating, after a run, which share of the repeats the search for candidate pairs found."""
+    """The data from which the recall of the search for candidate pairs is estimated after a run."""
 
     columns: TextColumns
     """Fingerprints, limits and character sketches of the distinct texts."""
@@ -260,7 +260,7 @@ class Run:
         return replace(result, recipe=self.components.learned_recipe()), audit
 
     def scopes(self, corpus: Corpus) -> Scopes | None:
-        """Return the scopes, within which posts are compared (``per``); None = all posts are compared."""
+        """Return the scope of each post; only posts of one scope are compared (``per``). None = there is one scope."""
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
 
     def times(self, corpus: Corpus) -> Times | None:

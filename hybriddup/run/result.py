@@ -62,7 +62,7 @@ class Result:
     kept_rows: Int64s
     """int64[n_kept]: kept rows, in input order."""
     removed: Sequence[Removed]
-    """Removed rows, in input order; each object is created on access."""
+    """Removed rows, in input order; each `Removed` object is created when it is accessed."""
     summary: Summary
     n_rows: int
     verified_rows: Int64s

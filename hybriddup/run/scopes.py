@@ -1,4 +1,4 @@
-"""Scopes: with ``per``, a post can only repeat posts with the same value of a field, which form its scope."""
+"""Scopes: with ``per``, posts with the same value of a field form a scope, and a post can only repeat posts in it."""
 
 from __future__ import annotations
 

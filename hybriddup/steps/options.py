@@ -19,8 +19,8 @@ RESERVED_NAMES = frozenset({"use", "options", "threshold", "all", "any"})
 """Keys with a meaning of their own in the configuration of a component; its options cannot have these names."""
 
 WRITTEN_FORM = "x-written-form"
-"""Extra key in a model's JSON Schema: an example of how a file writes the mapping, such as ``{use: NAME}``, for error
-messages about models whose fields are not exactly the keys in a file."""
+"""Extra key in the JSON Schema of a model whose fields are not exactly the keys in a file. Its value is an example of
+the mapping in a file, such as ``{use: NAME}``, for error messages."""
 
 Path = tuple[str | int, ...]
 """Location of a value in a configuration: keys and zero-based list positions."""

@@ -43,7 +43,7 @@ class BlockIndex(ABC):
     n_keys: int | None = None
     """Maximum number of keys per text; None = it varies between batches."""
     key_bits: int = 64
-    """All keys but `NO_KEY` are below ``2**key_bits``; 32 saves memory."""
+    """All keys except `NO_KEY` are below ``2**key_bits``. Keys of 32 bits take less memory than keys of 64."""
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:  # noqa: B027  (need not be written)
         """Prepare for fingerprints of ``bits`` bits; called once, before all other methods.

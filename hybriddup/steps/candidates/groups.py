@@ -29,7 +29,7 @@ from hybriddup.steps.parallel import map_threads
 TEXTS_PER_SLICE = 2**15
 """Number of texts whose keys are partitioned together."""
 TEXTS_PER_BATCH = 4096
-"""Number of texts whose keys are computed together if ``n_keys`` is fixed, so that the buffers stay in the cache."""
+"""Number of texts whose keys are computed together if ``n_keys`` is fixed: few enough for the CPU cache."""
 FEWEST_PER_SLICE = 512
 """Minimum number of texts for which one thread computes the keys."""
 KEYS_PER_PART = 2**15

@@ -26,8 +26,8 @@ from hybriddup.steps.verifiers.sections import LONGEST_EXACT
 
 ALL = 2**62
 CHARACTERS = 16_000
-"""Maximum product of a text's length and its number of candidates, for `most_candidates`; each text may have one
-candidate, whatever its length."""
+"""Maximum product of a text's length and its number of candidates, for `most_candidates`; a text of any length may
+have at least one candidate."""
 CHARACTERS_OF_LONG = 20_000
 """Limit like `CHARACTERS`, for long texts, which are compared in sections."""
 

@@ -20,7 +20,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 TABLE_FILE = "chat_words.txt"
 LEFT_OUT = "-"
-"""Marks a spelling in the table that is removed from a text instead of being replaced."""
+"""Entry in the table in place of a usual word, for spellings to remove from a text."""
 _LETTERS = "a-z\u00df-\u024f"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 LETTER, BETWEEN_HAN = re.compile(f"[{_LETTERS}]"), re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}])")

@@ -220,7 +220,7 @@ class Folder:
     Parameters
     ----------
     folding
-        Settings of folding.
+        The differences between characters to remove.
     once
         Characters whose runs collapse to one after folding. If a space is among them, spaces at the beginning and end
         of a text are also removed.

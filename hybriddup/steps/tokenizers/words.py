@@ -113,5 +113,8 @@ def words_among_parts(texts: Sequence[str], lengths: Int64s) -> Tokens:
 
 
 def words_between(texts: EncodedTexts, begins: Bools) -> Tokens:
-    """Return the parts that are words; ``begins``, bool[n_code_points], marks the first character of each part."""
+    """Return the parts of texts that are words.
+
+    ``begins``, bool[n_code_points], marks the first character of each part.
+    """
     return Tokens(texts.code_points, *take_words(*texts, begins, meaningful_characters()))

@@ -52,9 +52,9 @@ class LeastInCommon(NamedTuple):
     """
 
     of_shorter: float = 0.0
-    """Share of the length of the shorter text, 0.0 to 1.0."""
+    """Required share of the shorter text's length, 0.0 to 1.0."""
     of_longer: float = 0.0
-    """Share of the length of the longer text, 0.0 to 1.0."""
+    """Required share of the longer text's length, 0.0 to 1.0; added to the share of the shorter text's length."""
 
 
 @runtime_checkable

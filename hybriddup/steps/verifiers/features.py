@@ -1,4 +1,4 @@
-"""The `jaccard` verifier, and the base class of `jaccard` and `cosine`, which counts the features of texts."""
+"""The base class of the verifiers `jaccard` and `cosine`, which compare the features of texts; and `jaccard` itself."""
 
 from __future__ import annotations
 

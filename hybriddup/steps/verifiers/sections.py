@@ -27,7 +27,7 @@ length; the length of the longer is not limited."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
 """Number of characters that identify a position to cut at. In random edits of 100,000 Han characters or English
-letters, the common share found by cutting is exact if it is 0.83, and 0.004 too low if it is 0.74."""
+letters, cutting finds the exact common share if 0.83 is common, and a share too low by 0.004 if 0.74 is."""
 ONE_IN = 8
 """One in this many positions, chosen by hash, is examined as a place to cut: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)

@@ -55,7 +55,7 @@ class Fit(NamedTuple):
     """A fitted model; a curve is a sum of pieces, each of which changes between two knots and is constant elsewhere."""
 
     knots: list[Float64s]
-    """For each feature, ascending: the values at which its curve bends."""
+    """For each feature, the values at which its curve bends, ascending."""
     steps: Float64s
     """float64[n_pieces]: rise of each piece, feature by feature; negative if it falls."""
     intercept: float
