@@ -101,7 +101,7 @@ def serve(
     ] = False,
     debug: options.Debug = False,
 ) -> None:
-    """Decide posts over HTTP, against the posts kept within the horizon.
+    """Answer over HTTP whether a post repeats one that was kept within the horizon.
 
     A decision is stored before the client gets it; a post sent again with the same id gets the same answer. On SIGTERM,
     accepted requests are answered before the service ends.

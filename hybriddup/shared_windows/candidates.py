@@ -138,7 +138,8 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
 def stable_order(numbers: Int64s, n: int) -> Int64s:
     """Return int64[n_numbers]: the indices that sort ``numbers``, stably; all numbers are from 0 to ``n`` - 1.
 
-    NumPy uses radix sort for 16-bit integers, which takes a fifth of the time.
+    If all numbers fit into 16 bits, they are converted first: NumPy sorts 16-bit integers by radix sort, in a fifth of
+    the time that it needs for 64-bit integers.
     """
     return np.argsort(numbers.astype(np.uint16) if n <= 2**16 else numbers, kind="stable")
 

@@ -140,10 +140,14 @@ def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
 
 
 def heed_rivals(posts: Contestants, found: Entries, first: int) -> Generator[Call | Wait, Any, States]:
-    """Wait for earlier rivals, challenge later rivals, then decide; return the states of posts that stay undecided.
+    """Wait for earlier rivals, challenge later rivals, then decide the leading posts.
 
-    A rival is an undecided post in the buckets ``found`` that matches a leading post; it is earlier if its position is
-    before ``first``.
+    A leading post is a post of this batch that was the first to claim its text; ``first`` is the smallest position of
+    the leading posts. A rival is an undecided post in the buckets ``found`` that matches a leading post: an earlier
+    rival has a position below ``first``, a later rival above. A challenge sets the state of a pending rival to
+    `State.CHALLENGED`, so that its process must read its buckets again before it keeps the rival.
+
+    Return the states of the leading posts that stay undecided because another process changed their states.
     """
     positions = posts.candidates(found)
     while True:

@@ -165,9 +165,9 @@ class SharedStore(Protocol):
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys``, uint64[n].
 
-        Posts are added by the process that took their positions. ``keys`` are distinct. For at least a horizon, a
-        bucket must keep all entries of unfinished blocks and, of the other entries, the newest `max_bucket_size`; it
-        may drop the rest.
+        Posts are added by the process that took their positions. ``keys`` are distinct. For at least
+        `Needs.horizon` seconds, a bucket must keep all entries of batches for which `finish` was not called yet and, of
+        the other entries, the newest `Needs.max_bucket_size`; it may drop the rest.
         """
 
     def leave(self, texts: Keyed) -> None:

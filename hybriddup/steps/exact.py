@@ -35,7 +35,7 @@ class EqualTexts:
 
     @property
     def distinct(self) -> Int64s:
-        """int64[n_distinct], ascending: index of the first occurrence of each distinct text, by text number."""
+        """int64[n_distinct]: element ``i`` is the index of the first text with number ``i``. The indices ascend."""
         return np.flatnonzero(self.is_first)
 
     @property

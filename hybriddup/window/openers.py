@@ -41,7 +41,7 @@ class FileWindows:
     """Opens windows with a ``file:`` URL, which names the directory of the store; it is created if missing."""
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
-        """Return the window over a directory."""
+        """Return the window that is stored in the directory that ``url`` names."""
         from hybriddup.window.stores.sqlite import (
             SqliteStore,
         )  # loads checkpoints and locks, which windows in memory do not need

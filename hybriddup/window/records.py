@@ -172,7 +172,7 @@ class Decision:
     position: int
     decision: Literal["kept", "duplicate"]
     repeated: bool
-    """Whether a post with this id was decided before; if so, the decision is the answer to that post."""
+    """Whether a post with this id was decided before; if so, the other fields repeat the decision on that post."""
     evidence: Evidence | None
 
     @property

@@ -51,7 +51,11 @@ def fields_of(place: int, post: object, authors: str | None) -> tuple[object, ob
 
 
 def checked_id(place: int, post_id: object) -> str | int | None:
-    """Return an id; InputError if it is neither text nor a whole number of 64 bits, or looks like a generated id."""
+    """Return ``post_id`` if it is None (the post has no id) or a valid id; otherwise, raise InputError.
+
+    Valid ids are 64-bit integers, and texts of at most `MOST_ID_BYTES` bytes. Texts such as ``#17`` are not valid,
+    because the window generates such ids.
+    """
     if post_id is None:
         return None
     if isinstance(post_id, str):

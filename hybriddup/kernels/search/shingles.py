@@ -75,8 +75,9 @@ def bottom_shingles(
     A shingle is stored as 31 bits of its hash, below a bit that is set if the shingle is common. Shingles are in
     ascending order, but a text of mostly common shingles has a few common shingles first.
 
-    If a text has too few shingles, shorter shingles follow, also in ascending order, and then `NO_SHINGLE`: a short
-    text that was edited in its middle shares few long shingles with the original.
+    If a text has too few shingles, shorter shingles follow, because a short text that was edited in its middle shares
+    few long shingles with the original. The shorter shingles are also in ascending order. The rest of the row is filled
+    with `NO_SHINGLE`.
 
     Parameters
     ----------

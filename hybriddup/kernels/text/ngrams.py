@@ -15,7 +15,7 @@ DENSE_RANGES = (
     (0xFF00, 0xFFEF),  # full-width and half-width forms
 )
 FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
-"""First code point of emoji and of Han characters in the supplementary planes."""
+"""Characters from this code point on are of a dense script (see `is_dense_script`): emoji, and rare Han characters."""
 
 
 def mark_sixteens() -> Bools:

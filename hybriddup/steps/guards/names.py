@@ -92,7 +92,7 @@ class Names(PairGuard):
     sign = NAME
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the names that replace each other or are swapped; None if there are none."""
+        """Return the names in which two posts differ, such as ``names bath / york``; None if they are not refused."""
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only:
             return None

@@ -1,4 +1,4 @@
-"""Guard `negation`: refuses posts with the same words if one negates the other."""
+"""Guard `negation`: refuses a pair of posts with nearly the same words if one post negates the other."""
 
 from __future__ import annotations
 

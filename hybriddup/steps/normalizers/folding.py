@@ -258,7 +258,7 @@ class Folder:
         self._table = table._replace(literal_states=np.array(states, np.uint8))
 
     def fold(self, texts: Sequence[str]) -> Folded:
-        """Fold texts, and find the literals and signs in them."""
+        """Fold texts, and find the strings that rules (``literals``) and the markup cleaner (``signs``) look for."""
         found = np.zeros(len(self._literals), np.bool_)
         folded, states = self._fold(texts, False, found)
         special = np.flatnonzero(states & TEXT_IS_SPECIAL).tolist()

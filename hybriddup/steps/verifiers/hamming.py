@@ -17,7 +17,7 @@ class Hamming:
         self._bits = context.bits
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:  # noqa: ARG002 - nothing to spare
-        """Return float64[n_pairs]: the scores ``(bits - hamming_distance) / bits``, each one division of integers."""
+        """Return float64[n_pairs]: the score of each pair, ``(bits - hamming_distance) / bits``."""
         n_equal = self._bits - pairs.hamming_distances
         return n_equal / self._bits
 

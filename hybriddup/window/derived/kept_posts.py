@@ -100,7 +100,7 @@ class KeptPosts:
         return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
 
     def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
-        """Return bool[n]: whether there is a kept post at each position; and the column indices of the posts found."""
+        """Return bool[n]: whether each position has a kept post; and the indices of these posts in `_positions`."""
         held = self._positions[self._first : self._end]
         places = np.searchsorted(held, positions)
         known: Bools = places < len(held)
