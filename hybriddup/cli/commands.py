@@ -77,7 +77,7 @@ class Own(NamedTuple):
 
 OWN = {
     "dedupe": Own(LongCommand, "Remove repeated posts from files."),
-    "watch": Own(LongCommand, "Decide posts from a stream, line by line."),
+    "watch": Own(LongCommand, "Answer line by line whether posts of a stream are repeats."),
     "explain": Own(LongCommand, "Show why two texts match or not."),
     "evaluate": Own(LongCommand, "Measure precision and recall on labeled pairs."),
     "tune": Own(LongCommand, "Fit a configuration to labeled pairs."),
@@ -85,7 +85,7 @@ OWN = {
     "accounts": Own(LongCommand, "Find accounts that post the same text within a given time."),
     "plan": Own(LongCommand, "Compare block indexes for a number of posts."),
     "warm-up": Own(LongCommand, "Compile the kernels before the first run."),
-    "serve": Own(GroupedCommand, "Decide posts over HTTP."),
+    "serve": Own(GroupedCommand, "Answer over HTTP whether posts are repeats."),
     "label": Own(GroupedCommand, "Label pairs of your own posts, for tune."),
     "plugins": Own(TyperCommand, "List plugins and their components."),
     "config": Own(TyperCommand, "Print and check configurations."),

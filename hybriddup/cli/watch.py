@@ -104,7 +104,7 @@ def watch(
     ] = False,
     debug: options.Debug = False,
 ) -> None:
-    """Decide posts from a stream, against the posts kept within the horizon.
+    """Answer for each post of a stream whether it repeats one that was kept within the horizon.
 
     Reads JSON Lines from standard input, and writes one decision per line to standard output. A decision is written
     after it is stored.
