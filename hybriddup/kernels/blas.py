@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +25,7 @@ def delayed_blas() -> Iterator[None]:
     The placeholder imports the real module when a function is looked up in it. Nothing changes if the real module is
     already imported, or scipy is not installed.
     """
-    if BLAS in sys.modules or find_spec("scipy") is None:
+    if BLAS in sys.modules or "scipy" not in sys.modules:  # numba itself imports scipy, unless it is not installed
         yield
         return
     sys.modules[BLAS] = placeholder = _placeholder()

@@ -35,6 +35,7 @@ from hybriddup.steps.deciding.contest import Limits, most_candidates
 from hybriddup.steps.fingerprints import Fingerprinter, Simhashes
 from hybriddup.steps.normalizers import Chain, Normalizer
 from hybriddup.steps.normalizers.wordless import have_words
+from hybriddup.steps.parallel import start_in_background
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -121,10 +122,11 @@ class Components:
         The fingerprint of a post without words is marked as invalid, as if the post had no tokens, because a normalizer
         may have removed the parts in which such posts differ.
         """
-        simhashes = self.fingerprinter.fingerprint(compared, advance)
         if all(chosen.use == "none" for chosen in self.settings.normalizers):
-            return simhashes
-        return simhashes._replace(has_tokens=simhashes.has_tokens & have_words(normalized))
+            return self.fingerprinter.fingerprint(compared, advance)
+        worded = start_in_background(partial(have_words, normalized), self.fingerprinter.workers)
+        simhashes = self.fingerprinter.fingerprint(compared, advance)
+        return simhashes._replace(has_tokens=simhashes.has_tokens & worded())
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
         """Return int64[n], ascending: indices of the posts that are not dropped for lack of text; None = all posts."""

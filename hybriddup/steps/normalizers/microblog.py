@@ -303,7 +303,7 @@ def collapse_signs(texts: Sequence[str]) -> list[str]:
     """
     once = list(texts)
     for place, text in enumerate(texts):
-        may_lack_words = not text[:1].isalnum() and text[:1] not in AT_HEAD
-        if may_lack_words and not has_words(text):
+        first = text[:1]
+        if not first.isalnum() and first not in AT_HEAD and not has_words(text):
             once[place] = without_repeats(text)
     return once
