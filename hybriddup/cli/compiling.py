@@ -19,7 +19,7 @@ from numba.core.event import Event, Listener, install_listener
 
 from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
-from hybriddup.data.records import NO_SKETCHES, CandidatePairs, Int64s, text_lengths
+from hybriddup.data.records import NO_SKETCHES, CandidatePairs, Int64s, characters_between, text_lengths
 from hybriddup.kernels.cache import FOLDER
 from hybriddup.kernels.search.group_search import Queries
 from hybriddup.kernels.search.pair_limits import text_columns
@@ -36,7 +36,7 @@ N_POSTS = 1500
 SEED = 0
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyzABCDEFG 0123456789.,!é",
-    "".join(map(chr, range(0x4E00, 0x5200))),
+    characters_between(0x4E00, 0x5200),
     "가나다라마바사아자차카",
 )
 LENGTHS = (3, 9, 18, 35, 70, 150, 600)

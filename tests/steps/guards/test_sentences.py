@@ -53,6 +53,13 @@ APART = {
         ("bahçede dört kedi uyuyor", "bahçede yedi kedi uyuyor", "numbers dört / yedi"),
         ("di kebun ada empat ayam", "di kebun ada tujuh ayam", "numbers empat / tujuh"),
         ("ahora en la radio #tarde17h con música", "ahora en la radio #tarde19h con música", "numbers 17 / 19"),
+        ("friday: the library has new shelves", "the library has new shelves on sunday", "numbers friday / sunday"),
+        (
+            "guten morgen aus dem hafen, ich wünsche euch einen ruhigen start und einen sonnigen donnerstag an deck",
+            "guten morgen aus dem hafen, bleibt gesund, passt auf die möwen auf und habt einen schönen #samstag",
+            "numbers donnerstag / samstag",
+        ),
+        ("우리 마을 산책 일기 두번째 이야기", "우리 마을 산책 일기 세번째 이야기", "numbers 두번째 / 세번째"),
     ],
     "negation": [
         ("the bridge is safe for heavy trucks", "the bridge is not safe for heavy trucks", "negation none / not"),
@@ -132,6 +139,8 @@ TOGETHER = {
         ),
         ("we counted 12 herons", "we counted 12 herons and 3 gulls"),
         ("what a day for the parade", "yesterday was a day for the parade"),
+        ("closed on monday, see you on tuesday", "see you on tuesday, we are closed"),
+        ("closed monday and tuesday for repairs of the roof", "for repairs of the roof closed on tuesday"),
     ],
     "negation": [
         ("it rains again today", "it rains again today. do not forget your boots"),
