@@ -73,7 +73,7 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
     if not result or may_be_blanked(a) or may_be_blanked(b):
         return result
     if not is_small(a, b, n_before, n_after, room.reached):
-        return result & NUMBER if _may_have_other_digits(of_a.n_signs, of_b.n_signs, room) else np.uint8(0)
+        return result & NUMBER if _may_have_other_values(of_a.n_signs, of_b.n_signs, room) else np.uint8(0)
     if result & (NAME | NEGATION):
         result = without_ruled_out(result, a, b, first, n_left, signs, words)
     if result & NEGATION:
@@ -138,11 +138,11 @@ def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _may_have_other_digits(n_a: int, n_b: int, room: Room) -> bool:
-    """Return whether each text may have a number, written in digits, that the other lacks.
+def _may_have_other_values(n_a: int, n_b: int, room: Room) -> bool:
+    """Return whether each text may have a number in digits, or the name of a weekday or month, that the other lacks.
 
-    Guards consider only such numbers if texts differ a lot. Even equal digits may be different numbers if a Han numeral
-    follows, as in ``3万``.
+    If texts differ a lot, the guard `numbers` considers only these. Even equal digits may be different numbers if a Han
+    numeral follows, as in ``3万``.
     """
     if max(n_a, n_b) == MOST_SIGNS:
         return True

@@ -54,8 +54,7 @@ def _strict_reason(difference: Difference) -> str | None:
 
 def _reason(difference: Difference) -> str | None:
     text_a, text_b = _texts(difference)
-    only_digits = not difference.is_small  # only these count in a large difference
-    a, b = (list(values_of(text, only_digits=only_digits)) for text in (text_a, text_b))
+    a, b = (list(values_of(text, in_large_difference=not difference.is_small)) for text in (text_a, text_b))
     for kind in dict.fromkeys(value.kind for value in a):
         of_a, of_b = ([value for value in values if value.kind == kind] for values in (a, b))
         only_a, only_b = _only(of_a, of_b), _only(of_b, of_a)

@@ -139,10 +139,10 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
-def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
+def values_of(text: str, *, in_large_difference: bool = False) -> Iterator[Value]:
     """Yield the numbers, dates and days of a text.
 
-    ``only_digits`` skips Han numerals, and words other than names of weekdays and months.
+    With ``in_large_difference``, Han numerals are skipped, and words other than names of weekdays and months.
 
     Remove links and mentions from the text first, because digits in them would count.
     """
@@ -154,7 +154,7 @@ def values_of(text: str, *, only_digits: bool = False) -> Iterator[Value]:
     if len(LIST_NUMBER.findall(plain)) > 1:
         plain = blanked(LIST_NUMBER, plain)
     yield from _digits(plain)
-    if only_digits:
+    if in_large_difference:
         if not tables().days.isdisjoint(WORDS.findall(plain)):
             yield from (value for value in _words(plain) if value.shown in tables().days)
         return
