@@ -12,8 +12,10 @@ NUMBER, NEGATION, OPPOSITE, NAME = np.uint8(1), np.uint8(2), np.uint8(4), np.uin
 """Flags, one for each guard. On a character or word, a flag means that the guard looks for it; on a pair, that the
 guard must check it. In scripts without spaces, a character has a flag if a word with this flag may contain it."""
 DIGIT, NUMERAL, LETTER, ALONE = np.uint8(16), np.uint8(32), np.uint8(64), np.uint8(128)
-"""Flags of a character: digit, Han numeral, letter of a script with spaces, letter of a script without spaces. Names of
-weekdays and months have `DIGIT` as a flag of the word, because they count like digits in a large difference."""
+"""Flags of a character: digit, Han numeral, letter of a script with spaces, letter of a script without spaces."""
+DAY = LETTER
+"""Flag of a word: name of a weekday or month. Such a word also has `DIGIT`: in a large difference, it counts like
+digits."""
 ALL = np.uint8(15)
 IN_WORDS = DIGIT | NUMERAL | LETTER | ALONE
 MOST_LETTERS, MOST_ALONE = 64, 24

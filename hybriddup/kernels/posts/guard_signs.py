@@ -10,6 +10,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.posts.guard_changes import count_others, has_only_marks, is_small, may_be_blanked
 from hybriddup.kernels.posts.guard_kinds import (
     ALL,
+    DAY,
     DIGIT,
     MOST_ALONE,
     MOST_LETTERS,
@@ -70,10 +71,15 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
     of_a = read_part(a, first, len(a) - n_left, n_before, len(a) - n_after, signs, room, 0)
     of_b = read_part(b, first, len(b) - n_left, n_before, len(b) - n_after, signs, room, 1)
     result = _concerned(a, b, n_before, n_after, of_a, of_b, signs, room)
+    has_other_days = _has_more(of_a.n_signs, of_b.n_signs, room, 0, DAY)
+    has_other_days |= _has_more(of_b.n_signs, of_a.n_signs, room, 1, DAY)
+    if has_other_days:
+        result |= NUMBER
     if not result or may_be_blanked(a) or may_be_blanked(b):
         return result
     if not is_small(a, b, n_before, n_after, room.reached):
-        return result & NUMBER if _may_have_other_values(of_a.n_signs, of_b.n_signs, room) else np.uint8(0)
+        is_read = has_other_days or _may_have_other_values(of_a.n_signs, of_b.n_signs, room)
+        return result & NUMBER if is_read else np.uint8(0)
     if result & (NAME | NEGATION):
         result = without_ruled_out(result, a, b, first, n_left, signs, words)
     if result & NEGATION:

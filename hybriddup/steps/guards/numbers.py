@@ -55,11 +55,17 @@ def _strict_reason(difference: Difference) -> str | None:
 def _reason(difference: Difference) -> str | None:
     text_a, text_b = _texts(difference)
     a, b = (list(values_of(text, in_large_difference=not difference.is_small)) for text in (text_a, text_b))
-    for kind in dict.fromkeys(value.kind for value in a):
+    for kind in dict.fromkeys(value.kind for value in a + b):
         of_a, of_b = ([value for value in values if value.kind == kind] for values in (a, b))
         only_a, only_b = _only(of_a, of_b), _only(of_b, of_a)
-        if kind in DAYS and _name_other_days(of_a, of_b, text_a, text_b):
-            return _spell(only_a, only_b)
+        if kind in DAYS:
+            differ = (
+                _name_other_days(of_a, of_b, text_a, text_b)
+                if of_a and of_b
+                else _replace_words(of_a, 0, b, difference, text_a) or _replace_words(of_b, 1, a, difference, text_b)
+            )
+            if differ:
+                return _spell(only_a, only_b)
         conflicts = [
             (one, other) for one in only_a for other in only_b if _exclude(difference, one, other, text_a, text_b)
         ]
@@ -87,6 +93,43 @@ def _name_other_days(a: list[Value], b: list[Value], text_a: str, text_b: str) -
     )
 
 
+def _replace_words(days: list[Value], side: int, others: list[Value], difference: Difference, text: str) -> bool:
+    """Return whether a day that only one post names is in the place of other words: "nice Friday", "nice day".
+
+    ``side``: 0 if the days are in the first post, whose differing part is ``text``; 1 if they are in the second.
+    ``others``: the values of the other post.
+    """
+    return any(_is_day(day, text) and _replaces_words(day, side, others, difference) for day in days)
+
+
+def _replaces_words(day: Value, side: int, others: list[Value], difference: Difference) -> bool:
+    """Return whether other words are in the place of a day.
+
+    A date in that place may be the same day, and so may a word with the same first letters, such as Fri.
+    """
+    spans, other_spans = (difference.spans_a, difference.spans_b)[:: 1 - 2 * side]
+    for run in _places(difference):
+        span, other_span = run[:: 1 - 2 * side]
+        words = difference.sides(run)[1 - side]
+        if not words or not _overlaps(day, spans, span) or (difference.is_tail(run) and _is_cut_off(difference)):
+            continue
+        has_value = any(_overlaps(value, other_spans, other_span) for value in others)
+        if not has_value and all(word[:3] != day.shown[:3] for word in words):
+            return True
+    return False
+
+
+def _is_cut_off(difference: Difference) -> bool:
+    """Return whether one of the posts ends in dots."""
+    return any(text.rstrip().endswith(("…", "...")) for text in (difference.whole_a, difference.whole_b))
+
+
+def _overlaps(value: Value, spans: list[tuple[int, int]], run: tuple[int, int]) -> bool:
+    """Return whether a value overlaps a run of words, given by the indices of its first word and of the word after."""
+    first, last = _words_of(value, spans)
+    return run[0] <= last and first < run[1]
+
+
 def _is_day(value: Value, text: str) -> bool:
     around = text[max(0, value.start - 1) : value.start] + text[value.end : value.end + 1]
     return value.shown in tables().days and not any(map(str.isalpha, around))
@@ -110,10 +153,7 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
     places = _places(difference)
     if not places:  # the usual case of long texts, whose spans take longest
         return False
-    (first_a, last_a), (first_b, last_b) = _words_of(a, difference.spans_a), _words_of(b, difference.spans_b)
-    return any(
-        run.a[0] <= last_a and first_a < run.a[1] and run.b[0] <= last_b and first_b < run.b[1] for run in places
-    )
+    return any(_overlaps(a, difference.spans_a, run.a) and _overlaps(b, difference.spans_b, run.b) for run in places)
 
 
 @lru_cache(maxsize=1)

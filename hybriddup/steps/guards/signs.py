@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt8s, characters_between, encode_texts
-from hybriddup.kernels.posts.guard_kinds import ALONE, DIGIT, LETTER, NEGATION, NUMBER, NUMERAL, OPPOSITE, Signs
+from hybriddup.kernels.posts.guard_kinds import ALONE, DAY, DIGIT, LETTER, NEGATION, NUMBER, NUMERAL, OPPOSITE, Signs
 from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.kernels.posts.guard_signs import find_signs
 from hybriddup.steps.guards import han_numerals, names, negation, opposites, values
@@ -48,7 +48,12 @@ def load_signs() -> Signs:
     _mark(kinds, NUMBER, numbers.characters)
     _mark(kinds, NEGATION, denials.characters)
     words: dict[int, int] = {}
-    of_tables = (NUMBER, numbers.latin), (NUMBER | DIGIT, numbers.days), (NEGATION, denials.words), (OPPOSITE, opposed)
+    of_tables = (
+        (NUMBER, numbers.latin),
+        (NUMBER | DIGIT | DAY, numbers.days),
+        (NEGATION, denials.words),
+        (OPPOSITE, opposed),
+    )
     for kind, named in of_tables:
         _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
         for word in named:

@@ -100,7 +100,8 @@ BEGINNINGS = (
     [
         ("three of them are not here", "eight of them are here", 0),
         ("we buy tickets on monday", "on friday we sell tickets", NUMBER),
-        ("we buy tickets on monday", "on monday and friday we sell tickets", 0),
+        ("we buy tickets on monday", "on monday we sell tickets", 0),
+        ("we buy tickets on monday", "we sell tickets on deck", NUMBER),
         ("room 3 is free now", "room 8 is free now", NUMBER),
         ("有3万人来", "有3千人来", NUMBER),
     ],

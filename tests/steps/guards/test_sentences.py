@@ -59,6 +59,16 @@ APART = {
             "guten morgen aus dem hafen, bleibt gesund, passt auf die möwen auf und habt einen schönen #samstag",
             "numbers donnerstag / samstag",
         ),
+        (
+            "good evening from the harbour, have a nice friday",
+            "good evening from the harbour, have a nice day",
+            "numbers friday / none",
+        ),
+        (
+            "guten morgen aus dem hafen, ich wünsche euch einen schönen sonntag! #möwe",
+            "guten morgen aus dem hafen! es ist 1 grad wärmer an deck. ich wünsche euch einen schönen tag! #kalt",
+            "numbers sonntag / none",
+        ),
         ("우리 마을 산책 일기 두번째 이야기", "우리 마을 산책 일기 세번째 이야기", "numbers 두번째 / 세번째"),
     ],
     "negation": [
@@ -141,6 +151,10 @@ TOGETHER = {
         ("what a day for the parade", "yesterday was a day for the parade"),
         ("closed on monday, see you on tuesday", "see you on tuesday, we are closed"),
         ("closed monday and tuesday for repairs of the roof", "for repairs of the roof closed on tuesday"),
+        ("the bakery closes on friday for good", "the bakery closes on fri for good"),
+        ("the bakery closes on friday for good", "the bakery closes on the 7th for good"),
+        ("thanks to all who cleaned the beach on monday with us", "thanks to all who cleaned the b..."),
+        ("the bakery closes for good on friday", "the bakery closes for good"),
     ],
     "negation": [
         ("it rains again today", "it rains again today. do not forget your boots"),
