@@ -35,7 +35,7 @@ AUDITED_SHARE = 3 / 8
 whichever is larger."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
-"""Approximate maximum number of verified pairs; with more pairs, the sample is smaller."""
+"""Maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
 """A pair of long texts takes longer to verify, and counts toward `MAX_PAIRS` as several pairs: one per this many
 characters."""
@@ -102,23 +102,25 @@ def estimate_recall(
     scan = WideScan(columns, kept, workers)
     strata, sample = [], min(sample, len(audited))
     for part, n in parts_of_sample(audited, has_common_key, sample):
-        chosen = part[spread_rows(len(part), min(n, affordable(scan, part, MAX_PAIRS * n // sample)))]
-        n_missed = len(np.unique(verify(scan.pairs(chosen))[1].later))
-        strata.append(Stratum(len(part), n_missed, len(chosen)))
+        n_looked_at, pairs = pairs_of_sample(scan, part, n, MAX_PAIRS * n // sample)
+        strata.append(Stratum(len(part), len(np.unique(verify(pairs)[1].later)), n_looked_at))
     if n_removed == 0 and not any(stratum.n_missed for stratum in strata):
         return None
     return recall_of(n_removed, strata)
 
 
-def affordable(scan: WideScan, part: Int64s, most_pairs: int) -> int:
-    """Estimate how many posts of ``part`` can be sampled if up to ``most_pairs`` pairs may be verified; at least 1.
+def pairs_of_sample(scan: WideScan, part: Int64s, n: int, most_pairs: int) -> tuple[int, CandidatePairs]:
+    """Sample up to ``n`` posts of ``part``, fewer if they have more than ``most_pairs`` pairs, but at least one.
 
-    A pair of long texts counts as several pairs.
+    Return the number of sampled posts, and their pairs. A pair of long texts counts as several pairs.
     """
-    pairs = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
-    n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
-    n_pairs = int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
-    return max(FIRST_LOOK * most_pairs // max(n_pairs, 1), 1)
+    n_pairs = scan.size(scan.pairs(part[spread_rows(len(part), FIRST_LOOK)]))
+    chosen = part[spread_rows(len(part), min(n, max(FIRST_LOOK * most_pairs // max(n_pairs, 1), 1)))]
+    pairs = scan.pairs(chosen)
+    while len(chosen) > 1 and scan.size(pairs) > most_pairs:  # a few posts may have most of the pairs
+        chosen = chosen[::2]
+        pairs = pairs.take(np.isin(pairs.later, chosen))
+    return len(chosen), pairs
 
 
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
@@ -139,7 +141,7 @@ class WideScan:
 
     def __init__(self, columns: TextColumns, kept: Int64s, workers: int) -> None:
         self._workers = workers
-        self.lengths = columns.lengths
+        self._lengths = columns.lengths
         limits = columns.limits.copy()
         limits["max_distance"] = widened(limits["max_distance"], 64 * columns.bits.shape[1])
         self._columns = columns._replace(limits=limits)
@@ -166,6 +168,11 @@ class WideScan:
         near = search_texts(columns, queries, self._rings, self._workers, BlockReport())
         pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
         return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
+
+    def size(self, pairs: CandidatePairs) -> int:
+        """Return the number of pairs, with pairs of long texts counted once per `CHARACTERS_PER_PAIR`."""
+        n_characters = self._lengths[pairs.earlier] + self._lengths[pairs.later]
+        return int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
 
 
 def length_classes(lengths: Int32s) -> Int64s:

@@ -417,6 +417,21 @@ def contained(a: str, b: str) -> float:
     return (Counter(a) & Counter(b)).total() / shorter if shorter else 1.0
 
 
+def lacking_letter_pairs(a: str, b: str) -> int:
+    """How many pairs of adjacent letters the text with fewer of them has and the other one lacks."""
+    pairs = [Counter(letter_pairs(text)) for text in (a, b)]
+    return min(pairs[0].total(), pairs[1].total()) - (pairs[0] & pairs[1]).total()
+
+
+def letter_pairs(text: str) -> list[int]:
+    """The hashes of the pairs of adjacent letters and digits of alphabets."""
+    letters = regex.findall(f"[[{LETTER}{DIGIT}]--[\u2e80-\U0010ffff]]", text, regex.V1)
+    return [
+        ((ord(before) * 0x110001 + ord(letter)) * 0x9E3779B97F4A7C15 % 2**64) >> 52
+        for before, letter in pairwise(["\0", *letters])
+    ]
+
+
 def curve(points: Points, value: float) -> float:
     """The contribution of a value."""
     for (x, low), (next_x, high) in pairwise(points):
@@ -427,7 +442,7 @@ def curve(points: Points, value: float) -> float:
 
 def score(a: str, b: str, compared: tuple[str, str], model: str) -> float:
     """The score of two normalized posts by a shipped model, given what is compared of them."""
-    if contained(*compared) < 0.7:
+    if contained(*compared) < 0.7 or lacking_letter_pairs(*compared) > min(map(len, compared)) / 3:
         return 0.0
     values = features(read(a), read(b))
     others = ("hashtags_differ", "hashtags_of_one", "emoji_differ", "names_differ", "sources_differ")

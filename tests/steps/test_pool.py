@@ -49,8 +49,8 @@ def test_kept_posts_are_those_of_a_new_reading(most_letters: int, monkeypatch: p
 
 
 def test_scores_of_few_and_of_many_pairs_are_those_of_all_features() -> None:
-    posts = [post or "nothing" for post in made_up(120, 3)]
-    one, other = np.triu_indices(120, 1)
+    posts = [post or "nothing" for post in made_up(150, 3)]
+    one, other = np.triu_indices(150, 1)
     pairs = CandidatePairs(one.astype(np.int64), other.astype(np.int64), np.zeros(len(one), np.int32))
     post = Post(Post.Options())
     post.prepare(VerifierContext(posts, Words(), 128, 1))
@@ -59,7 +59,9 @@ def test_scores_of_few_and_of_many_pairs_are_those_of_all_features() -> None:
     few = np.concatenate([post.score_pairs(pairs.take(some), thresholds[some]) for some in slices])
     many = post.score_pairs(pairs, thresholds)
     expected = post.score_features(pair_features(posts, pairs.earlier, pairs.later))
-    is_compared = verifier.contained(posts, pairs.earlier, pairs.later) >= verifier.LEAST_CONTAINED
+    texts = encode_texts(posts)
+    is_compared = verifier.contained(texts, pairs.earlier, pairs.later) >= verifier.LEAST_CONTAINED
+    is_compared &= verifier.are_paired(texts, pairs.earlier, pairs.later)
     assert few.tolist() == many.tolist() == np.where(is_compared, expected, 0.0).tolist()
     differ = pair_features(posts, pairs.earlier, pairs.later)[:, FEATURES.index("numbers_differ")] == 1.0
     assert (differ & is_compared).sum() > 100
