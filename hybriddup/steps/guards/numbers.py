@@ -11,7 +11,7 @@ from pydantic import Field
 from hybriddup.kernels.posts.guard_kinds import NUMBER
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of
-from hybriddup.steps.guards.values import DAYS, LONG_FOR_BARE, Value, tables, undecorated, values_of
+from hybriddup.steps.guards.values import DAYS, LONG_FOR_BARE, WORDS, Value, tables, undecorated, values_of
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
@@ -96,10 +96,17 @@ def _name_other_days(a: list[Value], b: list[Value], text_a: str, text_b: str) -
 def _replace_words(days: list[Value], side: int, others: list[Value], difference: Difference, text: str) -> bool:
     """Return whether a day that only one post names is in the place of other words: "nice Friday", "nice day".
 
-    ``side``: 0 if the days are in the first post, whose differing part is ``text``; 1 if they are in the second.
-    ``others``: the values of the other post.
+    Days in hashtags do not count. ``side``: 0 if the days are in the first post, whose differing part is ``text``; 1 if
+    they are in the second. ``others``: the values of the other post.
     """
-    return any(_is_day(day, text) and _replaces_words(day, side, others, difference) for day in days)
+    other_words = set(WORDS.findall((difference.whole_b, difference.whole_a)[side]))
+    return any(
+        _is_day(day, text)
+        and text[day.start - 1 : day.start] != "#"
+        and day.shown not in other_words
+        and _replaces_words(day, side, others, difference)
+        for day in days
+    )
 
 
 def _replaces_words(day: Value, side: int, others: list[Value], difference: Difference) -> bool:

@@ -155,6 +155,8 @@ TOGETHER = {
         ("the bakery closes on friday for good", "the bakery closes on the 7th for good"),
         ("thanks to all who cleaned the beach on monday with us", "thanks to all who cleaned the b..."),
         ("the bakery closes for good on friday", "the bakery closes for good"),
+        ("on friday the bakery closes for good #sad", "on friday the bakery closes for good #bread #friday"),
+        ("the bakery closes for good #sad", "the bakery closes for good #friday"),
     ],
     "negation": [
         ("it rains again today", "it rains again today. do not forget your boots"),
