@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -44,20 +45,26 @@ class Described(BaseModel):
 
 
 def _docstrings_of(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstrings of the fields by name; none if the source is not available."""
+    """Return the docstrings of the fields by name."""
+    owners = (owner for owner in reversed(model.__mro__) if issubclass(owner, Described))
+    return {name: docstring for owner in owners for name, docstring in _own_docstrings(owner).items()}
+
+
+@cache  # Python 3.11 and 3.12 parse a whole module to find a class
+def _own_docstrings(model: type[Described]) -> dict[str, str]:
+    """Return the docstrings of the fields that a class itself declares; none if the source is not available."""
+    try:
+        source = inspect.getsource(model)
+    except (OSError, TypeError):
+        return {}
+    # the source of a class inside a class or a function is indented
+    tree = ast.parse(f"if True:\n{source}" if source[:1].isspace() else source)
+    definition = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)), tree)
     found = {}
-    for owner in reversed(model.__mro__):
-        try:
-            source = inspect.getsource(owner) if issubclass(owner, Described) else ""
-        except (OSError, TypeError):
-            continue
-        # the source of a class inside a class or a function is indented
-        tree = ast.parse(f"if True:\n{source}" if source[:1].isspace() else source)
-        definition = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)), tree)
-        for field, below in pairwise(definition.body):
-            match field, below:
-                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
-                    found[name] = inspect.cleandoc(docstring)
+    for field, below in pairwise(definition.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
+                found[name] = inspect.cleandoc(docstring)
     return found
 
 
