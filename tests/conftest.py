@@ -7,6 +7,7 @@ single files are named. What only an ordinary user can notice is skipped for roo
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("hybriddup")
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and what tests start would inherit that
+gc.set_threshold(10_000, 20, 20)  # all that is imported and collected makes each look through everything slow
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
 
 
@@ -65,6 +67,11 @@ def warm_up(**environment: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment}
     command = [sys.executable, "-m", "hybriddup", "warm-up"]
     subprocess.run(command, env=environment, capture_output=True, timeout=400, check=True)
+
+
+def pytest_collection_finish() -> None:
+    """Exempt all modules and tests from garbage collections."""
+    gc.freeze()
 
 
 @cache
