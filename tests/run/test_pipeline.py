@@ -222,7 +222,7 @@ def handle(number, frame):
     raise TimeIsUp
 
 signal.signal(signal.SIGUSR1, handle)
-posts = [f"the {i * 7919 % 9973} th post says {i} times that it rains on bridge {i % 977}" for i in range(60_000)]
+posts = [f"the {i * 7919 % 9973} th post says {i} times that it rains on bridge {i % 977}" for i in range(10_000)]
 few = hybriddup.dedupe(posts[:300]).kept
 n_interrupted = 0
 for delay in (0.01, 0.05, 0.1, 0.2, 0.3, 0.4):
