@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from math import exp, log1p
 from typing import Any, NamedTuple
@@ -119,17 +120,20 @@ def is_said_again(token: Token, before: list[Token]) -> bool:
     return is_same and token.kind in {"word", "character"}
 
 
+@cache
 def spelling_of(word: str) -> str:
     """The letters of a word: no apostrophes and joiners, drawn-out letters once."""
     once = regex.sub(r"(?s)(.)\1{2,}", r"\1", word)
     return "".join(letter for letter in regex.findall(TAG_LETTER, once, regex.V1) if letter != "\u200d")
 
 
+@cache
 def word_weight(spelling: str) -> float:
     """A quarter for each letter without marks, up to eight."""
     return min(len(regex.sub(EXTEND, "", spelling, flags=regex.V1)), 8) / 4
 
 
+@cache
 def character_weight(character: str) -> float:
     """By script; particles weigh nothing."""
     weights = (
