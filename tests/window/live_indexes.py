@@ -175,30 +175,23 @@ class Course:
         self.most = max_bucket_size
 
     def check(self) -> None:
-        """Check every clause."""
-        found = self._run(self.size)
-        found_by_two = self._run(replace(self.size, workers=2))
-        require(found == found_by_two, "any number of workers finds the same", sorted(found ^ found_by_two)[:3])
-
-    def _run(self, size: WindowSize) -> set[Triple]:
-        index, oracle, found, edge = self.make(size), Oracle(self.texts, self.most), set[Triple](), 0
-        require(index.sketched == size.sketched, "sketches are kept where that is asked for", index.sketched)
-        rng = np.random.default_rng([self.seed, 7])
+        """Check every clause, with one worker and with two."""
+        indexes = [self.make(replace(self.size, workers=workers)) for workers in (1, 2)]
+        are_sketched = [index.sketched for index in indexes]
+        require(set(are_sketched) == {self.size.sketched}, "sketches are kept where that is asked for", are_sketched)
+        oracle, edge, rng = Oracle(self.texts, self.most), 0, np.random.default_rng([self.seed, 7])
         for rows, new_edge in self._steps():
             batch, is_kept = self.texts.take(slice(rows.start, rows.stop)), rng.random(len(rows)) < 0.8
-            found |= check_look_up(index, oracle, batch, rows, edge)
-            check_scan(index, oracle, batch, rows, (edge + oracle.positions[min(rows.start, N_TEXTS - 1)]) // 2)
-            index.add(batch, is_kept)
+            found, start = oracle.look_up(rows, edge), (edge + oracle.positions[min(rows.start, N_TEXTS - 1)]) // 2
+            everything = oracle.everything(rows, start)
+            for index in indexes:
+                check_look_up(index, oracle, batch, rows, found, edge)
+                check_scan(index, batch, everything, start)
+                index.add(batch, is_kept)
             oracle.add(rows, is_kept, edge)
-            n_crowded = index.report.limits_hit.get("max_bucket_size", 0)
-            clause = "look-ups that meet a crowded key are counted"
-            require(n_crowded == oracle.n_crowded, clause, (n_crowded, oracle.n_crowded))
             edge = new_edge
-            index.forget_before(edge)
-            index.forget_before(edge - 1)
-            n_texts, n_live = index.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
-            require(n_texts == n_live, "the index counts the texts that can be found", f"{n_texts}, not {n_live}")
-        return found
+            for index in indexes:
+                check_counts(index, oracle, edge)
 
     def _steps(self) -> Iterator[tuple[range, int]]:
         """Yield the rows of batches, some of them empty, and the edge after each."""
@@ -211,14 +204,27 @@ class Course:
             yield range(first, last), edge
 
 
-def check_look_up(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, edge: int) -> set[Triple]:
+def check_counts(index: LiveIndex, oracle: Oracle, edge: int) -> None:
+    """Check what is counted, of crowded keys and after texts were forgotten."""
+    n_crowded = index.report.limits_hit.get("max_bucket_size", 0)
+    clause = "look-ups that meet a crowded key are counted"
+    require(n_crowded == oracle.n_crowded, clause, (n_crowded, oracle.n_crowded))
+    index.forget_before(edge)
+    index.forget_before(edge - 1)
+    n_texts, n_live = index.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
+    require(n_texts == n_live, "the index counts the texts that can be found", f"{n_texts}, not {n_live}")
+
+
+def check_look_up(
+    index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, expected: dict[Triple, int], edge: int
+) -> None:
     """Check what is found for a batch that is not added yet."""
     near = index.look_up(batch)
     pairs = list(zip(near.later.tolist(), near.earlier.tolist(), strict=True))
     require(len(set(pairs)) == len(pairs), "no pair is found twice", pairs[:5])
     require(pairs == sorted(pairs), "pairs are sorted by later, then earlier", pairs[:5])
     columns = (near.earlier, batch.positions[near.later], near.distances)
-    given, expected = list(zip(*(column.tolist() for column in columns), strict=True)), oracle.look_up(rows, edge)
+    given = list(zip(*(column.tolist() for column in columns), strict=True))
     forgotten = sorted(pair for pair in given if pair[0] < edge)
     require(not forgotten, "nothing forgotten is found", forgotten[:3])
     wrong = sorted(set(given) - set(expected))
@@ -229,7 +235,6 @@ def check_look_up(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, e
         deep = [pair for pair, depth in zip(given, near.depths.tolist(), strict=True) if depth != expected[pair]]
         require(not deep, "a pair has the smallest number that the earlier text has in a shared key", deep[:3])
         check_depths(index, oracle, batch, rows, near)
-    return set(given)
 
 
 def check_depths(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, near: NearPairs) -> None:
@@ -241,7 +246,7 @@ def check_depths(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, ne
         require(own == expected, "depths() counts from the newest text of each key", (earlier, own, expected))
 
 
-def check_scan(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, start: int) -> None:
+def check_scan(index: LiveIndex, batch: Batch, expected: set[Triple], start: int) -> None:
     """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
     pairs, position = list[Triple](), start
     while True:
@@ -254,7 +259,6 @@ def check_scan(index: LiveIndex, oracle: Oracle, batch: Batch, rows: range, star
             break
         require(scanned.next_position > position, "scan_from goes on", (position, scanned.next_position))
         position = scanned.next_position
-    expected = oracle.everything(rows, start)
     wrong = sorted(set(pairs) ^ expected)
     require(len(pairs) == len(expected) and not wrong, "scan_from finds every pair once, and no other", wrong[:3])
 
