@@ -83,9 +83,9 @@ def outcome(config: dict[str, Any], workers: int = 1) -> bytes:
 
 
 @cache
-def outcome_alone(name: str) -> bytes:
+def alone(name: str) -> Result:
     """What one worker decides in this process, run once for all tests that compare with it."""
-    return outcome(CONFIGS[name])
+    return hybriddup.dedupe(POSTS, config=CONFIGS[name], workers=1)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def outcome_alone(name: str) -> bytes:
 @pytest.mark.parametrize("workers", [3, pytest.param(2, marks=pytest.mark.slow)])
 def test_workers_do_not_change_a_byte(name: str, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     started = start_processes_for_any_work(monkeypatch)
-    assert outcome_alone(name) == outcome(CONFIGS[name], workers)
+    assert as_bytes(alone(name)) == outcome(CONFIGS[name], workers)
     assert started == ([workers] if name == "jieba" else [])
 
 
@@ -114,12 +114,12 @@ def test_hash_seed_and_process_do_not_change_a_byte() -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", ANSWER]
     answer = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
-    assert answer.stdout.splitlines() == [outcome_alone(name) for name in ("shingles", "words", "jieba")]
+    assert answer.stdout.splitlines() == [as_bytes(alone(name)) for name in ("shingles", "words", "jieba")]
 
 
 @pytest.mark.parametrize("name", ["shingles", "blocks", "probing"])
 def test_cutting_batches_otherwise_does_not_change_what_is_removed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    removed = hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed
+    removed = alone(name).removed
     monkeypatch.setattr(pipeline, "decide_all", partial(decide_all, texts_per_batch=333))
     assert hybriddup.dedupe(POSTS, config=CONFIGS[name]).removed == removed
 

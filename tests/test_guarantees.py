@@ -53,17 +53,17 @@ def settings_of(config: str) -> Settings:
     return open_session(config, entry_points=False)[0]
 
 
-def normalized(config: Any, texts: Sequence[str]) -> list[str]:
-    """The texts after normalizing."""
+@cache
+def normalized(config: str, corpus: str) -> list[str]:
+    """The texts of a corpus after normalizing."""
     settings, manager = open_session(config, entry_points=False)
-    return list(Components.create(settings, manager.registry, 1).normalizer.normalize_batch(list(texts)))
+    return list(Components.create(settings, manager.registry, 1).normalizer.normalize_batch(CORPORA[corpus]))
 
 
-def with_keepers(config: Any, posts: Sequence[str], removed: Sequence[Removed]) -> list[tuple[str, str]]:
+def with_keepers(config: str, corpus: str, removed: Sequence[Removed]) -> list[tuple[str, str]]:
     """The keeper of each removed post and that post, normalized."""
-    later = normalized(config, [posts[post.row] for post in removed])
-    earlier = normalized(config, [posts[post.keeper_row] for post in removed])
-    return list(zip(earlier, later, strict=True))
+    texts = normalized(config, corpus)
+    return [(texts[post.keeper_row], texts[post.row]) for post in removed]
 
 
 def compared(config: str, a: str, b: str) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def test_near_removals_have_the_score_of_the_two_texts_and_reach_the_threshold_o
 ) -> None:
     near = [post for post in run(config, corpus).removed if post.reason == "near"]
     assert near
-    for post, (a, b) in zip(near, with_keepers(config, CORPORA[corpus], near), strict=True):
+    for post, (a, b) in zip(near, with_keepers(config, corpus, near), strict=True):
         verifier = verifier_of(config, a, b)
         anew = {(v["use"], v["threshold"]): score_anew(config, v, a, b) for v in single_verifiers(verifier)}
         assert anew[post.verifier, post.threshold] == pytest.approx(post.score, abs=1e-9)
@@ -134,7 +134,7 @@ def test_near_removals_have_the_score_of_the_two_texts_and_reach_the_threshold_o
 @pytest.mark.parametrize("config", shipped_names())
 def test_exact_repeats_are_equal_after_normalizing(config: str, corpus: str) -> None:
     removed = run(config, corpus).removed
-    for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
+    for post, (a, b) in zip(removed, with_keepers(config, corpus, removed), strict=True):
         assert (a == b) == (post.reason == "exact")
 
 
@@ -142,7 +142,7 @@ def test_exact_repeats_are_equal_after_normalizing(config: str, corpus: str) -> 
 @pytest.mark.parametrize("config", shipped_names())
 def test_band_is_that_of_the_shorter_text(config: str, corpus: str) -> None:
     removed = run(config, corpus).removed
-    for post, (a, b) in zip(removed, with_keepers(config, CORPORA[corpus], removed), strict=True):
+    for post, (a, b) in zip(removed, with_keepers(config, corpus, removed), strict=True):
         lower, band = band_of(config, a, b)
         assert post.length_band == band.name(lower)
         if post.reason == "near":
