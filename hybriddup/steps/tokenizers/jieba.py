@@ -8,9 +8,10 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -57,8 +58,9 @@ class Jieba:
     Notes
     -----
     The dictionary is parsed in full, in half a second, instead of read from jieba's cache in the temporary directory:
-    that cache is keyed by path and goes stale if the dictionary or jieba's version changes without a newer date. The
-    tokenizer behind ``jieba.cut`` is not affected, and jieba logs nothing.
+    that cache is keyed by path and goes stale if the dictionary or jieba's version changes without a newer date. A
+    process keeps the last dictionary that it parsed, for further tokenizers. The tokenizer behind ``jieba.cut`` is not
+    affected, and jieba logs nothing.
     """
 
     Options = JiebaOptions
@@ -131,7 +133,7 @@ def _opened(option: str, path: Path) -> Iterator[BinaryIO]:
 
 def _load_dictionary(tokenizer: Any, file: BinaryIO, path: Path) -> None:
     try:
-        tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(file)
+        tokenizer.FREQ, tokenizer.total = _parsed(file.read(), str(path))
     except ValueError as error:
         raise _bad_dictionary("dictionary", path, _LINE_RULE, error) from error
     if tokenizer.total <= 0 or min(tokenizer.FREQ.values()) < 0:
@@ -139,11 +141,24 @@ def _load_dictionary(tokenizer: Any, file: BinaryIO, path: Path) -> None:
     tokenizer.initialized = True  # so that jieba neither reads its own dictionary nor logs and caches it
 
 
+@lru_cache(maxsize=1)
+def _parsed(dictionary: bytes, name: str) -> tuple[dict[str, int], int]:
+    """Return the frequencies of words and of their prefixes, and the sum; tokenizers share them.
+
+    ``name`` is the file's name for messages.
+    """
+    file = BytesIO(dictionary)
+    file.name = name
+    frequencies, total = _import_jieba().Tokenizer().gen_pfdict(file)
+    return frequencies, total
+
+
 def _load_user_dictionary(tokenizer: Any, file: BinaryIO, path: Path) -> None:
     for number, line in enumerate(file, 1):
         if b"\t" in line:
             raise _bad_dictionary("user_dictionary", path, _USER_LINE_RULE, f"line {number} has a tab")
     file.seek(0)
+    tokenizer.FREQ = tokenizer.FREQ.copy()
     try:
         tokenizer.load_userdict(file)
     except ValueError as error:
