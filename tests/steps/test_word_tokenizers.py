@@ -19,7 +19,7 @@ from tests.processes import python
 
 @pytest.fixture(scope="module")
 def jieba() -> Jieba:
-    """The tokenizer with its defaults, loaded once: that takes half a second."""
+    """The tokenizer with its defaults."""
     return Jieba(JiebaOptions())
 
 
