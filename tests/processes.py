@@ -19,7 +19,7 @@ ADDRESS = "HYBRIDDUP_TESTS_SERVER"
 
 @cache
 def python() -> list[str]:
-    """Return what takes the place of ``python`` before ``-m MODULE`` or ``-c CODE``.
+    """Return what takes the place of ``python`` before ``-m MODULE``, ``-c CODE`` or a script.
 
     A program that was killed may take a moment longer to end than `subprocess` says. Programs whose interpreter
     matters, such as its other options, its limits, or what it imports, are started by `sys.executable`.

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -55,7 +54,7 @@ def make_shell(workspace: Path) -> Shell:
     programs = workspace.parent / "bin"
     programs.mkdir()
     hybriddup = [*python(), "-P", "-m", "hybriddup"]  # -P: as when it is installed
-    for name, command in (("hybriddup", hybriddup), ("python", [sys.executable])):
+    for name, command in (("hybriddup", hybriddup), ("python", python())):
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', "utf-8")
         program.chmod(0o755)

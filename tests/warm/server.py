@@ -80,10 +80,13 @@ def become(
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  stays open
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    is_safe, (kind, what, *rest) = arguments[0] == "-P", arguments[arguments[0] == "-P" :]
+    is_safe, (kind, *rest) = arguments[0] == "-P", arguments[arguments[0] == "-P" :]
     named = [*[""] * (not is_safe), *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     sys.path[:0] = [directory if kind == "-m" and not path else path for path in named]
-    sys.argv = [kind, *rest]
+    if kind not in {"-m", "-c"}:
+        sys.argv = [kind, *rest]
+        return lambda: runpy.run_path(kind, run_name="__main__")
+    what, sys.argv = rest[0], [kind, *rest[1:]]
     if kind == "-m":
         return lambda: runpy.run_module(what, run_name="__main__", alter_sys=True)
     return lambda: exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
@@ -24,6 +24,7 @@ import pytest
 import hybriddup
 from hybriddup.window import Decision, StoredPost, Window
 from hybriddup.window.stores.sqlite import SqliteStore
+from tests.processes import python
 from tests.window.reference_window import CONFIG
 from tests.window.stores import posts
 
@@ -236,7 +237,7 @@ def test_what_a_store_acknowledged_is_there_after_kills(tmp_path: Path, rounds: 
 
 N_SIGNALS = 150
 CHILD = f"""
-import json, signal, sys
+import json, os, signal, sys
 from hybriddup.window import Window
 
 class TimeIsUp(Exception):
@@ -255,7 +256,7 @@ answers, n_interrupts, n = {{}}, 0, 1
 with Window.open(sys.argv[1], config) as window:
     answers[0] = window.add({{"id": 0, "text": "text number 0"}}).decision  # compiles what is not compiled yet
     signal.signal(signal.SIGUSR1, handle)
-    print("ready", flush=True)
+    print(os.getpid(), flush=True)
     while n_interrupts < {N_SIGNALS}:
         try:
             is_armed = True
@@ -277,15 +278,16 @@ print(json.dumps([n, window._state is None]))
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no signals that a handler could be for")
 def test_a_window_survives_interrupts_at_any_moment(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", CHILD, str(tmp_path), json.dumps(CONFIG)]
+    command = [*python(), "-c", CHILD, str(tmp_path), json.dumps(CONFIG)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
+            number = int(process.stdout.readline())
             for place in range(10_000):
                 if process.poll() is not None:
                     break
-                process.send_signal(signal.SIGUSR1)
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGUSR1)
                 time.sleep(0.001 * (place % 13))
             output, errors = process.communicate(timeout=60)
         finally:
