@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import hybriddup
 from hybriddup import testing
 from tests.docs.conftest import SAMPLES, Shell, make_shell, make_workspace, read_ids
 from tests.docs.markdown import README, ROOT, Block, block_with, blocks_in
+from tests.processes import python_program
 
 FRESH = ".venv/bin/"
 FIRST_COMMAND = block_with("sh", f"{FRESH}hybriddup dedupe")
@@ -131,6 +133,7 @@ def test_ten_line_plugin_is_listed(shell: Shell) -> None:
 
 def test_ten_line_tokenizer_keeps_the_contract(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(workspace)
+    monkeypatch.setattr(sys, "executable", python_program())
     import five_grams  # type: ignore[import-not-found]
 
     testing.check_tokenizer(five_grams.five_grams)
@@ -157,6 +160,7 @@ def test_plugin_with_every_role_removes_repeats_of_its_own_format(shell: Shell, 
 
 def test_components_of_every_role_keep_their_contracts(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(workspace)
+    monkeypatch.setattr(sys, "executable", python_program())
     import every_role as plugin  # type: ignore[import-not-found]
 
     content, texts = b"one\n\ntwo\n\nthree", ["one", "two", "three"]
