@@ -37,7 +37,7 @@ def texts_of(seed: int, n: int) -> list[str]:
 def answers(folder: Path, config: Any = CONFIG, horizon: float = 1e9, *, read_only: bool = False) -> list[object]:
     """What an opened window says of some texts, without adding them."""
     with Window.open(folder, config, horizon=horizon, read_only=read_only) as window:
-        found = [[(match.id, match.score) for match in window.match(text, 50)] for text in texts_of(2, 60)]
+        found = [[(match.id, match.score) for match in window.match(text, 50)] for text in texts_of(2, 30)]
         return [found, window.stats().n_kept_in_window, window.stats().index_bytes > 0]
 
 
