@@ -6,14 +6,26 @@ import os
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
+from hybriddup.cli.commands import OWN, Commands
 from tests.cli.support import ROOT, Ran, Run, Start
 from tests.processes import python
+
+get_command = Commands.get_command
+
+
+@cache
+def built(name: str) -> Any:
+    """Return one of the own subcommands, which takes longer to build than most take to run."""
+    return get_command(typer.main.get_group(app), None, name)
 
 
 @pytest.fixture
@@ -21,6 +33,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a function that runs the command line in this process, in a new directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])  # plugin modules are looked for in the current directory too
+    build_once = lambda group, ctx, name: built(name) if name in OWN else get_command(group, ctx, name)  # noqa: E731
+    monkeypatch.setattr(Commands, "get_command", build_once)
 
     def invoke(*arguments: str, stdin: bytes | None = None) -> Ran:
         result = CliRunner().invoke(app, list(arguments), input=stdin)
