@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -36,9 +37,15 @@ FLOORS = [
 FLOOR_OF = {name: number for number, names in enumerate(FLOORS) for name in names}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imported(path: Path) -> Iterator[str]:
     """Every module that a file names in an import, at its top, in a function, or for types alone."""
-    return imported_by(ast.walk(ast.parse(path.read_text("utf-8"))))
+    return imported_by(ast.walk(parsed(path)))
 
 
 def imported_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -81,7 +88,7 @@ def test_no_floor_imports_from_a_later_one() -> None:
     upward = [
         f"{name} imports {other}"
         for name, path in MODULES.items()
-        for other in sorted({module_named(other) for other in imported_by(running(ast.parse(path.read_text("utf-8"))))})
+        for other in sorted({module_named(other) for other in imported_by(running(parsed(path)))})
         if other in MODULES and floor_of(other) > floor_of(name)
     ]
     assert upward == []
@@ -118,6 +125,6 @@ def test_no_module_needs_one_that_windows_lacks() -> None:
     needing = {
         name: found
         for name, path in MODULES.items()
-        if (found := POSIX_ONLY & set(imported_on_windows([ast.parse(path.read_text("utf-8"))])))
+        if (found := POSIX_ONLY & set(imported_on_windows([parsed(path)])))
     }
     assert needing == {}
