@@ -15,12 +15,12 @@ Install = Callable[..., None]
 @pytest.fixture(autouse=True)
 def _forget_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Undo what loading plugins adds to the interpreter."""
-    path = list(sys.path)
+    path, before = list(sys.path), set(sys.modules)
     monkeypatch.delenv("HYBRIDDUP_DISABLE_PLUGINS", raising=False)
     yield
     sys.path[:] = path
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+    for name in sys.modules.keys() - before:
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
             del sys.modules[name]
 
 

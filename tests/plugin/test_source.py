@@ -13,6 +13,7 @@ import pytest
 
 from hybriddup.plugin.source import source_recipe
 from tests.plugin.conftest import WriteModule
+from tests.processes import python
 
 PLUGIN = """
     import hybriddup
@@ -44,11 +45,11 @@ for name in ("grams", "batch"):
 """
 
 
-def output_of(*arguments: str, seed: int = 0) -> str:
-    """What a new interpreter prints, with this hash seed."""
+def output_of(*arguments: str, seed: int | None = None) -> str:
+    """What another process prints, a new interpreter if it is to have this hash seed."""
     root = str(Path(__file__).parents[2])
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": root, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, *arguments]
+    command = [*python(), *arguments] if seed is None else [sys.executable, *arguments]
     return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
 
@@ -62,7 +63,7 @@ def typed(code: str, name: str = "work") -> Any:
 def test_edit_of_an_unpackaged_plugin_changes_the_recipe_id(write_module: WriteModule) -> None:
     """Of a function and of a class that calls it."""
     write_module("my_plugin", PLUGIN.format(n=2))
-    first, again = (output_of("-c", PRINT_IDS, seed=seed).split() for seed in (1, 2))
+    first, again = (output_of("-c", PRINT_IDS, seed=seed).split() for seed in (None, 2))
     write_module("my_plugin", PLUGIN.format(n=3))
     edited = output_of("-c", PRINT_IDS).split()
     assert first == again
@@ -84,7 +85,7 @@ print(source_recipe(work))
     printed = []
     for n in (2, 2, 3):
         Path("script.py").write_text(code.format(n=n), "utf-8")
-        printed.append(output_of("script.py"))
+        printed.append(output_of("script.py", seed=1))
     assert printed[0] == printed[1] != printed[2]
     assert all("source-sha256" in line for line in printed)
 
