@@ -30,7 +30,7 @@ settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("hybriddup")
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and what tests start would inherit that
-gc.set_threshold(10_000, 10, 5)  # all that is imported and collected makes each look through everything slow
+gc.set_threshold(2_000, 10, 5)  # each full collection looks at all that was imported
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
 
 
