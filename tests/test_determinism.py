@@ -23,7 +23,7 @@ from hybriddup.steps.tokenizers import processes
 from tests.posts import generated_posts
 
 ROOT = Path(__file__).parents[1]
-POSTS = generated_posts(2, 6000)
+POSTS = generated_posts(2, 4500)
 """More than one batch of deciding, and enough batches of tokenizing for several processes."""
 
 CONFIGS: dict[str, dict[str, Any]] = {

@@ -72,7 +72,7 @@ def damaged(content: bytes, random: Random) -> bytes:
     return (content[:place] + part + content[place + len(part) :])[: len(content)]
 
 
-@pytest.mark.parametrize("n", [5, pytest.param(N_DAMAGES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [3, pytest.param(N_DAMAGES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [FILE, f"{FILE}-wal", f"{FILE}-shm", "writer.lock"])
 def test_damage_is_an_error_or_changes_no_answer(
     whole: Path, expected: Any, tmp_path: Path, name: str, n: int, caplog: pytest.LogCaptureFixture
