@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hybriddup
@@ -403,7 +403,6 @@ def test_shipped_models_are_monotone(name: str) -> None:
     assert_monotone(shipped_models()[name])
 
 
-@settings(max_examples=settings.default.max_examples // 3)
 @given(st.integers(0, 2**32 - 1))
 def test_fitted_models_are_monotone_and_relative_to_an_ordinary_pair(seed: int) -> None:
     rng = np.random.default_rng(seed)
