@@ -35,7 +35,7 @@ DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
 SMALLEST_SLICE = 512
 """Smallest number of pairs per thread. Each slice parses its posts again: parsing all posts first would save that time,
 but cost as much, because they no longer fit into the CPU cache when they are compared."""
-CHARACTERS_TOGETHER = 2**17
+CHARACTERS_TOGETHER = 2**18
 """Pairs are compared in batches of about this many characters, so that the parsed posts fit into the CPU cache."""
 MAX_POOLED_PAIRS = 1024
 """A call with at most this many pairs runs in one thread and reuses the parsed posts of earlier calls."""
