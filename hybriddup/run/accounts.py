@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from math import inf, isnan
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
-
-import numpy as np
+from typing import Any, cast
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.fields import has_no_value, hashable
 from hybriddup.data.marks import Table, cluster_numbers
-from hybriddup.data.records import Float64s, Int64s
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.tallies import iso_time, seconds_of
 from hybriddup.data.times import seconds_in
@@ -21,15 +19,6 @@ from hybriddup.errors import ConfigError, InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
 from hybriddup.run.progress import Progress
-
-COLUMNS = {
-    "account_a": "string",
-    "account_b": "string",
-    "n_pairs": "int64",
-    "n_texts": "int64",
-    "first_seen": "string",
-    "last_seen": "string",
-}
 
 
 @dataclass(frozen=True)
@@ -47,12 +36,25 @@ class AccountPair:
     last_seen: str
 
 
-class PairsOfPosts(NamedTuple):
-    """Pairs of posts by two different accounts, as parallel arrays."""
+COLUMNS = {one.name: "int64" if one.name.startswith("n_") else "string" for one in fields(AccountPair)}
+"""Types of the columns of a table of pairs of accounts."""
 
-    earlier: Int64s
-    """int64[n_pairs]: index of the earlier post in the arrays of users and times."""
-    later: Int64s
+
+@dataclass
+class InCommon:
+    """The pairs of posts found so far that two accounts have in common."""
+
+    n_pairs: int = 0
+    clusters: set[int] = field(default_factory=set)
+    first: float = inf
+    """Time of the first post, in seconds since 1970."""
+    last: float = -inf
+
+    def add(self, cluster: int, first: float, last: float) -> None:
+        """Add a pair of posts in a cluster, with the time of each."""
+        self.n_pairs += 1
+        self.clusters.add(cluster)
+        self.first, self.last = min(self.first, first), max(self.last, last)
 
 
 def find_accounts(
@@ -99,72 +101,39 @@ def account_pairs(
     least
         Minimum number of different texts that a pair of accounts must have in common.
     """
-    seconds, (numbers, names) = seconds_of(times), _numbered(users)
-    clusters = cluster_numbers(removed)
-    is_known = (numbers >= 0) & ~np.isnan(seconds)
-    places = np.flatnonzero(is_known & (clusters > 0))
-    places = places[np.lexsort((seconds[places], clusters[places]))]
-    pairs = _close_pairs(clusters[places], seconds[places], numbers[places], within)
-    found = PairsOfPosts(places[pairs.earlier], places[pairs.later])
-    return _counted(found, clusters, seconds, numbers, names, least), int((~is_known).sum())
+    keys = [None if has_no_value(user) else hashable(user) for user in users]
+    names: dict[Any, Any] = {}
+    for key, user in zip(keys, users, strict=True):
+        names.setdefault(key, user)
+    numbers = {key: number for number, key in enumerate(names)}
+    seconds, clusters = seconds_of(times).tolist(), cluster_numbers(removed).tolist()
+    known = [place for place, key in enumerate(keys) if key is not None and not isnan(seconds[place])]
+    posts = sorted((clusters[place], seconds[place], numbers[keys[place]]) for place in known if clusters[place])
+    found = {pair: one for pair, one in _in_common(posts, within).items() if len(one.clusters) >= least}
+    order = sorted(found, key=lambda pair: (-len(found[pair].clusters), -found[pair].n_pairs, pair))
+    users = list(names.values())
+    return [_as_pair(users[low], users[high], found[low, high]) for low, high in order], len(keys) - len(known)
 
 
-def _numbered(users: Sequence[Any]) -> tuple[Int64s, list[Any]]:
-    """Number the distinct users; return int64[n]: the number of each post's user, -1 = none; and the list of users."""
-    known: dict[Any, int] = {}
-    names: list[Any] = []
-    numbers = np.full(len(users), -1)
-    for place, user in enumerate(users):
-        if has_no_value(user):
-            continue
-        number = known.setdefault(hashable(user), len(names))
-        if number == len(names):
-            names.append(user)
-        numbers[place] = number
-    return numbers, names
+def _in_common(posts: Sequence[tuple[int, float, int]], within: float) -> dict[tuple[int, int], InCommon]:
+    """Return the pairs of posts that each two accounts have in common; the smaller account number comes first.
 
-
-def _close_pairs(clusters: Int64s, seconds: Float64s, users: Int64s, within: float) -> PairsOfPosts:
-    """Return the pairs of posts in the same cluster, by different users, at most ``within`` seconds apart.
-
-    The arrays must be sorted by cluster, then by time; the pairs are indices into these arrays.
+    ``posts`` are clusters, times and account numbers, in ascending order.
     """
-    active, step = np.arange(len(clusters) - 1), 1
-    found: list[PairsOfPosts] = []
-    while len(active):
-        later = active + step
-        close = (clusters[active] == clusters[later]) & (seconds[later] - seconds[active] <= within)
-        active, later = active[close], later[close]
-        apart = users[active] != users[later]
-        found.append(PairsOfPosts(active[apart], later[apart]))
-        step += 1
-        active = active[active + step < len(clusters)]
-    columns = [PairsOfPosts(np.empty(0, np.int64), np.empty(0, np.int64)), *found]
-    return PairsOfPosts(
-        np.concatenate([one.earlier for one in columns]), np.concatenate([one.later for one in columns])
-    )
+    found: dict[tuple[int, int], InCommon] = {}
+    for place, (cluster, first, account) in enumerate(posts):
+        for later in range(place + 1, len(posts)):
+            other_cluster, last, other = posts[later]
+            if other_cluster != cluster or last - first > within:
+                break
+            if other != account:
+                pair = (min(account, other), max(account, other))
+                found.setdefault(pair, InCommon()).add(cluster, first, last)
+    return found
 
 
-def _counted(
-    pairs: PairsOfPosts, clusters: Int64s, seconds: Float64s, users: Int64s, names: list[Any], least: int
-) -> list[AccountPair]:
-    low = np.minimum(users[pairs.earlier], users[pairs.later])
-    high = np.maximum(users[pairs.earlier], users[pairs.later])
-    codes, which = np.unique(low * max(len(names), 1) + high, return_inverse=True)
-    n_pairs = np.bincount(which, minlength=len(codes))
-    texts = np.unique(np.stack([which, clusters[pairs.earlier]]), axis=1)[0]
-    n_texts = np.bincount(texts, minlength=len(codes))
-    first, last = np.full(len(codes), np.inf), np.full(len(codes), -np.inf)
-    np.minimum.at(first, which, seconds[pairs.earlier])
-    np.maximum.at(last, which, seconds[pairs.later])
-    order = np.lexsort((codes, -n_pairs, -n_texts))
-    return [
-        AccountPair(
-            names[codes[at] // len(names)], names[codes[at] % len(names)], int(n_pairs[at]), int(n_texts[at]),
-            iso_time(float(first[at])), iso_time(float(last[at])),
-        )
-        for at in order[n_texts[order] >= least].tolist()
-    ]  # fmt: skip
+def _as_pair(account_a: Any, account_b: Any, one: InCommon) -> AccountPair:
+    return AccountPair(account_a, account_b, one.n_pairs, len(one.clusters), iso_time(one.first), iso_time(one.last))
 
 
 def accounts_table(pairs: Sequence[AccountPair]) -> Table:
