@@ -11,7 +11,7 @@ from typing import Any
 from hybriddup.config.guards import MUST_AGREE, guards_that_see, spell_out_guards, with_lines_of_guards
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
-from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
+from hybriddup.config.settings import CombinedVerifier, Settings
 from hybriddup.config.shorthands import spell_out_shorthands
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
@@ -179,7 +179,6 @@ def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[S
         percent = f" {threshold:g} % is {threshold / 100:g}." if 1 < threshold <= 100 else ""
         raise ConfigError(f"the threshold must be from 0.0 to 1.0 (the same text); got {threshold:g}.{percent}")
     meaning: list[str] = []
-    lengths: list[LengthBand] = []
     for lower, band in settings.bands():
         texts = f"up to {band.up_to} characters" if band.up_to else "longer" if lower else "all texts"
         if isinstance(band.verifier, CombinedVerifier):
@@ -187,12 +186,7 @@ def with_threshold(settings: Settings, threshold: float, config: str) -> tuple[S
                 f"one threshold is not enough: {config} has several verifiers for a text. Set theirs in your own "
                 f"configuration; `hybriddup config init NAME > mine.yaml` writes one to start from."
             )
-        if band.verifier is None:
-            meaning.append(f"{texts}: only equal ones")
-        else:
-            meaning.append(f"{texts}: {band.verifier.use} {threshold:g}")
-            band = band.model_copy(update={"verifier": band.verifier.model_copy(update={"threshold": threshold})})
-        lengths.append(band)
-    if all(band.verifier is None for band in lengths):
+        meaning.append(f"{texts}: {f'{band.verifier.use} {threshold:g}' if band.verifier else 'only equal ones'}")
+    if not settings.thresholds:
         raise ConfigError(f"a threshold has no effect: with {config}, only equal texts are duplicates.")
-    return settings.model_copy(update={"lengths": tuple(lengths)}), "; ".join(meaning)
+    return settings.map_thresholds(lambda _: threshold), "; ".join(meaning)

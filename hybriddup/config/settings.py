@@ -5,7 +5,7 @@ These models hold resolved settings. Users write only the keys to change; `hybri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -85,6 +85,14 @@ class SingleVerifier(ComponentSettings):
     threshold: float = Field(ge=0, le=1, allow_inf_nan=False)
     """Lowest score that makes a pair a duplicate, inclusive; 1.0 = the same text."""
 
+    def thresholds(self) -> list[float]:
+        """Return a list with the threshold."""
+        return [self.threshold]
+
+    def map_thresholds(self, change: Callable[[float], float]) -> SingleVerifier:
+        """Return a copy with ``change`` of the threshold as the threshold."""
+        return self.model_copy(update={"threshold": change(self.threshold)})
+
 
 class CombinedVerifier(_Section):
     """Several verifiers, all or any of which must accept a pair; members may be combinations themselves."""
@@ -101,6 +109,14 @@ class CombinedVerifier(_Section):
         """The verifiers of the combination, which may be combinations themselves."""
         members: tuple[VerifierSettings, ...] = getattr(self, self.combine)
         return members
+
+    def thresholds(self) -> list[float]:
+        """Return the thresholds of all members."""
+        return [threshold for member in self.members for threshold in member.thresholds()]
+
+    def map_thresholds(self, change: Callable[[float], float]) -> CombinedVerifier:
+        """Return a copy in which all members have changed thresholds."""
+        return self.model_copy(update={self.combine: tuple(one.map_thresholds(change) for one in self.members)})
 
 
 class AllVerifiers(CombinedVerifier):
@@ -159,6 +175,11 @@ class LengthBand(_Section):
         if self.exact_only or self.verifier is None or self.max_hamming_distance is not None:
             return self
         return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
+
+    def map_thresholds(self, change: Callable[[float], float]) -> LengthBand:
+        """Return the band with changed thresholds of its verifiers."""
+        verifier = self.verifier and self.verifier.map_thresholds(change)
+        return self.model_copy(update={"verifier": verifier})
 
     @model_serializer(mode="wrap")
     def _leave_out_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -304,6 +325,15 @@ class Settings(_Section):
     def order_fields(self) -> tuple[str, ...]:
         """The distinct fields of ``keep: {highest: FIELD}``; empty if no rule uses a field."""
         return tuple(dict.fromkeys(rule.highest for rule in self.keep_rules if isinstance(rule, KeepHighest)))
+
+    @property
+    def thresholds(self) -> list[float]:
+        """The thresholds of all verifiers, including the members of combined ones."""
+        return [threshold for band in self.lengths if band.verifier for threshold in band.verifier.thresholds()]
+
+    def map_thresholds(self, change: Callable[[float], float]) -> Settings:
+        """Return a copy in which every verifier has ``change`` of its threshold as the threshold."""
+        return self.model_copy(update={"lengths": tuple(band.map_thresholds(change) for band in self.lengths)})
 
     def bands(self) -> Iterator[tuple[int, LengthBand]]:
         """Yield the minimum length of each length band, and the band."""

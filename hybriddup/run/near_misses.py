@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings, SingleVerifier
+from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Float64s, Int64s, VerifiedPairs
 
@@ -89,9 +89,10 @@ def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Ju
     Pairs below the threshold alternate with pairs that a guard rejected. Of each kind, the pairs with scores nearest to
     the threshold come first.
     """
-    by = min([WITHIN, *thresholds_of(settings.lengths)])
+    by = min([WITHIN, *settings.thresholds])
+    lower = settings.map_thresholds(lambda threshold: threshold - by)
     some = corpus.take(kept[:MOST_POSTS])
-    judged = judge(some, with_lower_thresholds(settings, by))
+    judged = judge(some, lower.model_copy(update={"recipe": None}))
     thresholds = np.round(judged.pairs.thresholds + by, 12)
     short_by = thresholds - judged.pairs.scores
     is_apart = np.fromiter(map(bool, judged.guards), np.bool_, len(judged.guards))
@@ -102,29 +103,3 @@ def find_near_misses(corpus: Corpus, kept: Int64s, settings: Settings, judge: Ju
     order = np.concatenate([under, apart])[np.argsort(turns)]
     guards = [judged.guards[place] for place in order.tolist()]
     return NearMisses(some, judged._replace(pairs=judged.pairs.take(order), guards=guards), thresholds[order])
-
-
-def thresholds_of(lengths: Sequence[LengthBand]) -> list[float]:
-    """Return the thresholds of all verifiers of the length bands, including members of combined verifiers."""
-
-    def of(verifier: SingleVerifier | CombinedVerifier) -> list[float]:
-        if isinstance(verifier, SingleVerifier):
-            return [verifier.threshold]
-        return [threshold for member in verifier.members for threshold in of(member)]
-
-    return [threshold for band in lengths if band.verifier is not None for threshold in of(band.verifier)]
-
-
-def with_lower_thresholds(settings: Settings, by: float) -> Settings:
-    """Return the settings without their recipe and with every threshold lowered by ``by``."""
-
-    def lower(verifier: SingleVerifier | CombinedVerifier) -> SingleVerifier | CombinedVerifier:
-        if isinstance(verifier, SingleVerifier):
-            return verifier.model_copy(update={"threshold": verifier.threshold - by})
-        return verifier.model_copy(update={verifier.combine: tuple(map(lower, verifier.members))})
-
-    lengths = tuple(
-        band if band.verifier is None else band.model_copy(update={"verifier": lower(band.verifier)})
-        for band in settings.lengths
-    )
-    return settings.model_copy(update={"lengths": lengths, "recipe": None})

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from hybriddup.config.settings import CombinedVerifier, LengthBand, Settings
+from hybriddup.config.settings import CombinedVerifier, Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int64s, Removed
@@ -19,7 +19,7 @@ from hybriddup.data.tallies import n_copies_of
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses, thresholds_of
+from hybriddup.run.near_misses import Judge, NearMiss, NearMisses, find_near_misses
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.summary import Summary
 
@@ -212,9 +212,9 @@ class Result:
         >>> result.kept, result.rethreshold(0.6).kept, result.rethreshold(0.99).kept
         ([0, 1], [0, 1], [0, 1, 2])
         """
-        lengths = self._origin.settings.lengths
-        lowest = min(thresholds_of(lengths), default=1.0)
-        if any(isinstance(band.verifier, CombinedVerifier) for band in lengths):
+        settings = self._origin.settings
+        lowest = min(settings.thresholds, default=1.0)
+        if any(isinstance(band.verifier, CombinedVerifier) for band in settings.lengths):
             raise InputError("rethreshold needs one score for each pair, but several verifiers judge together.")
         if not lowest <= threshold <= 1:
             raise InputError(
@@ -235,8 +235,7 @@ class Result:
             notes=[*self.summary.notes, f"the threshold was raised to {threshold:g} afterwards."],
         )
         kept, pairs = np.sort(np.concatenate([self.kept_rows, removed.rows[~stays]])), rows_with_keepers(left)
-        bands = [with_least_threshold(band, threshold) for band in lengths]
-        origin = self._origin._replace(settings=self._origin.settings.model_copy(update={"lengths": tuple(bands)}))
+        origin = self._origin._replace(settings=settings.map_thresholds(lambda one: max(one, threshold)))
         return replace(
             self, kept_rows=kept, removed=left, summary=summary, verified_rows=np.stack(pairs, axis=1), origin=origin
         )
@@ -332,14 +331,6 @@ class Result:
         from hybriddup.run.report.notebooks import removed_html  # with what only notebooks need
 
         return removed_html(repr(self), self.removed)
-
-
-def with_least_threshold(band: LengthBand, threshold: float) -> LengthBand:
-    """Return a length band with its threshold raised to at least ``threshold``; the band must not combine verifiers."""
-    if band.verifier is None:
-        return band
-    raised = max(getattr(band.verifier, "threshold", threshold), threshold)
-    return band.model_copy(update={"verifier": band.verifier.model_copy(update={"threshold": raised})})
 
 
 def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
