@@ -137,19 +137,10 @@ class RemovedPosts(Sequence[Removed]):
         )
 
 
-def removed_rows(removed: Sequence[Removed]) -> Int64s:
-    """Return int64[n]: the input row of each removed post."""
-    return removed.rows if isinstance(removed, RemovedPosts) else np.array([post.row for post in removed], np.int64)
-
-
-def rows_with_keepers(removed: Sequence[Removed]) -> tuple[Int64s, Int64s]:
+def rows_with_keepers(removed: RemovedPosts) -> tuple[Int64s, Int64s]:
     """Return two arrays, int64[n]: the input row of each removed post, and the row of the kept post that it repeats.
 
     Removed posts that repeat a post of another corpus are in neither array.
     """
-    if isinstance(removed, RemovedPosts):
-        is_own = removed.columns.keepers >= removed.corpus.n_against
-        return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]
-    own = [(post.row, post.keeper_row) for post in removed if post.keeper_source is None]
-    rows = np.array(own, np.int64).reshape(-1, 2)
-    return rows[:, 0], rows[:, 1]
+    is_own = removed.columns.keepers >= removed.corpus.n_against
+    return removed.rows[is_own], removed.corpus.rows[removed.columns.keepers[is_own]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from math import inf, isnan
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
@@ -84,7 +84,7 @@ def find_accounts(
             )
     settings = settings.model_copy(update={"keep": "first", "max_copies": 0, "within": None, "without_text": "keep"})
     result = run(corpus, settings, registry, workers=workers, progress=progress)
-    return account_pairs(cast("RemovedPosts", result.removed), users, times, longest, least)
+    return account_pairs(result.removed, users, times, longest, least)
 
 
 def account_pairs(

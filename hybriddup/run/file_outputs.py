@@ -14,7 +14,6 @@ from hybriddup.config import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import Marks, clusters_table, removed_table
 from hybriddup.data.records import Bools, Int64s
-from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.tallies import Tallies
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
@@ -145,11 +144,10 @@ def write(
     began = perf_counter()
     inputs.check_unchanged()
     write_posts(inputs, outputs, corpus, result, mark=mark, tallies=tallies)
-    removed = cast("RemovedPosts", result.removed)
     for option, make_table in (("--removed", removed_table), ("--clusters", clusters_table)):
         if option in outputs:
             with outputs[option].open() as stream:
-                write_table(stream, outputs[option].target, make_table(removed))
+                write_table(stream, outputs[option].target, make_table(result.removed))
     inputs.check_unchanged()
     result.summary.timings.append(StepTiming("write", perf_counter() - began, corpus.n_rows, "posts"))
     progress.finish()
@@ -171,7 +169,7 @@ def write_posts(
     are_posts = rows_chosen(corpus.rows[corpus.n_against :], corpus.n_rows)
     chosen = are_posts if mark else rows_chosen(result.kept_rows, corpus.n_rows)
     if tallies is not None:
-        marks = Marks(cast("RemovedPosts", result.removed), corpus.n_rows, tallies, with_keepers=mark)
+        marks = Marks(result.removed, corpus.n_rows, tallies, with_keepers=mark)
         with outputs["-o"].open() as stream:
             marking_writer(inputs).write_marked(inputs.sources, stream, chosen, marks)
     else:

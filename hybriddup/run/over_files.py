@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.fields import has_no_value
 from hybriddup.data.marks import MARKS
-from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.tallies import TALLIES, Tallies
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields
@@ -85,7 +84,7 @@ class FileRun:
         """Return the number, times and authors of the copies of each kept post."""
         values = corpus.order_values
         authors = None if self.authors is None else values[self.authors]
-        return Tallies(cast("RemovedPosts", result.removed), values.get(self.time_field), authors)
+        return Tallies(result.removed, values.get(self.time_field), authors)
 
 
 class FinishedRun(NamedTuple):

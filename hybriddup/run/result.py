@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
 from hybriddup.config.settings import CombinedVerifier, Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
-from hybriddup.data.records import Int64s, Removed
-from hybriddup.data.removed import RemovedPosts, removed_rows, rows_with_keepers
+from hybriddup.data.records import Int64s
+from hybriddup.data.removed import RemovedPosts, rows_with_keepers
 from hybriddup.data.tallies import n_copies_of
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
@@ -61,7 +61,7 @@ class Result:
 
     kept_rows: Int64s
     """int64[n_kept]: kept rows, in input order."""
-    removed: Sequence[Removed]
+    removed: RemovedPosts
     """Removed rows, in input order; each `Removed` object is created when it is accessed."""
     summary: Summary
     n_rows: int
@@ -92,7 +92,7 @@ class Result:
         >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"]).n_copies
         array([1, 0])
         """
-        return n_copies_of(cast("RemovedPosts", self.removed), self.kept_rows)
+        return n_copies_of(self.removed, self.kept_rows)
 
     @cached_property
     def labels(self) -> Int64s:
@@ -107,7 +107,7 @@ class Result:
         array([0, 1, 0])
         """
         labels, (rows, keepers) = np.arange(self.n_rows), rows_with_keepers(self.removed)
-        labels[removed_rows(self.removed)] = -1
+        labels[self.removed.rows] = -1
         labels[rows] = keepers
         return labels
 
@@ -221,8 +221,7 @@ class Result:
                 f"the threshold must be from {lowest:g}, the lowest of this run, to 1.0; got {threshold:g}. "
                 "A lower one needs a new run: hybriddup.dedupe(posts, threshold=...)."
             )
-        removed = cast("RemovedPosts", self.removed)
-        columns = removed.columns
+        removed, columns = self.removed, self.removed.columns
         thresholds = np.where(columns.is_exact, columns.thresholds, np.maximum(columns.thresholds, threshold))
         stays = columns.scores >= thresholds
         left = removed.replaced(replace(columns, thresholds=thresholds).take(np.flatnonzero(stays)))
@@ -315,9 +314,8 @@ class Result:
             times = list(map(list(times).__getitem__, corpus.rows.tolist()))
         else:
             raise InputError(f"times must have one entry per row, {self.n_rows:,}; got {len(times):,}.")
-        removed = cast("RemovedPosts", self.removed)  # as every run makes them
         misses, authors = self._all_near_misses, corpus.order_values.get(AUTHORS)
-        contents = Contents(self.summary, settings, corpus, removed, self.dropped, misses, times, name, authors)
+        contents = Contents(self.summary, settings, corpus, self.removed, self.dropped, misses, times, name, authors)
         page = render(contents)
         if isinstance(target, (str, Path)):
             save_whole(target, lambda file: file.write(page))
@@ -333,7 +331,7 @@ class Result:
         return removed_html(repr(self), self.removed)
 
 
-def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
+def keeper_clusters(removed: RemovedPosts) -> list[list[int]]:
     """Return a cluster per keeper, ordered by keeper: the keeper's row, then the rows removed for it, ascending.
 
     Every member matches the keeper. Kept rows without removed rows are left out.
@@ -344,7 +342,7 @@ def keeper_clusters(removed: Sequence[Removed]) -> list[list[int]]:
     return [[keeper, *sorted(members[keeper])] for keeper in sorted(members)]
 
 
-def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> list[list[int]]:
+def connected_clusters(removed: RemovedPosts, verified_rows: Int64s) -> list[list[int]]:
     """Return the connected components of the graph of all verified near pairs and exact repeats, as lists of rows.
 
     In a component, kept rows come first, then removed rows, both ascending; components are ordered by their first row.
@@ -361,7 +359,7 @@ def connected_clusters(removed: Sequence[Removed], verified_rows: Int64s) -> lis
     a, b = ends.reshape(edges.shape).T
     graph = coo_array((np.ones(len(edges), np.bool_), (a, b)), shape=(len(rows), len(rows)))
     _, labels = connected_components(graph, directed=False)
-    is_removed = np.isin(rows, removed_rows(removed))
+    is_removed = np.isin(rows, removed.rows)
     order = np.lexsort((rows, is_removed, labels))
     bounds = np.flatnonzero(np.diff(labels[order])) + 1
     return sorted(part.tolist() for part in np.split(rows[order], bounds) if len(part))

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Removed
+from hybriddup.data.corpus import Corpus
+from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
 from tests import reference
@@ -15,10 +16,12 @@ from tests.builders import examples
 
 def result_of(n_rows: int, keepers: dict[int, int], verified: list[tuple[int, int]]) -> Result:
     """A result in which ``keepers`` names the kept row of each removed one."""
-    removed = [
-        Removed(row, row, f"text {row}", keeper, keeper, "kept", "near", 1, "edit", 0.9, 0.8, "7-20", "weibo", "0a")
-        for row, keeper in sorted(keepers.items())
-    ]
+    rows = np.arange(n_rows)
+    corpus = Corpus([f"text {row}" for row in range(n_rows)], range(n_rows), rows, n_rows=n_rows)
+    posts, of = (np.array(some, np.int64) for some in (sorted(keepers), [keepers[row] for row in sorted(keepers)]))
+    numbers, scores = np.zeros(len(posts), np.int32), np.ones(len(posts))
+    columns = RemovedColumns(posts, of, numbers > 0, numbers, numbers, scores, scores, numbers)
+    removed = RemovedPosts(corpus, columns, RemovedBy(["edit"], ["7-20"], "weibo", "0a"))
     kept = np.array([row for row in range(n_rows) if row not in keepers], np.int64)
     return Result(kept, removed, Summary(), n_rows, np.array(verified, np.int64).reshape(-1, 2))
 
