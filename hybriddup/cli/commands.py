@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -68,29 +68,24 @@ class LongCommand(GroupedCommand):
         return work_beside(work)
 
 
-class Own(NamedTuple):
-    """Class and short help of a built-in subcommand; the module of the same name has its function and epilog."""
-
-    cls: type[TyperCommand]
-    short_help: str
-
-
-OWN = {
-    "dedupe": Own(LongCommand, "Remove repeated posts from files."),
-    "watch": Own(LongCommand, "Answer line by line whether posts of a stream are repeats."),
-    "explain": Own(LongCommand, "Show why two texts match or not."),
-    "evaluate": Own(LongCommand, "Measure precision and recall on labeled pairs."),
-    "tune": Own(LongCommand, "Fit a configuration to labeled pairs."),
-    "learn": Own(LongCommand, "Learn a recipe from posts, for runs and windows to share."),
-    "accounts": Own(LongCommand, "Find accounts that post the same text within a given time."),
-    "plan": Own(LongCommand, "Compare block indexes for a number of posts."),
-    "warm-up": Own(LongCommand, "Compile the kernels before the first run."),
-    "serve": Own(GroupedCommand, "Answer over HTTP whether posts are repeats."),
-    "label": Own(GroupedCommand, "Label pairs of your own posts, for tune."),
-    "plugins": Own(TyperCommand, "List plugins and their components."),
-    "config": Own(TyperCommand, "Print and check configurations."),
+OWN: dict[str, tuple[type[TyperCommand], str]] = {
+    "dedupe": (LongCommand, "Remove repeated posts from files."),
+    "watch": (LongCommand, "Answer line by line whether posts of a stream are repeats."),
+    "explain": (LongCommand, "Show why two texts match or not."),
+    "evaluate": (LongCommand, "Measure precision and recall on labeled pairs."),
+    "tune": (LongCommand, "Fit a configuration to labeled pairs."),
+    "learn": (LongCommand, "Learn a recipe from posts, for runs and windows to share."),
+    "accounts": (LongCommand, "Find accounts that post the same text within a given time."),
+    "plan": (LongCommand, "Compare block indexes for a number of posts."),
+    "warm-up": (LongCommand, "Compile the kernels before the first run."),
+    "serve": (GroupedCommand, "Answer over HTTP whether posts are repeats."),
+    "label": (GroupedCommand, "Label pairs of your own posts, for tune."),
+    "plugins": (TyperCommand, "List plugins and their components."),
+    "config": (TyperCommand, "Print and check configurations."),
 }
-"""The built-in subcommands by name, in the order of ``--help``; ``config`` has subcommands of its own."""
+"""Class and short help of each built-in subcommand, in the order of ``--help``; ``config`` has subcommands of its own.
+
+The module of the same name has the function and the epilog."""
 
 
 class Commands(TyperGroup):
@@ -118,7 +113,7 @@ class Commands(TyperGroup):
         width = formatter.width - 6 - max(map(len, names))
         added = {name: self.get_command(ctx, name).get_short_help_str(width) for name in names if name not in OWN}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, OWN[name].short_help if name in OWN else added[name]) for name in names])
+            formatter.write_dl([(name, OWN[name][1] if name in OWN else added[name]) for name in names])
 
     def _plugin_commands(self, ctx: Any) -> Mapping[str, Any]:
         if "hybriddup.commands" not in ctx.meta:
@@ -153,8 +148,8 @@ def _own_command(name: str) -> Any:
     if hasattr(module, "app"):
         return typer.main.get_group(module.app)
     built = typer.Typer(add_completion=False, rich_markup_mode=None)
-    own, function = OWN[name], getattr(module, name.replace("-", "_"))
-    built.command(name, cls=own.cls, epilog=getattr(module, "EPILOG", None), short_help=own.short_help)(function)
+    (cls, short_help), function = OWN[name], getattr(module, name.replace("-", "_"))
+    built.command(name, cls=cls, epilog=getattr(module, "EPILOG", None), short_help=short_help)(function)
     return typer.main.get_command(built)
 
 

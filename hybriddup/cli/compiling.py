@@ -15,7 +15,6 @@ from random import Random
 from subprocess import DEVNULL
 
 import numpy as np
-from numba.core.event import Event, Listener, install_listener
 
 from hybriddup.cli.stopping import on_stop
 from hybriddup.config.load import load_settings
@@ -26,6 +25,7 @@ from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.kernels.search.rings import make_rings
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.run.components import Components
+from hybriddup.run.progress import note_compiling
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.parallel import available_workers
@@ -54,37 +54,24 @@ def compiling_together(config: str) -> Iterator[None]:
     if FOLDER is None or available_workers() == 1:
         yield
         return
-    with install_listener("numba:compile", helper := Helper(config)):
-        on_stop(lambda _: helper.stop())
-        try:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(_: str) -> None:
+        command = [sys.executable, "-P", "-c", COMPILE, config]
+        started.append(subprocess.Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL))  # noqa: S603  this program
+
+    def stop(_: int = 0) -> bool:
+        for process in started:
+            process.kill()
+            process.wait()
+        return False  # this does not end the command itself
+
+    on_stop(stop)
+    try:
+        with note_compiling(start):
             yield
-        finally:
-            helper.stop()
-
-
-class Helper(Listener):
-    """Starts a process that compiles kernels when this process compiles its first kernel."""
-
-    def __init__(self, config: str) -> None:
-        self._command = [sys.executable, "-P", "-c", COMPILE, config]
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def on_start(self, event: Event) -> None:
-        """Start the process when the first kernel of hybriddup or a plugin is compiled."""
-        if self._process is None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
-            self._process = subprocess.Popen(  # noqa: S603  this program
-                self._command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
-            )
-
-    def on_end(self, event: Event) -> None:
-        """Do nothing."""
-
-    def stop(self) -> bool:
-        """Kill the process; return False, because this does not end the command itself."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        return False
+    finally:
+        stop()
 
 
 def compile_last_kernels(config: str) -> None:

@@ -10,8 +10,6 @@ import typer
 from hybriddup.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hybriddup.files.inputs import ReadOptions
 
 DEFAULT_CONFIG = "posts"
@@ -21,10 +19,8 @@ DEBUG = "hybriddup.debug"
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
-EXIT_HUNG_UP = 129
 EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
-EXIT_TERMINATED = 143
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "
@@ -95,15 +91,6 @@ def shipped_configurations() -> list[str]:
     return shipped_names()
 
 
-def completing(values: Callable[[], list[str]]) -> Callable[[str], list[str]]:
-    """Return a shell-completion function, which returns the values that begin with the typed text."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [value for value in values() if value.startswith(incomplete)]
-
-    return complete
-
-
 FORMATS = ["jsonl", "json", "csv", "tsv", "lines", "parquet"]
 ENCODINGS = ["auto", "utf-8", "gb18030", "big5", "shift_jis", "cp949", "cp1251", "cp1252", "latin-1"]
 """Encodings for shell completion; other encodings are also allowed."""
@@ -114,7 +101,7 @@ Config = Annotated[
         "--config",
         "-c",
         metavar="NAME|FILE",
-        autocompletion=completing(shipped_configurations),
+        autocompletion=shipped_configurations,
         help="Configuration: the name of a shipped one, or a YAML file with your changes.",
     ),
 ]
@@ -147,7 +134,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        autocompletion=completing(lambda: FORMATS),
+        autocompletion=lambda: FORMATS,
         help="Format of the input, if its name does not show it: jsonl, json, csv, tsv, lines, parquet or a plugin's.",
     ),
 ]
@@ -155,7 +142,7 @@ Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        autocompletion=completing(lambda: ENCODINGS),
+        autocompletion=lambda: ENCODINGS,
         help="Encoding of text files, such as gb18030, big5 or latin-1; auto to detect it. Posts that dedupe copies "
         "keep it.",
     ),

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from hybriddup.cli import options
-
-if TYPE_CHECKING:
-    from hybriddup.plugin.manager import PluginDescription
 
 
 def plugins(
@@ -21,7 +17,7 @@ def plugins(
     The plugin hybriddup.plugin.builtins has the built-in components. The environment variable
     HYBRIDDUP_DISABLE_PLUGINS=a,b disables plugins by name.
     """
-    from hybriddup.cli.printing import print_json
+    from hybriddup.cli.printing import print_json, print_table
     from hybriddup.plugin.manager import create_plugin_manager
 
     described = create_plugin_manager(modules=plugins or ()).describe()
@@ -29,13 +25,7 @@ def plugins(
         print_json(list(map(asdict, described)))
         return
     for description in described:
-        _print_plugin(description)
-
-
-def _print_plugin(description: PluginDescription) -> None:
-    from hybriddup.cli.printing import print_table
-
-    origin = f"{description.distribution} {description.version}".strip() or "not packaged"
-    rows = [["hooks", ", ".join(description.hooks)]]
-    rows += [[role.replace("_", " "), ", ".join(names)] for role, names in description.components.items()]
-    print_table(rows, title=f"{description.name} ({origin})")
+        origin = f"{description.distribution} {description.version}".strip() or "not packaged"
+        rows = [["hooks", ", ".join(description.hooks)]]
+        rows += [[role.replace("_", " "), ", ".join(names)] for role, names in description.components.items()]
+        print_table(rows, title=f"{description.name} ({origin})")

@@ -46,14 +46,8 @@ def _draw(rows: Rows, headers: Sequence[str], title: str, right: Sequence[int], 
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        show_header=bool(headers),
-        box=None,
-        pad_edge=False,
-    )
+    table = Table(title=title or None, show_header=bool(headers), box=None, pad_edge=False)
+    table.title_justify, table.title_style = "left", "bold"
     n_columns = max((len(row) for row in [headers, *rows]), default=0)
     for i in range(n_columns):
         header = headers[i] if i < len(headers) else ""
