@@ -53,6 +53,7 @@ def run(
     config_name: str = "",
     per: str | None = None,
     time_field: str = TIME_FIELD,
+    authors: str | None = None,
     while_auditing: Callable[[Result], object] | None = None,
 ) -> Result:
     """Decide which posts are kept and which are removed, and why.
@@ -66,7 +67,9 @@ def run(
     per
         A field among the `Corpus.order_values`: a post repeats only posts with the same value of this field.
     time_field
-        The field among the `Corpus.order_values` with the times, for ``within``.
+        The field among the `Corpus.order_values` with the times, for ``within`` and reports.
+    authors
+        The field among the `Corpus.order_values` with the authors, for reports; None = there are no authors.
     while_auditing
         Called with the result as soon as all posts are decided. The summary then lacks the recall, which another thread
         estimates meanwhile. None = call nothing, and estimate the recall with all workers.
@@ -84,7 +87,7 @@ def run(
     judge = partial(
         judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per, time_field=time_field
     )
-    result = replace(result, origin=Origin(corpus, settings, judge, registry, per, time_field))
+    result = replace(result, origin=Origin(corpus, settings, judge, registry, per, time_field, authors))
     if while_auditing is None:
         undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
     else:

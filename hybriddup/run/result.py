@@ -25,9 +25,8 @@ from hybriddup.run.summary import Summary
 
 Posts = TypeVar("Posts")
 
-TIME_FIELD, AUTHORS = "created_at", "--authors"
-"""Names under which a corpus stores the times and the authors of its posts, for reports. `TIME_FIELD` is also the
-default name of the field with times."""
+TIME_FIELD = "created_at"
+"""Default name of the field with the times of posts."""
 NO_ORIGIN = (
     "the result was not made by a run, so that its posts and settings are not known; hybriddup.dedupe makes one."
 )
@@ -45,7 +44,9 @@ class Origin(NamedTuple):
     per: str | None
     """The field whose value two posts must share to repeat each other; None = any two posts may."""
     time_field: str = TIME_FIELD
-    """The field with the times of posts, for ``within``."""
+    """The field with the times of posts, for ``within`` and reports."""
+    authors: str | None = None
+    """The field with the authors of posts, for reports; None = there are no authors."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,7 +291,7 @@ class Result:
             Path of the file, which is replaced if it exists, or an open binary file.
         times
             Time of each row, for the chart by day: dates, seconds or milliseconds since 1970, or text such as
-            ``2026-11-24``. None = no such chart, unless a field ``created_at`` was read.
+            ``2026-11-24``. None = no such chart, unless the run read the times of posts.
         name
             Name of the posts for the head of the page, such as a file name.
 
@@ -309,12 +310,12 @@ class Result:
         check_installed()
         corpus, settings = self._own_posts, self._origin.settings
         if times is None:
-            times = corpus.order_values.get(TIME_FIELD)
+            times = corpus.order_values.get(self._origin.time_field)
         elif len(times) == self.n_rows:
             times = list(map(list(times).__getitem__, corpus.rows.tolist()))
         else:
             raise InputError(f"times must have one entry per row, {self.n_rows:,}; got {len(times):,}.")
-        misses, authors = self._all_near_misses, corpus.order_values.get(AUTHORS)
+        misses, authors = self._all_near_misses, corpus.order_values.get(self._origin.authors or "")
         contents = Contents(self.summary, settings, corpus, self.removed, self.dropped, misses, times, name, authors)
         page = render(contents)
         if isinstance(target, (str, Path)):

@@ -14,7 +14,7 @@ import zstandard
 
 import hybriddup
 from hybriddup.errors import InputError
-from hybriddup.run.file_outputs import default_output
+from hybriddup.run.over_files import default_output
 from tests.cli.support import (
     NEARLY,
     OTHER,
