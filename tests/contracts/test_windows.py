@@ -14,8 +14,8 @@ import pytest
 
 from hybriddup.errors import StoreError, WindowError
 from hybriddup.testing import ContractError, check_window
-from hybriddup.testing.lasting_windows import check_lasting, check_second
 from hybriddup.testing.window_posts import CONFIG, Windows
+from hybriddup.testing.windows import check_lasting, check_second
 from hybriddup.window import Decision, Match, Window
 
 

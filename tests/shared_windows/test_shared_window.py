@@ -17,8 +17,8 @@ from hybriddup.errors import StoreError
 from hybriddup.shared_windows import Change, Holder, Keyed, State, Taken, state
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.testing import ContractError, check_shared_store, check_window
-from hybriddup.testing.lasting_windows import check_second
 from hybriddup.testing.window_posts import CONFIG, Windows, comparable, distinct_texts, nearly
+from hybriddup.testing.windows import check_second
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
 from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
