@@ -509,7 +509,7 @@ def test_punctuation_equal_after_normalizing_is_no_repeat_without_tokens() -> No
     texts = ["？！", "?!", "？！"]
     config = {"tokenizer": {"use": "words"}}
     settings, manager = open_session(config, entry_points=False)
-    normalizer = manager.registry.create("normalizer", settings.normalizer)
+    normalizer = manager.registry.create_by_name("normalizer", settings.normalizer.use, **settings.normalizer.options)
     assert len(set(normalizer.normalize_batch(texts))) == 1
     assert hybriddup.dedupe(texts, config=config).kept == [0, 1]
 

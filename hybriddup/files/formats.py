@@ -48,24 +48,14 @@ class Record(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row from which no post can be read, as the parser of a format yields it."""
+    """A row from which no post can be read."""
 
     line: int
     """One-based number of the line, or of the record in formats without lines."""
     reason: str
     fault: Fault = ""
-
-
-class BadLine(NamedTuple):
-    """A `BadRow` with its row number: a row from which no post can be read.
-
-    Rows are numbered from 0 in each source.
-    """
-
-    row: int
-    line: int
-    reason: str
-    fault: Fault = ""
+    row: int = -1
+    """Zero-based number of the row in its source; -1 = not known yet."""
 
 
 class TextColumnError(InputError):
@@ -91,7 +81,7 @@ class RecordBatch:
     """For each text, the `Record.order_values` of its record."""
     rows: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
     """int64[n_texts]: row of each text, ascending."""
-    bad: list[BadLine] = field(default_factory=list)
+    bad: list[BadRow] = field(default_factory=list)
     end: int = 0
     """Number of the row that follows the batch."""
 
@@ -207,5 +197,5 @@ def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
     )
     is_good = np.fromiter((type(record) is Record for record in chunk), np.bool_, len(chunk))
     batch.rows = np.flatnonzero(is_good).astype(np.int64) + start
-    batch.bad = [BadLine(start + i, *row) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
+    batch.bad = [row._replace(row=start + i) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
     return batch

@@ -14,7 +14,7 @@ from hybriddup.data.fields import DEFAULT_ID_FIELD, combined, hashable, scope_fi
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
 from hybriddup.files.encodings import encoding_advice
-from hybriddup.files.formats import TEXT_FIELD_ADVICE, BadLine, Fields, RecordBatch, TextColumnError
+from hybriddup.files.formats import TEXT_FIELD_ADVICE, BadRow, Fields, RecordBatch, TextColumnError
 from hybriddup.files.inputs import Inputs, listed
 from hybriddup.files.sources import UTF_8, Source
 
@@ -116,7 +116,7 @@ class _Columns:
         self.advice: list[str] = []
         self._n_broken = 0
         """Number of rows of the current source that cannot be decoded."""
-        self._example: tuple[Source, BadLine] | None = None
+        self._example: tuple[Source, BadRow] | None = None
         """The first bad row with a known kind of fault; if there is none, the first bad row."""
 
     @property
@@ -143,7 +143,7 @@ class _Columns:
         self._ids.append(pack_ids(ids))
         self._id_hashes.append(_hashes(ids))
 
-    def _add_bad(self, lines: Sequence[BadLine], first_row: int, source: Source) -> None:
+    def _add_bad(self, lines: Sequence[BadRow], first_row: int, source: Source) -> None:
         self._n_bad += len(lines)
         self._n_broken += sum(line.fault == "encoding" for line in lines)
         bad = [BadRecord(source.name, line.line, first_row + line.row, line.reason) for line in lines]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -24,27 +24,10 @@ from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 from hybriddup.steps.options import Fault, Path, suggest
 
 if TYPE_CHECKING:
-    from hybriddup.steps.blocks import BlockIndex
     from hybriddup.steps.guards import Guard
     from hybriddup.steps.hashers import Hasher
     from hybriddup.steps.normalizers import Normalizer
     from hybriddup.steps.tokenizers import Tokenizer
-    from hybriddup.steps.verifiers import Verifier
-    from hybriddup.steps.weighters import Weighter
-
-
-class ComponentChoice(Protocol):
-    """The component that a configuration chooses for a step."""
-
-    @property
-    def use(self) -> str:
-        """Name of the component."""
-        ...
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Options of the component, by name."""
-        ...
 
 
 class Registry:
@@ -198,25 +181,8 @@ class Registry:
         """
         return check_settings(self.find(role, name), settings)
 
-    @overload
-    def create(self, role: Literal["normalizer"], choice: ComponentChoice) -> Normalizer: ...
-    @overload
-    def create(self, role: Literal["tokenizer"], choice: ComponentChoice) -> Tokenizer: ...
-    @overload
-    def create(self, role: Literal["weighter"], choice: ComponentChoice) -> Weighter: ...
-    @overload
-    def create(self, role: Literal["hasher"], choice: ComponentChoice) -> Hasher: ...
-    @overload
-    def create(self, role: Literal["block_index"], choice: ComponentChoice) -> BlockIndex: ...
-    @overload
-    def create(self, role: Literal["verifier"], choice: ComponentChoice) -> Verifier: ...
-    @overload
-    def create(self, role: Literal["guard"], choice: ComponentChoice) -> Guard: ...
-    @overload
-    def create(self, role: Literal["reader", "writer", "window"], choice: ComponentChoice) -> Any: ...
-
-    def create(self, role: RoleName, choice: ComponentChoice) -> Any:
-        """Return a new batch component; plain functions are adapted.
+    def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
+        """Return a new batch component by name, with its options as keywords; plain functions are adapted.
 
         Raises
         ------
@@ -225,10 +191,6 @@ class Registry:
         ConfigError
             An option is invalid; the message names each invalid option, its value, and the allowed values.
         """
-        return self.create_by_name(role, choice.use, **choice.options)
-
-    def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
-        """Return a new batch component by name, with its options as keywords; raises the same errors as `create`."""
         found = self.find(role, name)
         return make_batch_component(found, construct(found, options))
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -70,14 +69,10 @@ class JudgePlan:
         for judge, of_bands in self.judges_of_bands:
             chosen = np.flatnonzero(of_bands[bands])
             if len(chosen):
-                found = self._judge_by(judge, pairs.take(chosen), bands[chosen])
+                some, of_single = pairs.take(chosen), self.thresholds[bands[chosen]]
+                found = judge.judge_by(some, of_single) if isinstance(judge, SingleJudge) else judge.judge(some)
                 judged.scores[chosen], judged.thresholds[chosen], judged.verifiers[chosen] = found
         return judged
-
-    def _judge_by(self, judge: Judge, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
-        if isinstance(judge, SingleJudge):
-            return judge.judge_by(pairs, self.thresholds[bands])
-        return judge.judge(pairs)
 
     def prepare(self, context: VerifierContext, *, is_learned: bool = False) -> None:
         """Prepare every verifier with the texts of the run; called once, before any pair is judged.
@@ -97,18 +92,18 @@ class JudgePlan:
 
 
 def plan_judges(
-    bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[str, Mapping[str, Any]], Verifier]
+    bands: Sequence[SingleVerifier | CombinedVerifier | None], create: Callable[[SingleVerifier], Verifier]
 ) -> JudgePlan:
     """Create the judge of each length band from the band's settings; None = the band removes only exact repeats.
 
-    ``create`` makes a verifier from its name and options.
+    ``create`` makes a verifier from its settings.
     """
     verifiers: dict[tuple[str, str], tuple[int, Verifier]] = {}
 
     def single(settings: SingleVerifier) -> SingleJudge:
         key = (settings.use, json.dumps(settings.options, sort_keys=True, default=str))
         if key not in verifiers:
-            verifiers[key] = (len(verifiers), create(settings.use, settings.options))
+            verifiers[key] = (len(verifiers), create(settings))
         index, verifier = verifiers[key]
         return SingleJudge(verifier, index, settings.use, settings.threshold)
 

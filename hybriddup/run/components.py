@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from hybriddup.config.settings import Settings
+from hybriddup.config.settings import ComponentSettings, Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.registry import Registry
+from hybriddup.plugin.roles import RoleName
 from hybriddup.run.bands import Bands, JudgePlan, plan_judges
 from hybriddup.run.deciding_order import deciding_order
 from hybriddup.run.guarding import plan_guards
@@ -61,25 +62,26 @@ class Components:
     @classmethod
     def create(cls, settings: Settings, registry: Registry, workers: int) -> Components:
         """Return new components for a run; runs share no component that has state."""
+
+        def make(role: RoleName, chosen: ComponentSettings) -> Any:
+            return registry.create_by_name(role, chosen.use, **chosen.options)
+
         fingerprinter = Fingerprinter(
-            tokenizer=registry.create("tokenizer", settings.tokenizer),
-            weighter=registry.create("weighter", settings.weighter),
-            hasher=registry.create("hasher", settings.hasher),
+            tokenizer=make("tokenizer", settings.tokenizer),
+            weighter=make("weighter", settings.weighter),
+            hasher=make("hasher", settings.hasher),
             n_bits=settings.fingerprint.bits,
             workers=workers,
             reads_words=settings.compare == "body",
         )
-        plan = plan_judges(
-            [band.verifier for band in settings.lengths],
-            lambda use, options: registry.create_by_name("verifier", use, **options),
-        )
-        guards = plan_guards(settings.guards(), lambda use, options: registry.create_by_name("guard", use, **options))
-        normalizers = tuple(registry.create("normalizer", chosen) for chosen in settings.normalizers)
+        plan = plan_judges([band.verifier for band in settings.lengths], partial(make, "verifier"))
+        guards = plan_guards(settings.guards(), partial(make, "guard"))
+        normalizers = tuple(make("normalizer", chosen) for chosen in settings.normalizers)
         components = cls(
             settings=settings,
             normalizer=Chain(normalizers) if isinstance(settings.normalizer, tuple) else normalizers[0],
             fingerprinter=fingerprinter,
-            block_index=registry.create("block_index", settings.blocks),
+            block_index=make("block_index", settings.blocks),
             plan=plan,
             bands=Bands.from_settings(settings, plan, guards),
         )

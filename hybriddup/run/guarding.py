@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -72,17 +71,17 @@ class GuardPlan:
 
 
 def plan_guards(
-    bands: Sequence[Sequence[ComponentSettings]], create: Callable[[str, Mapping[str, Any]], Guard]
+    bands: Sequence[Sequence[ComponentSettings]], create: Callable[[ComponentSettings], Guard]
 ) -> GuardPlan:
     """Create the guards of all length bands, one instance per name and options, in order of first occurrence.
 
-    ``create`` makes a guard from its name and options.
+    ``create`` makes a guard from its settings.
     """
     guards: dict[tuple[str, str], tuple[Guard, Bools]] = {}
     for band, named in enumerate(bands):
         for one in named:
             key = (one.use, json.dumps(one.options, sort_keys=True, default=str))
             if key not in guards:
-                guards[key] = (create(one.use, one.options), np.zeros(len(bands), np.bool_))
+                guards[key] = (create(one), np.zeros(len(bands), np.bool_))
             guards[key][1][band] = True
     return GuardPlan(tuple(guard for guard, _ in guards.values()), tuple(places for _, places in guards.values()))

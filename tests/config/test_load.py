@@ -268,7 +268,8 @@ def test_plugins_of_a_file_are_loaded_before_its_components_are_checked(
     monkeypatch.syspath_prepend(tmp_path)
     settings, manager = open_session("posts.yaml", entry_points=False)
     assert settings.plugins == (module_beside_the_user,)
-    assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
+    tokenizer = manager.registry.create_by_name("tokenizer", settings.tokenizer.use)
+    assert tokenizer.tokenize_batch(["ab"]).strings(0) == ["a", "b"]
 
 
 def test_a_file_has_modules_imported_that_lie_beside_it(
@@ -278,7 +279,8 @@ def test_a_file_has_modules_imported_that_lie_beside_it(
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     settings, manager = open_session("../posts.yaml", entry_points=False)
-    assert manager.registry.create("tokenizer", settings.tokenizer).tokenize_batch(["ab"]).strings(0) == ["a", "b"]
+    tokenizer = manager.registry.create_by_name("tokenizer", settings.tokenizer.use)
+    assert tokenizer.tokenize_batch(["ab"]).strings(0) == ["a", "b"]
 
 
 def test_a_file_has_no_module_imported_from_the_current_directory(module_beside_the_user: str, tmp_path: Path) -> None:

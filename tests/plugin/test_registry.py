@@ -9,7 +9,6 @@ import pytest
 from pydantic import Field
 
 import hybriddup
-from hybriddup.config.settings import ComponentSettings
 from hybriddup.data.records import Tokens, tokens_from_lists
 from hybriddup.errors import ConfigError, PluginError
 from hybriddup.plugin.registered import Owner
@@ -74,7 +73,7 @@ def registry() -> Registry:
 def test_component_of_any_kind_becomes_a_batch_component(
     registry: Registry, name: str, options: dict[str, Any], tokens: list[str]
 ) -> None:
-    tokenizer = registry.create("tokenizer", ComponentSettings(use=name, **options))
+    tokenizer = registry.create_by_name("tokenizer", name, **options)
     assert tokenizer.tokenize_batch(["good day"]).strings(0) == tokens
 
 
