@@ -80,7 +80,7 @@ def label(
     with show_progress(quiet=False) as progress:
         corpus = read_files(inputs, manager.registry, reading, text_field, progress)
     chooser = Chooser(score_candidates(corpus.texts, settings, manager.registry, workers or available_workers()))
-    for texts, label in answers.earlier():
+    for texts, label in answers.earlier:
         chooser.answered(texts, label)
     n = ask_all(chooser, answers)
     typer.echo(f"{n:,} answers in {output}; with a hundred, try: hybriddup tune {output} -o mine.yaml", err=True)

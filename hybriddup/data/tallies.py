@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hybriddup.data.fields import has_no_value, hashable
-from hybriddup.data.records import Float64s, Int64s
+from hybriddup.data.records import Float64s
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.times import parse_time
 
@@ -59,14 +59,6 @@ def seconds_of(times: Sequence[Any]) -> Float64s:
     """Return float64[n]: each time in seconds since 1970; NaN for a value that is not a time."""
     seconds = (parse_time(value) for value in times)
     return np.fromiter((np.nan if one is None else one for one in seconds), np.float64, len(times))
-
-
-def n_copies_of(removed: RemovedPosts, rows: Int64s) -> Int64s:
-    """Return int64[n]: for each kept post, given by its input row, how many of its copies were removed."""
-    corpus = removed.corpus
-    counts = np.bincount(removed.columns.keepers, minlength=len(corpus.texts))[corpus.n_against :]
-    found: Int64s = counts[np.searchsorted(corpus.rows[corpus.n_against :], rows)].astype(np.int64)
-    return found
 
 
 def _first_and_last(seconds: Float64s) -> list[str | None]:

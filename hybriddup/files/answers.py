@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.pairs import UNSURE
@@ -19,17 +18,11 @@ class AnswerFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        for number, line in enumerate(self._lines, 1):
-            if not is_answer(line):
-                raise InputError(f"{path}:{number}: not an answer of `hybriddup label`. Name another file with -o.")
+        self.earlier = [parse_answer(line, f"{path}:{number}") for number, line in enumerate(self._lines, 1)]
+        """The answers in the file when it was opened, each as two texts and a label; None = unsure."""
 
     def __len__(self) -> int:
         return len(self._lines)
-
-    def earlier(self) -> list[tuple[tuple[str, str], bool | None]]:
-        """Return the answers so far, each as two texts and a label; None = unsure."""
-        pairs = map(json.loads, self._lines)
-        return [((at["a"], at["b"]), None if at["label"] == UNSURE else bool(at["label"])) for at in pairs]
 
     def add(self, texts: tuple[str, str], label: bool | None) -> None:
         """Append an answer; None = unsure."""
@@ -51,10 +44,13 @@ class AnswerFile:
             raise OutputError(f"{self.path} cannot be written to: {error.strerror}.") from error
 
 
-def is_answer(line: str) -> bool:
-    """Return whether a line is an answer of `hybriddup label`."""
+def parse_answer(line: str, place: str) -> tuple[tuple[str, str], bool | None]:
+    """Return the two texts and the label of an answer; raise InputError, which names ``place``, if it is not one."""
     try:
-        at: Any = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(at, dict) and isinstance(at.get("a"), str) and isinstance(at.get("b"), str) and "label" in at
+        at = json.loads(line)
+        a, b, label = at["a"], at["b"], at["label"]
+    except (ValueError, LookupError, TypeError):
+        a, b, label = None, None, None
+    if not (isinstance(a, str) and isinstance(b, str)):
+        raise InputError(f"{place}: not an answer of `hybriddup label`. Name another file with -o.")
+    return (a, b), None if label == UNSURE else bool(label)

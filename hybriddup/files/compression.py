@@ -8,13 +8,10 @@ import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from hybriddup.errors import InputError
 from hybriddup.files.table_names import is_table
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 Compression = Literal["", "gz", "zst", "bz2", "xz"]
 
@@ -83,7 +80,7 @@ class _Blocks(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: ReadableBuffer) -> int:
+    def write(self, data: Any) -> int:
         self._block += data
         while len(self._block) >= self._block_bytes:
             self._target.write(self._block[: self._block_bytes])

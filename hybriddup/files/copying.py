@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from hybriddup.errors import InputError
 from hybriddup.files.sources import Source, changed
 from hybriddup.files.text import UTF8_MARK, starts_with_mark
 
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
+Piece = bytes | memoryview
+"""Consecutive bytes of a file."""
 
 
 class TextWriter(ABC):
@@ -40,7 +40,7 @@ class TextWriter(ABC):
         return b""
 
     @abstractmethod
-    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Piece]:
         """Yield the bytes of the records of one source that ``choice`` selects, one or more records at a time."""
 
 
@@ -108,9 +108,9 @@ class Choice:
             raise self._changed
 
 
-def _ended(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
+def _ended(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yield the pieces, then a line end if the last piece has none, so that the next file starts on a new line."""
-    last: Buffer = b"\n"
+    last: Piece = b"\n"
     for last in pieces:
         yield last
     if bytes(memoryview(last)[-1:]) != b"\n":

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import orjson
 
 from hybriddup.data.fields import MISSING, find_or, finder, text_fields, text_finder
-from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
+from hybriddup.files.copying import Choice, MarkingTextWriter, Piece, check_marks
 from hybriddup.files.formats import BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.sources import UTF_8, Source
 from hybriddup.files.tables import json_line
 from hybriddup.files.text import Broken, BrokenText, broken_text, line_blocks, may_be_too_long, text_lines, why_too_long
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
 
 BATCH_LINES = 512
 """Number of lines per batch: few enough for the parsed objects to stay in the CPU cache."""
@@ -152,7 +149,7 @@ def _kind(value: Any) -> str:
 class JsonlWriter(MarkingTextWriter):
     """Copies the kept lines; blank lines are dropped."""
 
-    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Piece]:
         for lines in line_blocks(stream, source.max_line_bytes):
             block = lines.without_blank(source.max_line_bytes)
             yield from block.take(choice.take(len(block.starts))).runs()

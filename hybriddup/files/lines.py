@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import methodcaller
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
-from hybriddup.files.copying import Choice, TextWriter
+from hybriddup.files.copying import Choice, Piece, TextWriter
 from hybriddup.files.formats import BATCH_ROWS, BadRow, Fields, Record, RecordBatch, batch_of
 from hybriddup.files.sources import Source
 from hybriddup.files.text import broken_text, line_blocks, may_be_too_long, text_lines, why_too_long
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
 
 
 class LinesReader:
@@ -61,6 +58,6 @@ def _without_end(line: str) -> str:
 class LinesWriter(TextWriter):
     """Copies the kept lines."""
 
-    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Buffer]:
+    def _chosen(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Piece]:
         for block in line_blocks(stream, source.max_line_bytes):
             yield from block.take(choice.take(len(block.starts))).runs()

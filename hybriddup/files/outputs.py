@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from hybriddup.errors import OutputError
 from hybriddup.files import table_outputs
@@ -42,9 +42,6 @@ else:
     def _is_own(status: os.stat_result) -> bool:
         return status.st_uid == os.geteuid()
 
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
@@ -249,7 +246,7 @@ class _Reporting(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: ReadableBuffer) -> int:
+    def write(self, data: Any) -> int:
         with self._context():
             return self._raw.write(data)
 

@@ -29,7 +29,6 @@ from hybriddup.files.formats import (
 from hybriddup.files.sources import Source
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
     from pyarrow import Schema, Table
     from pyarrow.parquet import ParquetFile
 
@@ -291,7 +290,7 @@ class _Sequential(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Buffer) -> int:
+    def write(self, data: Any) -> int:
         self._target.write(data)
         size = memoryview(data).nbytes
         self._n_bytes += size

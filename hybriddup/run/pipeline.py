@@ -271,11 +271,13 @@ class Run:
         within = self.components.settings.within
         return None if within is None else times_of(corpus, self.time_field, within)
 
-    def learn(self, corpus: Corpus) -> LearnedRecipe:
-        """Return the recipe that the components learn from a corpus."""
+    def learn(self, corpus: Corpus, *, as_decided: bool = False) -> LearnedRecipe:
+        """Return the recipe that the components learn from a corpus; ``as_decided`` = in the order of deciding."""
         normalized = self.normalize(corpus.texts)
+        order = self.components.deciding_order(corpus, normalized) if as_decided else None
+        raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)
         looked_at = self.components.looked_at(normalized)
-        raw, normalized = take_texts(corpus.texts, looked_at), take_texts(normalized, looked_at)
+        raw, normalized = take_texts(raw, looked_at), take_texts(normalized, looked_at)
         texts = take_texts(normalized, self.find_equal(normalized, raw).distinct)
         with self.clock.step("learn", len(texts)):
             compared = self.components.compared(texts)

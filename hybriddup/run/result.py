@@ -15,7 +15,6 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.frames import removed_to_pandas, removed_to_polars, take_posts
 from hybriddup.data.records import Int64s
 from hybriddup.data.removed import RemovedPosts, rows_with_keepers
-from hybriddup.data.tallies import n_copies_of
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.files.outputs import save_whole
 from hybriddup.plugin.registry import Registry
@@ -93,7 +92,9 @@ class Result:
         >>> hybriddup.dedupe(["good morning, everybody", "nothing like it", "Good morning everybody!"]).n_copies
         array([1, 0])
         """
-        return n_copies_of(self.removed, self.kept_rows)
+        corpus, columns = self.removed.corpus, self.removed.columns
+        places = corpus.n_against + np.searchsorted(corpus.rows[corpus.n_against :], self.kept_rows)
+        return np.bincount(columns.keepers, minlength=len(corpus.texts))[places]
 
     @cached_property
     def labels(self) -> Int64s:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from hybriddup.data.corpus import Corpus
 from hybriddup.run.components import Components
-from hybriddup.run.pipeline import take_texts
-from hybriddup.steps.exact import find_equal_texts
+from hybriddup.run.pipeline import Run
+from hybriddup.run.progress import Clock
 
 UNLEARNED = (
     " A run learns from its posts which tokens and keys are common; without them, all count as rare here, so that "
@@ -46,16 +48,6 @@ def cautions_of(components: Components) -> Cautions:
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
     """Let the components learn from a corpus, in place, as a run would; return a copy that has the learned recipe."""
-    raw: Sequence[str] = corpus.texts if isinstance(corpus, Corpus) else corpus
-    normalized: Sequence[str] = components.normalizer.normalize_batch(raw)
-    order = components.deciding_order(corpus, normalized) if isinstance(corpus, Corpus) else None
-    raw, normalized = take_texts(raw, order), take_texts(normalized, order)
-    looked_at = components.looked_at(normalized)
-    raw, normalized = take_texts(raw, looked_at), take_texts(normalized, looked_at)
-    equal = find_equal_texts(normalized, raw, without_text=components.settings.without_text)
-    distinct = take_texts(normalized, equal.distinct)
-    compared = components.compared(distinct)
-    components.fingerprinter.fit(compared)
-    components.learn_blocks(compared)
-    components.plan.prepare(components.verifier_context(distinct, compared, workers=1))
-    return replace(components, learned=components.learned_recipe())
+    is_unordered = isinstance(corpus, Corpus)
+    posts = corpus if isinstance(corpus, Corpus) else Corpus(list(corpus), range(len(corpus)), np.arange(len(corpus)))
+    return replace(components, learned=Run(components, 1, Clock()).learn(posts, as_decided=is_unordered))
