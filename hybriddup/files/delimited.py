@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress, islice
-from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 
-from hybriddup.data.fields import complete_alternatives, first_text
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
 from hybriddup.files.encodings import encoding_advice
@@ -24,6 +22,7 @@ from hybriddup.files.formats import (
     Record,
     RecordBatch,
     check_columns,
+    reader_of_rows,
     record_batches,
 )
 from hybriddup.files.sources import Source
@@ -66,7 +65,7 @@ class _DelimitedReader:
             records = table_records(stream, source, self.delimiter)
             header = next(records, None)
             if header is not None:
-                yield from record_batches(_records(records, _columns(header, source, fields)))
+                yield from record_batches(_records(records, _columns(header, source, fields), fields))
 
 
 class CsvReader(_DelimitedReader):
@@ -212,46 +211,26 @@ class _RecordLines:
         return ""
 
 
-class _Columns(NamedTuple):
-    n_columns: int
-    text: Callable[[list[str]], Any]
-    """Function that returns the text, given the values of a record."""
-    id: int | None
-    order: tuple[int | None, ...]
-
-
-def _columns(header: RawRecord, source: Source, fields: Fields) -> _Columns:
+def _columns(header: RawRecord, source: Source, fields: Fields) -> list[str]:
+    """Return the names of the columns; raise InputError if the header cannot be read or lacks a column."""
     columns, place = header.values, f"{source.name}:{header.line}"
     if header.problem:
         advice = f" {encoding_advice(source)}" if isinstance(header.problem, BrokenText) else ""
         raise InputError(f"{place}: the header cannot be read: {header.problem}.{advice}")
     check_columns(place, columns, fields)
-    order = tuple(_place(columns, field) for field in fields.order)
-    wanted = complete_alternatives(fields.text, columns)
-    text: Callable[[list[str]], Any] = itemgetter(columns.index(wanted[0][0]))
-    if len(wanted) > 1 or len(wanted[0]) > 1:
-        text = lambda values: first_text(dict(zip(columns, values, strict=True)), wanted)  # noqa: E731
-    return _Columns(len(columns), text, _place(columns, fields.id), order)
+    return columns
 
 
-def _place(columns: Sequence[str], field: str) -> int | None:
-    return columns.index(field) if field in columns else None
-
-
-def _records(rows: Iterator[RawRecord], columns: _Columns) -> Iterator[Record | BadRow]:
-    n_columns, text, identifier, order = columns
+def _records(rows: Iterator[RawRecord], columns: list[str], fields: Fields) -> Iterator[Record | BadRow]:
+    read = reader_of_rows(columns, fields)
     for line, _, values, problem, last_line in rows:
-        if not problem and len(values) != n_columns:
-            problem = f"has {_fields(len(values))}, the header has {n_columns}"
+        if not problem and len(values) != len(columns):
+            problem = f"has {_fields(len(values))}, the header has {len(columns)}"
         if problem:
             shown = problem if line == last_line else f"{_lines(line, last_line)}: {problem}"
             yield BadRow(line, shown, "encoding" if isinstance(problem, BrokenText) else "")
         else:
-            yield Record(
-                text(values),
-                values[identifier] if identifier is not None else None,
-                tuple(None if place is None else values[place] for place in order),
-            )
+            yield Record(*read(values))
 
 
 def _fields(n: int) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from hybriddup.data.fields import complete_alternatives, text_fields
+from hybriddup.data.fields import complete_alternatives, first_text, text_fields
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools, Int64s
 from hybriddup.errors import InputError
@@ -174,6 +175,30 @@ def check_columns(place: str, names: Sequence[str], fields: Fields) -> None:
                 f"{place}: {names.count(name)} columns are called {name!r}, so it is unclear which one is "
                 f"meant; the columns are {shown}. Rename all but one."
             )
+
+
+def needed_columns(names: Container[str], fields: Fields) -> list[str]:
+    """Return the distinct names of the columns that a run needs, among the columns ``names`` of a table."""
+    texts = chain.from_iterable(complete_alternatives(fields.text, names))
+    return [name for name in dict.fromkeys((*texts, fields.id, *fields.order)) if name in names]
+
+
+def reader_of_rows(names: Sequence[str], fields: Fields) -> Callable[[Sequence[Any]], tuple[Any, Any, tuple[Any, ...]]]:
+    """Return a function that returns text, id and order values of a row with values of the columns ``names``.
+
+    The id and order values are None if the table lacks the column. Further values of a row are ignored.
+    """
+    wanted = complete_alternatives(fields.text, names)
+    text_of: Callable[[Sequence[Any]], Any] = itemgetter(names.index(wanted[0][0]))
+    if len(wanted) > 1 or len(wanted[0]) > 1:
+        text_of = lambda row: first_text(dict(zip(names, row, strict=False)), wanted)  # noqa: E731
+    places = [names.index(name) if name in names else None for name in (fields.id, *fields.order)]
+
+    def read(row: Sequence[Any]) -> tuple[Any, Any, tuple[Any, ...]]:
+        record_id, *order = [None if place is None else row[place] for place in places]
+        return text_of(row), record_id, tuple(order)
+
+    return read
 
 
 def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_ROWS) -> Iterator[RecordBatch]:

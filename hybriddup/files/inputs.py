@@ -83,10 +83,11 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
         raise InputError("standard input can be read once only, but '-' is given more than once.")
     sources: list[Source] = []
     try:
-        sources.extend(_open(name, options) for name in names)
+        sources.extend(open_table(one) if is_table(one) else open_source(one, options.max_line_bytes) for one in names)
         chosen = _format(names, registry, options.format)
-        for i, source in enumerate(sources):
-            sources[i] = _converted(source, chosen)
+        for i, source in enumerate(sources):  # one by one, so that each copy on disk is closed
+            source = as_utf8(source) if chosen in {*TEXT_FORMATS, *JSON} else source
+            sources[i] = as_json_lines(source) if chosen in JSON else source
         chosen = _by_content(chosen, sources)
         sources[:] = _as_text(sources, chosen, options)
         reader = registry.create_by_name("reader", chosen)
@@ -96,10 +97,6 @@ def open_inputs(names: Sequence[str], registry: Registry, options: ReadOptions =
     finally:
         for source in sources:
             source.close()
-
-
-def _open(name: str, options: ReadOptions) -> Source:
-    return open_table(name) if is_table(name) else open_source(name, options.max_line_bytes)
 
 
 def find_format(name: str, registry: Registry) -> str:
@@ -187,13 +184,6 @@ def _format_of(name: str, endings: Mapping[str, tuple[str, ...]]) -> str | None:
     return next((reader for reader, some in endings.items() if plain.endswith(some)), None)
 
 
-def _converted(source: Source, chosen: str) -> Source:
-    """Return the source, or a converted copy if readers cannot read it; see `hybriddup.files.unpacking`."""
-    if chosen in {*TEXT_FORMATS, *JSON}:
-        source = as_utf8(source)
-    return as_json_lines(source) if chosen in JSON else source
-
-
 def _by_content(chosen: str, sources: Sequence[Source]) -> str:
     """Return the format ``chosen``; for JSON, decide between array and lines by the first bytes of the sources."""
     if chosen not in JSON or not sources:
@@ -223,14 +213,11 @@ def _as_text(sources: Sequence[Source], chosen: str, options: ReadOptions) -> li
     if converted is not None and options.encoding not in {UTF_8, AUTO}:
         raise InputError(f"{converted.name} {converted.remark}; leave out --encoding {options.encoding}.")
     encoding = common_encoding(sources, options.encoding) if chosen in TEXT_FORMATS else UTF_8
+    given, usual = options.delimiter, TABLES.get(chosen)
     return [
-        replace(source, encoding=encoding, delimiter=options.delimiter or _delimiter(source, chosen, encoding))
+        replace(source, encoding=encoding, delimiter=given or (usual and found_delimiter(source, usual, encoding)))
         for source in sources
     ]
-
-
-def _delimiter(source: Source, chosen: str, encoding: str) -> str | None:
-    return found_delimiter(source, TABLES[chosen], encoding) if chosen in TABLES else None
 
 
 def _format(names: Sequence[str], registry: Registry, given: str | None) -> str:
@@ -238,10 +225,8 @@ def _format(names: Sequence[str], registry: Registry, given: str | None) -> str:
     table = next(filter(is_table, names), None)
     if table is not None and given not in {None, FORMAT}:
         raise InputError(f"{table} is a table of a database, not {given}; leave out --format.")
-    return given or _common_format(names, registry)
-
-
-def _common_format(names: Sequence[str], registry: Registry) -> str:
+    if given:
+        return given
     formats = {name: find_format(name, registry) for name in names}
     if len({"json" if found in JSON else found for found in formats.values()}) > 1:
         listed = ", ".join(f"{name} ({found})" for name, found in formats.items())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from hybriddup.data.fields import complete_alternatives, find_or, first_text
+from hybriddup.data.fields import complete_alternatives, find_or
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
@@ -24,6 +24,8 @@ from hybriddup.files.formats import (
     RecordBatch,
     TextColumnError,
     check_columns,
+    needed_columns,
+    reader_of_rows,
     record_batches,
 )
 from hybriddup.files.sources import Source
@@ -105,25 +107,15 @@ def _check_text_column(kind: Any, name: str, text_field: str) -> None:
 
 
 def _records(table: ParquetFile, fields: Fields, kinds: Container[str]) -> Iterator[Record | BadRow]:
-    alternatives = complete_alternatives(fields.text, kinds)
-    texts = list(dict.fromkeys(chain.from_iterable(alternatives)))
-    wanted = [field for field in dict.fromkeys((*texts, fields.id, *fields.order)) if field in kinds]
-    row = 0
-    for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
-        columns = {name: _column(batch, name) for name in wanted}
-        nothing = [None] * batch.num_rows
-        text_column = columns[texts[0]]
-        if len(texts) > 1:
-            rows = zip(*(columns[name] for name in texts), strict=True)
-            text_column = [first_text(dict(zip(texts, values, strict=True)), alternatives) for values in rows]
-        ids = columns.get(fields.id, nothing)
-        order_columns = (columns.get(name, nothing) for name in fields.order)
-        for text, record_id, *order_values in zip(text_column, ids, *order_columns, strict=True):
-            row += 1
-            if text is None or type(text) is str:
-                yield Record(text or "", record_id, tuple(order_values))
-            else:
-                yield BadRow(row, f"column {fields.text!r} is not valid UTF-8")
+    names = needed_columns(kinds, fields)
+    batches = table.iter_batches(batch_size=BATCH_ROWS, columns=names)
+    rows = chain.from_iterable(zip(*(_column(batch, name) for name in names), strict=True) for batch in batches)
+    for number, row in enumerate(map(reader_of_rows(names, fields), rows), 1):
+        text, record_id, order_values = row
+        if text is None or type(text) is str:
+            yield Record(text or "", record_id, order_values)
+        else:
+            yield BadRow(number, f"column {fields.text!r} is not valid UTF-8")
 
 
 def _column(batch: Any, name: str) -> list[Any]:

@@ -7,18 +7,26 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, compress, islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from hybriddup.data.fields import complete_alternatives, first_text
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
 from hybriddup.files.copying import Choice, check_marks
-from hybriddup.files.formats import BadRow, Fields, Record, RecordBatch, check_columns, record_batches
+from hybriddup.files.formats import (
+    BadRow,
+    Fields,
+    Record,
+    RecordBatch,
+    check_columns,
+    needed_columns,
+    reader_of_rows,
+    record_batches,
+)
 from hybriddup.files.sources import Source, changed, unreadable
 from hybriddup.files.table_names import EXAMPLE, folded, parse_name
 from hybriddup.files.table_outputs import Column, columns_of, quoted, write_rows
@@ -152,23 +160,17 @@ class SqliteReader:
 
 
 def _records(table: TableSource, fields: Fields) -> Iterator[Record | BadRow]:
-    alternatives = complete_alternatives(fields.text, table.names)
-    texts = dict.fromkeys(chain.from_iterable(alternatives))
-    wanted = [*texts, *(name for name in (fields.id, *fields.order) if name in table.names)]
-    for line, row in enumerate(table.rows([*map(quoted, wanted), *table.order]), 1):
-        values, key = dict(zip(wanted, row, strict=False)), row[len(wanted) :]
-        text = first_text({name: values[name] for name in texts}, alternatives)
+    names = needed_columns(table.names, fields)
+    read = reader_of_rows(names, fields)
+    for line, row in enumerate(table.rows([*map(quoted, names), *table.order]), 1):
+        (text, record_id, order_values), key = read(row), row[len(names) :]
         place = f" ({', '.join(table.order)} = {', '.join(map(repr, key))})" if key else ""
         if not isinstance(text, str):
             yield BadRow(line, f"column {fields.text!r} holds {KINDS[type(text)]}, not text{place}", "type")
         elif not text.isascii() and BROKEN.search(text):
             yield BadRow(line, f"column {fields.text!r} is not valid UTF-8{place}")
         else:
-            yield Record(text, _as_id(values.get(fields.id)), tuple(map(values.get, fields.order)))
-
-
-def _as_id(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
+            yield Record(text, record_id.hex() if isinstance(record_id, bytes) else record_id, order_values)
 
 
 class SqliteWriter:

@@ -88,6 +88,11 @@ def require(holds: object, clause: str, evidence: object) -> None:
         raise ContractError(f"{clause}; this breaks it: {ascii(evidence)[:300]}")
 
 
+def require_equal(given: object, right: object, clause: str) -> None:
+    """Raise ContractError for a clause unless a result is equal to the right one."""
+    require(given == right, clause, given)
+
+
 def require_error(kind: type[HybriddupError], call: Callable[[], object], clause: str) -> None:
     """Raise ContractError for a clause unless calling ``call`` raises an error of the type ``kind``."""
     try:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from hybriddup.errors import InputError, StoreError, UnsupportedError, WindowError
-from hybriddup.testing.contract import require, require_error
+from hybriddup.testing.contract import require, require_equal, require_error
 from hybriddup.testing.texts import NASTY_TEXTS
 from hybriddup.testing.window_posts import (
     CONFIG,
@@ -86,12 +86,10 @@ def _check_batches(windows: Windows) -> None:
         window = windows(f"batches of {size}", clock=lambda: 0.0)
         batches = [window.add_many(posts[first : first + size]) for first in range(0, len(posts), size)]
         decided, stats = list(chain.from_iterable(batches)), window.stats()
-        window.close()
         clause = "of matching posts the first is kept and the others name it, whatever the batch size"
-        pairs = zip(comparable(decided), right_answers(posts), strict=True)
-        require(comparable(decided) == right_answers(posts), clause, [pair for pair in pairs if pair[0] != pair[1]][:3])
+        require_equal(comparable(decided), right_answers(posts), clause)
         positions = [each.position for each in decided]
-        require(positions == sorted(set(positions)), "positions rise in the order of the posts", positions)
+        require_equal(positions, sorted(set(positions)), "positions rise in the order of the posts")
         clause = "a duplicate has the position of its keeper, and a score that reaches the threshold"
         where = {each.id: each.position for each in decided}
         evidence = [each.evidence for each in decided if each.evidence]
@@ -103,25 +101,24 @@ def _check_batches(windows: Windows) -> None:
         counted = (stats.n_posts, stats.n_kept, stats.n_exact, stats.n_near, stats.n_kept_in_window)
         reasons = [one.reason for one in evidence]
         right = (300, 100, reasons.count("exact"), reasons.count("near"), 100)
-        require(counted == right, "stats count the decisions", (counted, right))
+        require_equal(counted, right, "stats count the decisions")
 
 
 def _check_ids(windows: Windows) -> None:
     window, texts = windows("ids"), distinct_texts(6)
     first = window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[1]}, {"id": 1, "text": texts[2]}])
     clause = "a number and the same digits as text are two ids"
-    require([each.repeated for each in first] == [False, False, True], clause, first)
+    require_equal([each.repeated for each in first], [False, False, True], clause)
     again = window.add_many([{"id": "1", "text": texts[0]}, {"id": 1, "text": nearly(texts[1])}])
     clause = "a repeated id gets the first decision, whatever the text"
-    require([replace(each, repeated=False) for each in again] == [first[1], first[0]], clause, again)
+    require_equal([replace(each, repeated=False) for each in again], [first[1], first[0]], clause)
     require(all(each.repeated for each in again), "a decision on a repeated id is marked as repeated", again)
-    require(window.stats().n_repeated_ids == 3, "stats count repeated ids", window.stats().n_repeated_ids)
+    require_equal(window.stats().n_repeated_ids, 3, "stats count repeated ids")
     require(window.add(texts[2]).kept, "a post with a repeated id is not kept", texts[2])
     made = window.add(texts[3])
     require(isinstance(made.id, str) and made.id.startswith("#"), "a post without an id gets one", made)
     same = window.add_many([{"id": made.position, "text": texts[4]}, {"id": f"{made.position}", "text": texts[5]}])
     require(not any(each.repeated for each in same), "generated ids differ from ids that were sent", same)
-    window.close()
 
 
 def _check_looking(windows: Windows) -> None:
@@ -129,24 +126,23 @@ def _check_looking(windows: Windows) -> None:
     half_alike = [texts[5][:20] + text[20:] for text in texts[6:10]]
     window.add_many([{"id": place, "text": text} for place, text in enumerate([*texts, texts[5], *half_alike])])
     found = window.match(nearly(texts[5]), limit=3)
-    require(len(found) == 3, "match returns up to limit posts", found)
+    require_equal(len(found), 3, "match returns up to limit posts")
     require(found and found[0].id == 5 and found[0].is_match, "match returns the most similar posts first", found)
     require(
         not any(each.is_match for each in found[1:]),
         "match marks the posts that would make the text a duplicate",
         found,
     )
-    require(window.stats().n_posts == 17, "queries change nothing", window.stats())
+    require_equal(window.stats().n_posts, 17, "queries change nothing")
     posts = [window.get(7), window.get(12)]
     clause = "get returns the post with an id, kept or not"
-    require([post and (post.text, post.kept) for post in posts] == [(texts[7], True), (texts[5], False)], clause, posts)
+    require_equal([post and (post.text, post.kept) for post in posts], [(texts[7], True), (texts[5], False)], clause)
     for post_id in ("7", "#" + 5000 * "9"):
         require(window.get(post_id) is None, "get returns None for an unknown id", post_id[:9])
     explained = window.explain(nearly(texts[7]), 7), window.explain(texts[8], 7)
     clause = "explain gives the verdict that deciding would give"
-    require([each.matches for each in explained] == [True, False], clause, [each.verdict for each in explained])
+    require_equal([each.matches for each in explained], [True, False], clause)
     require_error(InputError, lambda: window.explain("text", "no such id"), "explain refuses an unknown id")
-    window.close()
 
 
 def _check_deleting(windows: Windows) -> None:
@@ -154,9 +150,9 @@ def _check_deleting(windows: Windows) -> None:
     window.add_many([{"id": 1, "text": texts[0]}, {"id": "1", "text": texts[0]}, {"id": 2, "text": texts[1]}])
     answer = window.add({"id": 3, "text": nearly(texts[1])})
     gone = [window.delete(one) for one in (1, 1, 2, "2")]
-    require(gone == [True, False, True, False], "delete returns whether a post had the id", gone)
+    require_equal(gone, [True, False, True, False], "delete returns whether a post had the id")
     clause = "a deleted post is not found"
-    require([window.get(1), window.get(2)] == [None, None], clause, window.get(1))
+    require_equal([window.get(1), window.get(2)], [None, None], clause)
     found = [each.id for text in texts for each in window.match(text) if each.is_match]
     require(not found, clause, found)
     require_error(InputError, lambda: window.explain(texts[0], 1), clause)
@@ -165,15 +161,13 @@ def _check_deleting(windows: Windows) -> None:
     require(again == replace(answer, repeated=True) and window.get("1") is not None, clause, again)
     decided = window.add_many([nearly(texts[0]), {"id": 2, "text": texts[2]}, texts[1]])
     clause = "posts are decided as if a deleted post had never come, and its id is free"
-    require([each.kept and not each.repeated for each in decided] == [True] * 3, clause, decided)
+    require_equal([each.kept and not each.repeated for each in decided], [True] * 3, clause)
     require(window.delete(3) and window.get(3) is None, "a duplicate can be deleted", window.get(3))
     require(not window.add({"id": 3, "text": texts[1]}).kept, "a duplicate can be deleted", texts[1])
     n_kept = window.stats().n_kept_in_window
     require(window.delete(decided[0].id), "a post without an id of its own can be deleted", decided[0])
-    left = window.stats().n_kept_in_window
-    require(left == n_kept - 1, "a deleted kept post is no longer counted", (n_kept, left))
-    require(window.stats().n_deleted == 4, "stats count deleted posts", window.stats().n_deleted)
-    window.close()
+    require_equal(window.stats().n_kept_in_window, n_kept - 1, "a deleted kept post is no longer counted")
+    require_equal(window.stats().n_deleted, 4, "stats count deleted posts")
 
 
 def _check_listing(windows: Windows) -> None:
@@ -183,15 +177,14 @@ def _check_listing(windows: Windows) -> None:
     try:
         newest = window.posts(2)
     except UnsupportedError:
-        window.close()
         return
     window.delete("gone")
     clause = "posts lists posts newest first, without deleted ones, and returns where to continue"
-    require([post.id for post in newest.posts] == ["gone", "300"], clause, newest)
+    require_equal([post.id for post in newest.posts], ["gone", "300"], clause)
     first = window.posts(2)
     then = window.posts(1000, after=first.after)
     listed = [post.id for post in (*first.posts, *then.posts)]
-    require((listed, then.after) == (["300", *reversed(range(300))], None), clause, listed[:5])
+    require_equal((listed, then.after), (["300", *reversed(range(300))], None), clause)
     clause = "posts filters by text, and by the post that is repeated"
     found = [
         window.posts(text=texts[7][2:].upper()),
@@ -199,25 +192,21 @@ def _check_listing(windows: Windows) -> None:
         window.posts(of="7"),
         window.posts(1, text=""),
     ]
-    require([[post.id for post in one.posts] for one in found] == [["300", 7], ["300"], [], ["300"]], clause, found)
+    require_equal([[post.id for post in one.posts] for one in found], [["300", 7], ["300"], [], ["300"]], clause)
     require_error(InputError, lambda: window.posts(0), "posts refuses a limit below 1")
-    window.close()
 
 
 def _check_any_text(windows: Windows) -> None:
     window = windows("any text")
     posts = [Post(text, id=f"{place} {text[:20]}") for place, text in enumerate(NASTY_TEXTS)]
     for decisions in (window.add_many(posts), window.add_many(posts)):
-        require(
-            [each.id for each in decisions] == [post.id for post in posts], "a text may hold any character", decisions
-        )
+        require_equal([each.id for each in decisions], [post.id for post in posts], "a text may hold any character")
     stored = [window.get(post.id) for post in posts if post.id is not None]
     clause = "get returns a text as it was sent"
-    require([each and each.text for each in stored] == [post.text for post in posts], clause, stored)
+    require_equal([each and each.text for each in stored], [post.text for post in posts], clause)
     clause = "every text is an exact repeat of itself"
     again = window.add_many([post.text for post in posts])
     require(all(each.evidence and each.evidence.reason == "exact" for each in again), clause, again)
-    window.close()
 
 
 def _check_expiry(windows: Windows) -> None:
@@ -230,7 +219,7 @@ def _check_expiry(windows: Windows) -> None:
     now[0] = HORIZON + 1
     window.add(texts[1])
     later = window.add({"id": "repeat", "text": texts[1]})
-    require(later == replace(repeat, repeated=True), "an id is known within the horizon", later)
+    require_equal(later, replace(repeat, repeated=True), "an id is known within the horizon")
     clause = "a kept post does not match after the horizon"
     require(not any(each.is_match for each in window.match(texts[0])), clause, window.match(texts[0]))
     require(window.add(texts[0]).kept, clause, texts[0])
@@ -249,7 +238,6 @@ def _check_expiry(windows: Windows) -> None:
     require(not window.add({"id": "old", "text": "something new"}).repeated, clause, "old")
     counted = window.stats().n_kept_in_window
     require(10 <= counted <= 12, "stats count the kept posts that still match", counted)
-    window.close()
 
 
 def _check_event_time(windows: Windows) -> None:
@@ -261,11 +249,10 @@ def _check_event_time(windows: Windows) -> None:
     clause = "a post that is older than the horizon matches no later one"
     window.add({"text": texts[2], "created_at": HORIZON})
     require(window.add({"text": texts[2], "created_at": 3 * HORIZON}).kept, clause, texts[2])
-    require(window.stats().n_late == 1, "late posts are counted", window.stats())
+    require_equal(window.stats().n_late, 1, "late posts are counted")
     window.add({"id": "ahead", "text": texts[3], "created_at": 9 * HORIZON})
     ahead = window.get("ahead")
     require(ahead and ahead.time == now, "a time ahead of the clock counts as the time of the clock", ahead)
-    window.close()
 
 
 def _check_rewinding(windows: Windows) -> None:
@@ -276,14 +263,13 @@ def _check_rewinding(windows: Windows) -> None:
     window.add(texts[1])
     now[0] = 1.0
     ahead = window.stats().seconds_ahead
-    require(ahead == STEP - 1, "stats give the time by which a window is ahead of the clock", ahead)
+    require_equal(ahead, STEP - 1, "stats give the time by which a window is ahead of the clock")
     back = [window.rewind(), window.rewind(), window.stats().seconds_ahead]
-    require(back == [STEP - 1, 0.0, 0.0], "rewind sets the time back, and returns by how much", back)
+    require_equal(back, [STEP - 1, 0.0, 0.0], "rewind sets the time back, and returns by how much")
     require(not window.add(texts[1]).kept, "posts that came while the clock was ahead still match", texts[1])
     window.add({"id": "now", "text": texts[2]})
     post = window.get("now")
     require(post and post.time == 1.0, "a window uses the time that it was set back to", post)
-    window.close()
 
 
 def _check_threads(windows: Windows, n_windows: int) -> None:
@@ -298,13 +284,10 @@ def _check_threads(windows: Windows, n_windows: int) -> None:
     with ThreadPoolExecutor(N_THREADS) as pool:
         decided = list(chain.from_iterable(pool.map(send, range(N_THREADS))))
     kept = {each.id for each in decided if each.kept}
-    clause = "of matching posts that are sent at once exactly one is kept"
-    require(len(kept) == N_AT_ONCE, clause, len(kept))
+    require_equal(len(kept), N_AT_ONCE, "of matching posts that are sent at once exactly one is kept")
     clause = "a duplicate names a post that is kept"
     require(all(each.kept or each.duplicate_of in kept for each in decided), clause, decided)
-    require(len({each.position for each in decided}) == len(decided), "each post has its own position", len(decided))
-    for window in opened:
-        window.close()
+    require_equal(len({each.position for each in decided}), len(decided), "each post has its own position")
 
 
 def _check_refusals(windows: Windows) -> None:
@@ -312,7 +295,7 @@ def _check_refusals(windows: Windows) -> None:
     wrong: Sequence[Any] = (7, {"id": "a"}, {"text": 7}, {"text": text, "id": 1.5}, {"text": text, "id": "i" * 600})
     for post in wrong:
         require_error(InputError, partial(window.add_many, [text, post]), "an invalid post is refused")
-    require(window.stats().n_posts == 0, "a refused batch decides nothing", window.stats())
+    require_equal(window.stats().n_posts, 0, "a refused batch decides nothing")
     require(window.add(text).kept, "a refused batch decides nothing", text)
     window.close()
 
@@ -359,11 +342,10 @@ def _check_reopening(windows: Windows) -> None:
     )
     window.close()
     window = opened()
-    require(window.match(posts[0]["text"]) == found, "a reopened window finds the same matches", found)
-    require(window.stats().recipe_id == recipe_id, "a reopened window has the same recipe", recipe_id)
+    require_equal(window.match(posts[0]["text"]), found, "a reopened window finds the same matches")
+    require_equal(window.stats().recipe_id, recipe_id, "a reopened window has the same recipe")
     window.close()
-    clause = "a store with another recipe is refused"
-    require_error(WindowError, lambda: opened(config=OTHER_RECIPE), clause)
+    require_error(WindowError, lambda: opened(config=OTHER_RECIPE), "a store with another recipe is refused")
     window = opened()
     _check_known(window, posts, answers)
     window.close()
@@ -410,8 +392,8 @@ def _check_reading(windows: Windows) -> None:
         lambda one: one.explain(texts[0], 0),
     )
     for query in queries:
-        require(query(reader) == query(window), clause, query(reader))
-    require(reader.stats().n_kept_in_window == 2, clause, reader.stats())
+        require_equal(query(reader), query(window), clause)
+    require_equal(reader.stats().n_kept_in_window, 2, clause)
     window.delete(1)
     clause = "a read-only window sees deletions by another window"
     require(reader.get(1) is None and reader.match(nearly(texts[1])) == window.match(nearly(texts[1])), clause, 1)
@@ -435,11 +417,10 @@ def _check_sharing(windows: Windows) -> None:
     opened = partial(windows, "sharing")
     both = [opened(), opened()]
     decided = [both[place % 2].add(post) for place, post in enumerate(posts)]
-    clause = "windows that share a store decide like a single one"
-    require(comparable(decided) == right_answers(posts), clause, comparable(decided))
+    require_equal(comparable(decided), right_answers(posts), "windows that share a store decide like a single one")
     for window in both:
         _check_known(window, posts, comparable(decided))
         clause = "windows that share a store find the posts that any of them kept"
-        require(window.match(posts[0]["text"]) == both[0].match(posts[0]["text"]), clause, posts[0])
+        require_equal(window.match(posts[0]["text"]), both[0].match(posts[0]["text"]), clause)
     for window in both:
         window.close()
