@@ -27,7 +27,7 @@ from hybriddup.run.summary import Summary
 NEAR_SHOWN, EXACT_SHOWN, MISSES_SHOWN = 200, 20, 30
 SCORE_BINS = 20
 """Number of score ranges; the sample of pairs in a report has about equally many pairs of each range."""
-CLUSTERS_SHOWN, MEMBERS_SHOWN, AUTHORS_SHOWN = 10, 6, 5
+CLUSTERS_SHOWN, MEMBERS_SHOWN = 10, 6
 MOST_MEMBERS = 2000
 """Maximum number of posts of a cluster that are read to find its most frequent texts."""
 MOST_BARS = 62
@@ -63,8 +63,8 @@ class ShownCluster(NamedTuple):
     members: list[ShownMember]
     n_more: int
     """Number of removed posts whose text is not among ``members``, including posts with the same text as the keeper."""
-    seen: list[str]
-    """Lines with the first and last time and the authors of the cluster's posts, as far as known."""
+    known: dict[str, Any]
+    """First and last time and authors of the cluster's posts, as far as known."""
 
 
 @dataclass(frozen=True)
@@ -123,26 +123,6 @@ class Contents:
             *([f"{first} to {last}" if first != last else first] if first else []),
             f"configuration {self.summary.config}",
             *([] if recall is None else [f"candidate search found an estimated {recall:.1%}"]),
-        ]
-
-    @property
-    def limits(self) -> list[tuple[str, int]]:
-        """Names of the limits that were reached, and how often."""
-        return [(name, n) for name, n in self.summary.blocks.limits_hit.items() if n]
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """More facts about the run, as names and values, without durations, so that equal runs have equal facts."""
-        of = self.summary
-        recall, margin = of.estimated_stage1_recall, of.estimated_stage1_recall_margin
-        interval = f" ± {margin:.4f}" if margin else ""
-        return [
-            ("recall of stage 1", "not estimated" if recall is None else f"{recall:.4f}{interval}, estimated"),
-            ("candidate pairs", f"{of.n_candidate_pairs:,}"),
-            ("verified pairs", f"{of.n_verified_pairs:,}"),
-            ("posts without text", f"{of.n_without_text:,}"),
-            ("block index", of.blocks.shape or "unknown"),
-            ("recipe id", of.recipe_id),
         ]
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
@@ -212,22 +192,9 @@ class Contents:
             for text, n in counts.most_common(MEMBERS_SHOWN)
         ]
         n_more = len(places) - sum(member.n for member in members)
-        seen = self._seen(int(self.removed.columns.keepers[places[0]]))
-        return ShownCluster(one.keeper_row, one.duplicate_of, one.keeper_text, len(places), members, n_more, seen)
-
-    def _seen(self, keeper: int) -> list[str]:
-        known = dict(zip(self.tallies.types, self.tallies.at(keeper), strict=True))
-        authors = list(map(str, known.get("authors") or []))
-        n_more = len(authors) - AUTHORS_SHOWN
-        by = ", ".join(authors[:AUTHORS_SHOWN]) + (f" and {n_more:,} more" if n_more > 0 else "")
-        return [
-            *(
-                f"{name.replace('_', ' ')} {known[name][:10]}"
-                for name in ("first_seen", "last_seen")
-                if known.get(name)
-            ),
-            *([f"by {by}"] if by else []),
-        ]
+        tallies = self.tallies.at(int(self.removed.columns.keepers[places[0]]))
+        known = dict(zip(self.tallies.types, tallies, strict=True))
+        return ShownCluster(one.keeper_row, one.duplicate_of, one.keeper_text, len(places), members, n_more, known)
 
 
 def shown_pair(post: Removed | NearMiss, earlier: str, config: str) -> ShownPair:
