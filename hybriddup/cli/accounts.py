@@ -49,7 +49,6 @@ def accounts(
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
-    debug: options.Debug = False,
 ) -> None:
     """Find pairs of accounts that post the same text, or nearly the same, within a given time of each other."""
     from hybriddup.cli.stopping import on_stop

@@ -104,8 +104,16 @@ class Commands(TyperGroup):
             return list(OWN)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a subcommand by name; plugins are loaded only if it is not built in."""
-        return _own_command(cmd_name) if cmd_name in OWN else self._plugin_commands(ctx).get(cmd_name)
+        """Return a subcommand by name; plugins are loaded only if it is not built in.
+
+        A built-in subcommand also gets the global option ``--debug``.
+        """
+        if cmd_name not in OWN:
+            return self._plugin_commands(ctx).get(cmd_name)
+        command = _own_command(cmd_name)
+        for one in getattr(command, "commands", {cmd_name: command}).values():
+            one.params.extend(option for option in self.params if option.name == "debug")
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for each subcommand."""

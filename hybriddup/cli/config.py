@@ -27,7 +27,6 @@ def init(
     name: Annotated[
         str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; default: posts.")
     ] = DEFAULT_CONFIG,
-    debug: options.Debug = False,
 ) -> None:
     """Print the file of a shipped configuration, with its comments, as a start for your own.
 
@@ -45,7 +44,6 @@ def show(
     ] = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
     as_json: options.Json = False,
-    debug: options.Debug = False,
 ) -> None:
     """Print the resolved settings of a configuration, including all defaults, as YAML."""
     import yaml
@@ -70,7 +68,6 @@ def check(
         list[str], typer.Argument(metavar="FILE...", show_default=False, help="YAML files, or names of shipped ones.")
     ],
     plugins: options.Plugins = None,
-    debug: options.Debug = False,
 ) -> None:
     """Check configurations and report every fault with its line; the exit code is 2 if there is one.
 
@@ -94,9 +91,7 @@ def check(
 
 
 @app.command(short_help="Print the JSON Schema, for editors.")
-def schema(
-    debug: options.Debug = False,
-) -> None:
+def schema() -> None:
     """Print the JSON Schema of configurations, for editors that complete and check YAML."""
     from hybriddup.cli.printing import print_json
     from hybriddup.config.schema import config_schema

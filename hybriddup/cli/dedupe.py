@@ -172,7 +172,6 @@ def dedupe(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show neither progress nor summary, only errors and bad lines.")
     ] = False,
-    debug: options.Debug = False,
 ) -> None:
     """Remove repeated posts from files.
 

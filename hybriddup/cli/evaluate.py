@@ -44,7 +44,6 @@ def evaluate(
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     as_json: options.Json = False,
-    debug: options.Debug = False,
 ) -> None:
     """Measure precision, recall and F1 on labeled pairs, for the decision and for stage 1 alone, by length of text."""
     import numpy as np

@@ -78,7 +78,6 @@ def explain(
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     as_json: options.Json = False,
-    debug: options.Debug = False,
 ) -> None:
     """Show how two texts are compared, step by step, whether they match, and what a run did with them."""
     from hybriddup.cli.explained import Wanted, explain_kept, explain_removed, explain_two

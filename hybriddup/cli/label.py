@@ -57,7 +57,6 @@ def label(
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
-    debug: options.Debug = False,
 ) -> None:
     """Show pairs of posts, and record which pairs the user labels as repeats."""
     from hybriddup.cli.summary_view import print_bad_records

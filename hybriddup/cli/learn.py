@@ -45,7 +45,6 @@ def learn(
     delimiter: options.Delimiter = None,
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
-    debug: options.Debug = False,
 ) -> None:
     """Learn token weights, common shingles and similar data from posts, for runs and windows to share."""
     from hybriddup.cli.stopping import on_stop

@@ -199,5 +199,10 @@ Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing f
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[
     bool,
-    typer.Option("--debug", callback=remember_debug, help="Show the traceback of an error, for a bug report."),
+    typer.Option(
+        "--debug",
+        callback=remember_debug,
+        expose_value=False,
+        help="Show the traceback of an error, for a bug report.",
+    ),
 ]

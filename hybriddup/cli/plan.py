@@ -48,7 +48,6 @@ def plan(
         float, typer.Option(metavar="R", help="Share of these pairs to find; 1 allows exact indexes only.")
     ] = 0.99,
     as_json: options.Json = False,
-    debug: options.Debug = False,
 ) -> None:
     """Show cost and recall of each block index, and which one to use.
 

@@ -10,7 +10,6 @@ from hybriddup.cli import options
 def plugins(
     plugins: options.Plugins = None,
     as_json: options.Json = False,
-    debug: options.Debug = False,
 ) -> None:
     """List plugins with their distribution, version, hooks and components.
 

@@ -99,7 +99,6 @@ def serve(
             help="Write a line for each request to standard error: time, client, method, path, status, seconds.",
         ),
     ] = False,
-    debug: options.Debug = False,
 ) -> None:
     """Answer over HTTP whether a post repeats one that was kept within the horizon.
 

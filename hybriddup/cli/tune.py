@@ -57,7 +57,6 @@ def tune(
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     as_json: options.Json = False,
-    debug: options.Debug = False,
 ) -> None:
     """Fit thresholds, or the model of the verifier ``post``, to labeled pairs, and write the configuration."""
     import yaml

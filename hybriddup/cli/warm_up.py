@@ -30,7 +30,6 @@ def warm_up(
         ),
     ] = None,
     plugins: options.Plugins = None,
-    debug: options.Debug = False,
 ) -> None:
     """Compile the kernels, so that the first run does not have to."""
     from time import perf_counter

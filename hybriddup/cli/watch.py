@@ -102,7 +102,6 @@ def watch(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no counts at the end, only errors and bad lines.")
     ] = False,
-    debug: options.Debug = False,
 ) -> None:
     """Answer for each post of a stream whether it repeats one that was kept within the horizon.
 
