@@ -60,11 +60,10 @@ def compiling_together(config: str) -> Iterator[None]:
         command = [sys.executable, "-P", "-c", COMPILE, config]
         started.append(subprocess.Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL))  # noqa: S603  this program
 
-    def stop(_: int = 0) -> bool:
+    def stop(_: int = 0) -> None:
         for process in started:
             process.kill()
             process.wait()
-        return False  # this does not end the command itself
 
     on_stop(stop)
     try:

@@ -52,7 +52,7 @@ class _Now:
     """Whether standard error is a terminal."""
     answer: Callable[[int], object] = staticmethod(end)
     """Function that the signal handler calls with the signal's number."""
-    on_stop: list[Callable[[int], bool]] = []  # noqa: RUF012  global state
+    on_stop: list[Callable[[int], object]] = []  # noqa: RUF012  global state
     """Cleanup actions, called in the main thread before the process ends."""
 
 
@@ -87,7 +87,7 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def on_stop(action: Callable[[int], bool]) -> None:
+def on_stop(action: Callable[[int], object]) -> None:
     """Register an action that the main thread calls with a signal's number while `work_beside` runs.
 
     The action returns True if the work will soon end by itself; if no action returns True, the process ends.

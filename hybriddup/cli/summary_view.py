@@ -59,8 +59,8 @@ def report_run(
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
     remedy = saved or "neither kept nor removed; save them with --bad FILE"
     code = print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
-    if not quiet:
-        print_notes(summary)
+    for note in () if quiet else summary.notes:
+        typer.echo(f"note: {note}", err=True)
     return code
 
 
@@ -93,12 +93,6 @@ def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
     return f"Kept {summary.n_kept:,}{where}.{left_out}"
 
 
-def print_notes(summary: Summary) -> None:
-    """Print the notes of a summary on standard error, one per line."""
-    for note in summary.notes:
-        typer.echo(f"note: {note}", err=True)
-
-
 def print_tables(summary: Summary) -> None:
     """Print tables of counts, times of the steps, and settings on standard error."""
     print_table(_counts(summary), right=(1,), stream=sys.stderr)
@@ -107,12 +101,14 @@ def print_tables(summary: Summary) -> None:
 
 
 def _counts(summary: Summary) -> list[list[str]]:
+    n_with_text = summary.n_exact + summary.n_near + summary.n_kept + summary.n_originals
+    of_these = "left out" if n_with_text < summary.n_read else "among these"
     rows: list[tuple[str, int, str]] = [
         ("read", summary.n_read, ""),
         ("exact repeats", summary.n_exact, _share(summary.n_exact, summary.n_read)),
         ("near repeats", summary.n_near, _share(summary.n_near, summary.n_read)),
         ("kept", summary.n_kept, ""),
-        *([("without text", summary.n_without_text, _without_text(summary))] if summary.n_without_text else []),
+        *([("without text", summary.n_without_text, of_these)] if summary.n_without_text else []),
         *([("other posts", summary.n_against, "of --against")] if summary.n_against else []),
         ("bad lines", summary.n_bad_lines, ""),
         ("candidate pairs", summary.n_candidate_pairs, ""),
@@ -120,12 +116,6 @@ def _counts(summary: Summary) -> list[list[str]]:
         ("largest bucket", summary.blocks.largest_bucket, ""),
     ]
     return [[label, f"{number:,}", remark] for label, number, remark in rows]
-
-
-def _without_text(summary: Summary) -> str:
-    """Return a remark on posts without text: left out of the output, or included in the counts above."""
-    n_of_others = summary.n_exact + summary.n_near + summary.n_kept + summary.n_originals
-    return "left out" if n_of_others < summary.n_read else "among these"
 
 
 def _share(n: int, total: int) -> str:

@@ -66,11 +66,6 @@ def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[st
             yield name
 
 
-def _clear(folder: str, number: int) -> bool:
-    rmtree(folder, ignore_errors=True)
-    return False
-
-
 def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> None:
     """Compile the kernels of a live window, by using all its features: decide, match, learn, audit, delete, expire."""
     clock = count()
@@ -78,7 +73,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
     options = WindowOptions(settings, registry, timing, available_workers(), read_only=False)
     n_half = len(texts) // 2
     with TemporaryDirectory(prefix="hybriddup-warm-up-") as folder:
-        on_stop(partial(_clear, folder))
+        on_stop(lambda _: rmtree(folder, ignore_errors=True))
         for first in (0, n_half):
             state = open_state(partial(SqliteStore.open, folder), options)
             state.live_audit = LiveAudit(one_in=1)

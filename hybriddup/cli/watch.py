@@ -21,6 +21,9 @@ line is {"line": N, "error": "..."}. A repeated id gets the earlier decision, wi
 Exit codes: 0 the input ended, or SIGTERM: every line read was answered; 1 the same, but some lines were bad; 2 an
 error; 130 interrupted (Ctrl-C), every line read was answered; 141 the reader of standard output closed it."""
 
+LARGEST_BATCH = 256
+"""Maximum number of lines that are decided together."""
+
 Horizon = Annotated[
     str,
     typer.Option(
@@ -117,6 +120,7 @@ def watch(
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.watcher import Watcher, encoding_of_stream
     from hybriddup.cli.windows import noting_compilation, open_window, settle
+    from hybriddup.files.tables import batched
 
     encoding = encoding_of_stream(encoding)
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
@@ -130,7 +134,8 @@ def watch(
         feed = LineFeed(sys.stdin.fileno(), max_line)
         on_stop(feed.stop)
         for lines in feed:
-            watcher.answer_all(lines)
+            for batch in batched(lines, LARGEST_BATCH):
+                watcher.answer(batch)
         stats = window.stats()
     code = watcher.report(stats, quiet=quiet)
     options.exit_with(options.EXIT_INTERRUPTED if feed.stopped_by == signal.SIGINT else code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -15,13 +15,12 @@ from hybriddup.data.fields import find_or, find_text
 from hybriddup.errors import InputError
 from hybriddup.files.encodings import AUTO, checked_encoding
 from hybriddup.files.jsonl import parse_line
-from hybriddup.files.tables import batched, json_line
+from hybriddup.files.tables import json_line
 from hybriddup.files.text import Broken, why_too_long
 from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.sent_posts import as_post
 
-LARGEST_BATCH = 256
 REMEDY = "each was answered in its place by an object with an error"
 
 
@@ -53,11 +52,6 @@ class Watcher:
     n_bad: int = 0
     first_bad: list[BadRecord] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-
-    def answer_all(self, lines: Iterable[bytes]) -> None:
-        """Decide the posts in lines, batch by batch, and write an answer to each line."""
-        for batch in batched(lines, LARGEST_BATCH):
-            self.answer(batch)
 
     def answer(self, lines: Sequence[bytes]) -> None:
         """Decide the posts in a batch of lines, write an answer to each line, and flush the output."""

@@ -49,9 +49,11 @@ class Tallies:
         members = self._by_keeper[self._bounds[place] : self._bounds[place + 1]]
         values: list[Any] = [int(self._n_copies[place])]
         if self._seconds is not None:
-            values += _first_and_last(self._seconds[members])
+            known = self._seconds[members][~np.isnan(self._seconds[members])]
+            values += [iso_time(float(end)) for end in (known.min(), known.max())] if len(known) else [None, None]
         if self._authors is not None:
-            values.append(_distinct([self._authors[member] for member in members.tolist()]))
+            authors = [self._authors[member] for member in members.tolist()]
+            values.append(list({hashable(one): one for one in authors if not has_no_value(one)}.values()))
         return tuple(values)
 
 
@@ -59,11 +61,6 @@ def seconds_of(times: Sequence[Any]) -> Float64s:
     """Return float64[n]: each time in seconds since 1970; NaN for a value that is not a time."""
     seconds = (parse_time(value) for value in times)
     return np.fromiter((np.nan if one is None else one for one in seconds), np.float64, len(times))
-
-
-def _first_and_last(seconds: Float64s) -> list[str | None]:
-    known = seconds[~np.isnan(seconds)]
-    return [iso_time(float(known.min())), iso_time(float(known.max()))] if len(known) else [None, None]
 
 
 def iso_time(seconds: float) -> str:
@@ -76,7 +73,3 @@ def iso_time(seconds: float) -> str:
     """
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     return moment.isoformat().replace("+00:00", "Z")
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    return list({hashable(value): value for value in values if not has_no_value(value)}.values())

@@ -57,7 +57,9 @@ class Output:
     def __init__(self, target: str, option: str) -> None:
         self.target = target
         self.option = option
-        self.is_stream = target == STANDARD_OUTPUT or _is_special(Path(target))
+        path = Path(target)
+        is_device = path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
+        self.is_stream = target == STANDARD_OUTPUT or is_device  # a device or pipe must not be replaced by a file
         self.name = parse_name(target)
         self.path = self.name.file.resolve()
         """Path of the file with symbolic links resolved, so that the target of a link is replaced and not the link."""
@@ -268,11 +270,6 @@ def save_whole(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
     finally:
         with suppress(OSError):
             unfinished.unlink()
-
-
-def _is_special(path: Path) -> bool:
-    """Return whether a target is a device or pipe, which must not be replaced by a file."""
-    return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
 
 
 def _free_bytes(directory: Path) -> int:

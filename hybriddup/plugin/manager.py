@@ -51,9 +51,10 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
     passed to `PluginManager.load_modules`, with the current directory.
     """
     manager = PluginManager()
-    manager.load_builtins()
+    manager.load(Owner(BUILTINS, spec.PROJECT, _own_version()), lambda: importlib.import_module(BUILTINS))
     if entry_points:
-        manager.load_entry_points()
+        for owner, entry_point in _installed(tuple(sys.path)):
+            manager.load(owner, entry_point.load)
     manager.load_modules(modules, Path.cwd())
     return manager
 
@@ -72,15 +73,6 @@ class PluginManager:
         self.disabled = frozenset(name.strip() for name in names if name.strip())
         """Names of plugins that are not loaded."""
 
-    def load_builtins(self) -> None:
-        """Load the built-in components."""
-        self._load(Owner(BUILTINS, spec.PROJECT, _own_version()), lambda: importlib.import_module(BUILTINS))
-
-    def load_entry_points(self) -> None:
-        """Load the installed plugins, which are the entry points in the group ``hybriddup``, ordered by name."""
-        for owner, entry_point in _installed(tuple(sys.path)):
-            self._load(owner, entry_point.load)
-
     def load_modules(self, modules: Iterable[str | ModuleType], directory: Path | None) -> None:
         """Load modules as plugins, given as objects, names or paths of ``.py`` files; skip modules already loaded.
 
@@ -95,13 +87,14 @@ class PluginManager:
             raise PluginError(f"plugins must be a list of modules or of their names; got {quote(wrong[0])}.")
         for module in listed:
             if not isinstance(module, str):
-                self._load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]
+                self.load(Owner(module.__name__), lambda module=module: module)  # type: ignore[misc]
             elif directory is not None and module.endswith(".py"):
-                self._load(Owner(Path(module).stem), partial(_import_file, directory / module))
+                self.load(Owner(Path(module).stem), partial(_import_file, directory / module))
             else:
-                self._load(Owner(module), partial(_import, module, directory))
+                self.load(Owner(module), partial(_import, module, directory))
 
-    def _load(self, owner: Owner, obtain: Callable[[], object]) -> None:
+    def load(self, owner: Owner, obtain: Callable[[], object]) -> None:
+        """Load the plugin that ``obtain`` returns, unless it is disabled or loaded already."""
         if owner.plugin in self.disabled:
             return
         with blamed_on(owner, "cannot be imported"):

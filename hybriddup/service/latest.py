@@ -114,7 +114,11 @@ def pairs_to_judge(window: Window, posts: Sequence[tuple[int, PostId]], limit: i
     for post in still_there(window, posts):
         if (match := nearest_other(window, post)) is not None:
             found.setdefault(frozenset((post.text, match.text)), (post, match))
-    return [plain_pair(*pair) for pair in in_turn(list(found.values()))[:limit]]
+    return [
+        {"a": match.text, "b": post.text, "is_match": match.is_match}
+        | {"verifier": match.verifier, "score": match.score, "threshold": match.threshold}
+        for post, match in in_turn(list(found.values()))[:limit]
+    ]
 
 
 def nearest_other(window: Window, post: StoredPost) -> Match | None:
@@ -140,9 +144,3 @@ def in_turn(pairs: list[tuple[StoredPost, Match]]) -> list[tuple[StoredPost, Mat
         chooser.note(place, None)
         ordered.append(pairs[place])
     return ordered
-
-
-def plain_pair(post: StoredPost, match: Match) -> dict[str, Any]:
-    """Return a pair as plain data, the kept post first."""
-    facts = {"verifier": match.verifier, "score": match.score, "threshold": match.threshold}
-    return {"a": match.text, "b": post.text, "is_match": match.is_match} | facts

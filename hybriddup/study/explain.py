@@ -203,7 +203,7 @@ class Explainer:
         if self.normalized[0] == self.normalized[1] and (self.simhashes.has_tokens[0] or next(sent) == next(sent)):
             return "exact", "B repeats A: the texts are equal after normalizing.", ""
         if (why := self.why_not()) is None:
-            return "near", self.near_verdict(), self.caution_of_near()
+            return "near", *self.near_verdict()
         return "different", *why
 
     def why_not(self) -> tuple[str, str] | None:
@@ -227,7 +227,9 @@ class Explainer:
             return f"{no}{self.score_sentence('is under')}.", self.cautions.of_score
         if not self.guards:
             return None
-        return f"{no}kept apart: {'; '.join(self.guards)}. {self.score_of_apart()}", self.cautions.of_score
+        score = self.score_sentence("reaches")
+        apart = f"{no}kept apart: {'; '.join(self.guards)}. {score[0].upper()}{score[1:]}."
+        return apart, self.cautions.of_score
 
     def why_not_compared(self) -> str:
         """Return a clause on why the two texts are not a candidate pair; empty if they are a candidate pair."""
@@ -238,13 +240,6 @@ class Explainer:
             f"{keys}{', and ' if keys else ''}their fingerprints differ in {self.distance} bits, more than the "
             f"{self.limit} that length band {self.band_name} allows, so the texts are not looked at."
         )
-
-    def caution_of_near(self) -> str:
-        """Return the caution to add to the verdict on a near duplicate; empty if the verdict is certain."""
-        if not self.cautions.of_keys:
-            return self.cautions.of_score
-        is_kept = self.run is not None and self.run.outcome == "kept"
-        return (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
 
     def what_run_did(self, reason: str) -> str:
         """Return sentences on what the run did with the posts, to append to the verdict; empty if there is no run."""
@@ -259,16 +254,6 @@ class Explainer:
         _, score, threshold = self.evidence
         return score is None or threshold is None or score >= threshold
 
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the verifier accepts the pair and no guard rejects it."""
-        return self.reaches_threshold and not self.guards
-
-    def score_of_apart(self) -> str:
-        """Return a sentence with the score, for a pair that a guard rejects although it reaches the threshold."""
-        sentence = self.score_sentence("reaches")
-        return f"{sentence[0].upper()}{sentence[1:]}."
-
     def score_sentence(self, relation: str) -> str:
         """Return a clause about score and threshold; ``relation`` is the verb between them, such as ``reaches``."""
         use, score, threshold = self.evidence
@@ -279,12 +264,16 @@ class Explainer:
 
         An empty caution is returned unchanged.
         """
-        if not caution or not self.is_accepted:
+        if not caution or not self.reaches_threshold or self.guards:
             return caution
         return f"{caution} If a run compares them, B repeats A: {self.score_sentence('reaches')}."
 
-    def near_verdict(self) -> str:
-        """Return the verdict on a near duplicate."""
-        condition = " if a run compares the two" if self.cautions.of_keys else ""
+    def near_verdict(self) -> tuple[str, str]:
+        """Return the verdict on a near duplicate, and a caution; the caution is empty if the verdict is certain."""
+        condition, caution = "", self.cautions.of_score
+        if self.cautions.of_keys:
+            is_kept = self.run is not None and self.run.outcome == "kept"
+            condition = " if a run compares the two"
+            caution = (NOT_VERIFIED if is_kept else MAY_NOT_LOOK) + self.cautions.of_keys
         reaches = self.score_sentence("reaches")
-        return f"B repeats A{condition}: {reaches}, and the fingerprints differ in {self.distance} bits."
+        return f"B repeats A{condition}: {reaches}, and the fingerprints differ in {self.distance} bits.", caution
