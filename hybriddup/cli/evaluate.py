@@ -48,13 +48,13 @@ def evaluate(
     """Measure precision, recall and F1 on labeled pairs, for the decision and for stage 1 alone, by length of text."""
     import numpy as np
 
-    from hybriddup.cli.labeled import labeled_pairs, shares, write_wrong_pairs
+    from hybriddup.cli.labeled import shares, write_wrong_pairs
     from hybriddup.cli.printing import print_json, print_table
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
     from hybriddup.files.output_names import WRONG_PAIRS
     from hybriddup.files.outputs import Outputs
-    from hybriddup.files.pairs import PairFields
+    from hybriddup.files.pairs import PairFields, read_pairs
     from hybriddup.run.terminal import show_progress
     from hybriddup.steps.parallel import available_workers
     from hybriddup.study.evaluate import curve_of, score_labeled, thresholds_of
@@ -64,7 +64,7 @@ def evaluate(
     reading = options.reading(format_name, max_line, encoding, delimiter)
     with Outputs([pairs], force=force) as outputs:
         target = None if wrong is None else outputs.add(wrong, "--wrong", WRONG_PAIRS)
-        read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
+        labeled, bad = read_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
         with show_progress(quiet=as_json) as progress:
             evaluation = judge(labeled, settings, manager.registry, workers=workers, progress=progress)
         points = []
@@ -77,7 +77,7 @@ def evaluate(
         outputs.commit()
     if as_json:
         more = {"curve": [point._asdict() for point in points]} if curve else {}
-        print_json({"config": config, "n_bad_lines": len(read.bad), **evaluation.to_dict(), **more})
+        print_json({"config": config, "n_bad_lines": len(bad), **evaluation.to_dict(), **more})
     else:
         bands = [evaluation.total, *evaluation.bands]
         counts = [[band.length_band, f"{band.n_pairs:,}", f"{band.decision.n_wanted:,}"] for band in bands]
@@ -87,4 +87,4 @@ def evaluate(
         if points:
             rows = [[f"{point.threshold:.2f}", f"{point.n_found:,}", *shares(point)] for point in points]
             print_table(rows, headers=CURVE_HEADERS, right=range(len(CURVE_HEADERS)))
-    options.exit_with(print_bad_records(read.bad, len(read.bad), "left out of the measures"))
+    options.exit_with(print_bad_records(bad, len(bad), "left out of the measures"))

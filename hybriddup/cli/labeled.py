@@ -1,4 +1,4 @@
-"""Reads labeled pairs for `hybriddup evaluate` and `hybriddup tune`, and writes wrongly judged pairs."""
+"""Output of `hybriddup evaluate` and `hybriddup tune`: measures as text, and wrongly judged pairs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ import json
 
 import numpy as np
 
-from hybriddup.data.records import Float64s, Int64s
-from hybriddup.files.inputs import ReadOptions
+from hybriddup.data.records import Float64s, Int64s, LabeledPairs
 from hybriddup.files.outputs import Output
-from hybriddup.files.pairs import PairFields, PairsFile, read_pairs
-from hybriddup.plugin.registry import Registry
-from hybriddup.study.evaluate import CurvePoint, LabeledPairs, Measures, ScoredPairs
-
-
-def labeled_pairs(
-    file: str, registry: Registry, reading: ReadOptions, fields: PairFields
-) -> tuple[PairsFile, LabeledPairs]:
-    """Read a file of labeled pairs; return its contents, including bad lines, and the pairs alone."""
-    read = read_pairs(file, registry, reading, fields)
-    return read, LabeledPairs(read.a, read.b, np.array(read.labels, np.bool_))
+from hybriddup.study.evaluate import CurvePoint, Measures, ScoredPairs
 
 
 def shares(measures: Measures | CurvePoint) -> list[str]:

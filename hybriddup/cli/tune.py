@@ -61,14 +61,14 @@ def tune(
     """Fit thresholds, or the model of the verifier ``post``, to labeled pairs, and write the configuration."""
     import yaml
 
-    from hybriddup.cli.labeled import labeled_pairs, write_wrong_pairs
+    from hybriddup.cli.labeled import write_wrong_pairs
     from hybriddup.cli.printing import print_json
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
     from hybriddup.files.output_names import CONFIGURATION, WRONG_PAIRS
     from hybriddup.files.outputs import Outputs
-    from hybriddup.files.pairs import PairFields
+    from hybriddup.files.pairs import PairFields, read_pairs
     from hybriddup.study import tune as study
     from hybriddup.study.evaluate import thresholds_of
 
@@ -78,7 +78,7 @@ def tune(
         on_stop(outputs.abandon)
         target = outputs.add(output, "-o", CONFIGURATION)
         wrong_target = None if wrong is None else outputs.add(wrong, "--wrong", WRONG_PAIRS)
-        read, labeled = labeled_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
+        labeled, bad = read_pairs(pairs, manager.registry, reading, PairFields(a_field, b_field, label_field))
         tuned = study.tune(labeled, settings, manager.registry, precision=precision, workers=workers)
         text = yaml.safe_dump(tuned.settings.to_dict(), sort_keys=False, allow_unicode=True, default_flow_style=None)
         with target.open() as stream:
@@ -87,10 +87,10 @@ def tune(
             write_wrong_pairs(wrong_target, labeled, tuned.scored, thresholds_of(tuned.settings), tuned.wrong)
         outputs.commit()
     if as_json:
-        print_json({"config": config, "n_bad_lines": len(read.bad), **tuned.to_dict()})
+        print_json({"config": config, "n_bad_lines": len(bad), **tuned.to_dict()})
     else:
         print_tuned(tuned, output)
-    options.exit_with(print_bad_records(read.bad, len(read.bad), "not learned from"))
+    options.exit_with(print_bad_records(bad, len(bad), "not learned from"))
 
 
 def print_tuned(tuned: Tuned, output: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from functools import partial
+from typing import BinaryIO
 
 import typer
 
@@ -22,19 +23,6 @@ from hybriddup.window.event_time import event_time
 from hybriddup.window.sent_posts import as_post
 
 REMEDY = "each was answered in its place by an object with an error"
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """A line that is not a valid post."""
-
-    line: int
-    """One-based line number."""
-    error: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the line number and the error as plain data, to be written as the answer to the line."""
-        return {"line": self.line, "error": self.error}
 
 
 @dataclass
@@ -57,48 +45,50 @@ class Watcher:
         """Decide the posts in a batch of lines, write an answer to each line, and flush the output."""
         read = [self.read(line, number) for number, line in enumerate(lines, self.n_lines + 1) if line.strip()]
         self.n_lines += len(lines)
-        bad = next((one for one in read if isinstance(one, BadLine)), None)
+        bad = next((one for one in read if isinstance(one, BadRecord)), None)
         if self.strict and bad is not None:
             self.write(read[: read.index(bad)])
             raise InputError(
-                f"standard input, line {bad.line}: {bad.error.rstrip('.')}. "
+                f"standard input, line {bad.line}: {bad.reason.rstrip('.')}. "
                 "Stopped there because of --strict; the lines before are answered."
             )
         self.write(read)
 
-    def read(self, line: bytes, number: int) -> Post | BadLine:
-        """Parse a line into a post, or a `BadLine` with the error."""
+    def read(self, line: bytes, number: int) -> Post | BadRecord:
+        """Parse a line into a post, or a `BadRecord` with the error."""
+        bad = partial(BadRecord, "standard input", number, number - 1)
         if reason := why_too_long(line, self.max_line):
-            return BadLine(number, reason)
+            return bad(reason)
         record = parse_line(line, self.encoding)
         if isinstance(record, Broken):
-            return BadLine(number, str(record))
+            return bad(str(record))
         if not isinstance(record, dict):
-            return BadLine(number, "not a JSON object")
+            return bad("not a JSON object")
         try:
             text = find_text(record, self.fields["text"])
         except KeyError:
             names = ", ".join(map(repr, list(record)[:10])) or "none"
-            return BadLine(number, f"field {self.fields['text']!r} is missing (fields: {names}); see --text-field")
+            return bad(f"field {self.fields['text']!r} is missing (fields: {names}); see --text-field")
         try:
             fields = {name: find_or(record, field) for name, field in self.fields.items()} | {"text": text}
             post = as_post(number, fields, authors="author" if "author" in fields else None)
             if "created_at" in self.fields:
                 event_time(number, post)
         except InputError as error:
-            return BadLine(number, str(error).removeprefix(f"post {number}: "))
+            return bad(str(error).removeprefix(f"post {number}: "))
         return post
 
-    def write(self, read: Sequence[Post | BadLine]) -> None:
+    def write(self, read: Sequence[Post | BadRecord]) -> None:
         """Decide the posts among the parsed lines, and write the answers in the order of the lines."""
         decisions = iter(self.window.add_many([one for one in read if isinstance(one, Post)]))
         for one in read:
-            answer = one if isinstance(one, BadLine) else next(decisions)
+            answer = one if isinstance(one, BadRecord) else next(decisions)
             self.count(answer)
-            self.output.write(json_line(answer.to_dict()))
+            plain = answer.to_dict() if isinstance(answer, Decision) else {"line": answer.line, "error": answer.reason}
+            self.output.write(json_line(plain))
         self.output.flush()
 
-    def count(self, answer: Decision | BadLine) -> None:
+    def count(self, answer: Decision | BadRecord) -> None:
         """Count an answer by kind, and store the first few bad lines."""
         if isinstance(answer, Decision):
             repeated = "repeated id" if answer.repeated else ""
@@ -106,7 +96,7 @@ class Watcher:
             return
         self.n_bad += 1
         if len(self.first_bad) < MAX_BAD_SHOWN:
-            self.first_bad.append(BadRecord("standard input", answer.line, answer.line - 1, answer.error))
+            self.first_bad.append(answer)
 
     def report(self, stats: WindowStats, *, quiet: bool) -> int:
         """Print counts, the estimated recall and the first bad lines on standard error; return the exit code."""

@@ -223,6 +223,15 @@ class VerifiedPairs:
         return VerifiedPairs(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
+class LabeledPairs(NamedTuple):
+    """Pairs of texts, and whether they should match."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    labels: Bools
+    """bool[n_pairs]: True = the two texts are duplicates."""
+
+
 SHOWN = 40
 """Maximum number of characters of each text in the repr of a removed post."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from hybriddup.data.corpus import BadRecord
+from hybriddup.data.records import LabeledPairs
 from hybriddup.errors import InputError
 from hybriddup.files.formats import Fields, TextColumnError
 from hybriddup.files.inputs import Inputs, ReadOptions, open_inputs
@@ -28,52 +31,41 @@ UNSURE = "unsure"
 """Label of a pair about which the user was unsure; such pairs are skipped."""
 
 
-@dataclass
-class PairsFile:
-    """The contents of a file of pairs."""
-
-    a: list[str] = field(default_factory=list)
-    b: list[str] = field(default_factory=list)
-    labels: list[bool] = field(default_factory=list)
-    bad: list[BadRecord] = field(default_factory=list)
-    """Records that are not labeled pairs, with the reason."""
-
-
-def read_pairs(file: str, registry: Registry, options: ReadOptions, fields: PairFields) -> PairsFile:
-    """Return the labeled pairs of a file; raise InputError if it has no usable pair."""
-    found = PairsFile()
+def read_pairs(
+    file: str, registry: Registry, options: ReadOptions, fields: PairFields
+) -> tuple[LabeledPairs, list[BadRecord]]:
+    """Return the labeled pairs of a file, and the other records; raise InputError if it has no usable pair."""
+    pairs: list[tuple[str, str, bool]] = []
+    bad: list[BadRecord] = []
     with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):
-            _read(found, inputs, file, fields)
-        if not found.labels:
+            for found in _read(inputs, file, fields):
+                if isinstance(found, BadRecord):
+                    bad.append(found)
+                else:
+                    pairs.append(found)
+        if not pairs:
             faults = (absent_field(inputs, name, as_text=name != fields.label) for name in fields)
             fault = next(filter(None, faults), "")
             raise InputError(
                 f"{file} holds no pair with the texts {fields.a} and {fields.b} and a {fields.label}, which is one of "
                 f"{', '.join(LABELS)}{'; ' + fault if fault else ''}."
             )
-    return found
+    a, b, labels = zip(*pairs, strict=True)
+    return LabeledPairs(a, b, np.array(labels, np.bool_)), bad
 
 
-def _read(found: PairsFile, inputs: Inputs, file: str, fields: PairFields) -> None:
+def _read(inputs: Inputs, file: str, fields: PairFields) -> Iterator[tuple[str, str, bool] | BadRecord]:
+    """Yield each pair, or its fault; pairs about which the user was unsure are skipped."""
     # a reader yields text, id and order values: here the first text, the label and the second text
     for batch in inputs.reader.read(inputs.sources[0], Fields(text=fields.a, id=fields.label, order=(fields.b,))):
-        found.bad += [BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad]
+        yield from (BadRecord(file, bad.line, bad.row, bad.reason) for bad in batch.bad)
         for row, a, (b,), label in zip(batch.rows.tolist(), batch.texts, batch.order_values, batch.ids, strict=True):
-            _add(found, file, row, fields, a, b, label)
-
-
-def _add(found: PairsFile, file: str, row: int, fields: PairFields, a: str, b: Any, label: Any) -> None:
-    """Add a pair to ``found``; if it lacks a second text or a valid label, add a bad record instead."""
-    if str(label).strip().lower() == UNSURE:
-        return
-    wanted = LABELS.get(str(label).strip().lower())
-    if not isinstance(b, str):
-        found.bad.append(BadRecord(file, 0, row, f"field {fields.b!r} is missing or not a string"))
-    elif wanted is None:
-        reason = f"field {fields.label!r} must be one of {', '.join(LABELS)}; got {label!r}"
-        found.bad.append(BadRecord(file, 0, row, reason))
-    else:
-        found.a.append(a)
-        found.b.append(b)
-        found.labels.append(wanted)
+            written = str(label).strip().lower()
+            if not isinstance(b, str) and written != UNSURE:
+                yield BadRecord(file, 0, row, f"field {fields.b!r} is missing or not a string")
+            elif written in LABELS:
+                yield a, b, LABELS[written]
+            elif written != UNSURE:
+                reason = f"field {fields.label!r} must be one of {', '.join(LABELS)}; got {label!r}"
+                yield BadRecord(file, 0, row, reason)

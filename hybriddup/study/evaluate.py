@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hybriddup.config.settings import LengthBand, Settings, SingleVerifier
-from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int32s, Int64s, LabeledPairs, VerifiedPairs
 from hybriddup.errors import InputError
 from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.kernels.search.pair_limits import distances_within
@@ -30,15 +30,6 @@ FIELDS = ("a", "b", "label")
 """Keys of a mapping that represents a labeled pair."""
 STEPS = 20
 """Number of equally spaced thresholds, the last one 1.0, at which a curve of precision and recall is computed."""
-
-
-class LabeledPairs(NamedTuple):
-    """Pairs of texts, and whether they should match."""
-
-    a: Sequence[str]
-    b: Sequence[str]
-    labels: Bools
-    """bool[n_pairs]: True = the two texts are duplicates."""
 
 
 def label_pairs(pairs: Iterable[Any]) -> LabeledPairs:

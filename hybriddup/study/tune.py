@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from hybriddup.config.settings import Settings, SingleVerifier
-from hybriddup.data.records import Bools, Float64s, Int64s
+from hybriddup.data.records import Bools, Float64s, Int64s, LabeledPairs
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.audit import wilson_interval
@@ -26,7 +26,6 @@ from hybriddup.steps.verifiers.post.fitting import FOLDS, fit_to
 from hybriddup.steps.verifiers.post.model import shipped_models
 from hybriddup.steps.verifiers.post.verifier import DEFAULT_MODEL
 from hybriddup.study.evaluate import (
-    LabeledPairs,
     Measures,
     ScoredPairs,
     score_labeled,

@@ -196,8 +196,8 @@ def test_pairs_are_judged_and_saved_for_tuning(page: Any, tmp_path: Path) -> Non
         page.get_by_role("link", name="Save the answers").click()
     saved.value.save_as(tmp_path / "pairs.jsonl")
     registry = create_plugin_manager(entry_points=False).registry
-    read = read_pairs(str(tmp_path / "pairs.jsonl"), registry, ReadOptions(), PairFields())
-    assert ([*read.a, *read.b], read.labels) == (first, [True])
+    read, _ = read_pairs(str(tmp_path / "pairs.jsonl"), registry, ReadOptions(), PairFields())
+    assert ([*read.a, *read.b], read.labels.tolist()) == (first, [True])
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete them here").click()
     playwright.expect(page.get_by_role("link", name="Save the answers")).to_be_hidden()

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from hybriddup.config import open_session
-from hybriddup.study.evaluate import Evaluation, LabeledPairs, Measures, evaluate
+from hybriddup.data.records import LabeledPairs
+from hybriddup.study.evaluate import Evaluation, Measures, evaluate
 
 TEXTS = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗", "明天下雨吗，要不要带伞出门"]
 
