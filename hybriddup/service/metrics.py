@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import (
@@ -49,34 +49,22 @@ class Metrics:
     """The metrics of one service, in a separate registry."""
 
     def __init__(self, window_stats: Callable[[], WindowStats | None]) -> None:
-        self.registry = CollectorRegistry(auto_describe=False)
-        self.registry.register(WindowCollector(window_stats))
+        self.registry = registry = CollectorRegistry(auto_describe=False)
+        registry.register(WindowCollector(window_stats))
         for of_process in (ProcessCollector, PlatformCollector, GCCollector):
-            of_process(registry=self.registry)
-        self.requests = Histogram(
-            "hybriddup_request_seconds", "Time to answer requests.", ["route", "method", "status"],
-            buckets=REQUEST_BUCKETS, registry=self.registry,
-        )  # fmt: skip
-        self.steps = Histogram(
-            "hybriddup_step_seconds",
-            "Time of each step, per batch of posts.",
-            ["step"],
-            buckets=STEP_BUCKETS,
-            registry=self.registry,
-        )
-        self.batches = Histogram(
-            "hybriddup_batch_posts",
-            "Posts decided and written together.",
-            buckets=BATCH_BUCKETS,
-            registry=self.registry,
-        )
+            of_process(registry=registry)
+
+        def histogram(name: str, text: str, labels: Sequence[str], buckets: Sequence[float]) -> Histogram:
+            return Histogram(f"hybriddup_{name}", text, labels, buckets=buckets, registry=registry)
+
+        of_request = ["route", "method", "status"]
+        self.requests = histogram("request_seconds", "Time to answer requests.", of_request, REQUEST_BUCKETS)
+        self.steps = histogram("step_seconds", "Time of each step, per batch of posts.", ["step"], STEP_BUCKETS)
+        self.batches = histogram("batch_posts", "Posts decided and written together.", [], BATCH_BUCKETS)
         self.refused = Counter(
-            "hybriddup_requests_refused",
-            "Requests refused, by kind of error.",
-            ["error"],
-            registry=self.registry,
+            "hybriddup_requests_refused", "Requests refused, by kind of error.", ["error"], registry=registry
         )
-        self.queue = Gauge("hybriddup_queue_posts", "Posts that wait or are being decided.", registry=self.registry)
+        self.queue = Gauge("hybriddup_queue_posts", "Posts that wait or are being decided.", registry=registry)
         self.seconds: Mapping[str, float] = {}
 
     def batch_done(self, n_posts: int, seconds: Mapping[str, float]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -127,8 +126,8 @@ def test_score_that_is_not_a_number_refuses(scores: Float64s) -> None:
     assert AnyOf(members).judge(pairs_of(1)).accepted.tolist() == [True]
 
 
-def make_recorded(use: str, options: Mapping[str, Any]) -> Recorded:
-    return Recorded(np.array([options.get("score", 0.0)]))
+def make_recorded(chosen: SingleVerifier) -> Recorded:
+    return Recorded(np.array([chosen.options.get("score", 0.0)]))
 
 
 def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
@@ -174,7 +173,7 @@ def test_bands_of_one_verifier_are_judged_together() -> None:
     scores = np.array([0.7, 0.7, 0.7, 0.9, 0.7, 0.7])
     made: list[Recorded] = []
 
-    def create(name: str, options: Mapping[str, Any]) -> Recorded:
+    def create(_: SingleVerifier) -> Recorded:
         made.append(Recorded(scores))
         return made[-1]
 

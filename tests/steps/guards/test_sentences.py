@@ -16,7 +16,7 @@ REGISTRY = create_plugin_manager(entry_points=False).registry
 def plan_of(must_agree: list[Any]) -> GuardPlan:
     """The guards as a run has them, for texts of every length."""
     settings = load_settings({"must_agree": must_agree})
-    return plan_guards(settings.guards(), lambda use, options: REGISTRY.create_by_name("guard", use, **options))
+    return plan_guards(settings.guards(), lambda one: REGISTRY.create_by_name("guard", one.use, **one.options))
 
 
 def reasons(must_agree: list[Any], a: str, b: str) -> list[str]:
