@@ -113,8 +113,7 @@ def dedupe(
         ),
     ] = None,
     bad: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="File for the bad lines, unchanged, so that you can fix them."),
+        str | None, typer.Option(metavar="FILE", help="File for the bad lines, unchanged, so that you can fix them.")
     ] = None,
     summary: Annotated[
         str | None, typer.Option(metavar="FILE", help="File for the summary, .json; - for standard output.")

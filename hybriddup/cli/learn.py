@@ -33,8 +33,7 @@ def learn(
         ),
     ],
     output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="RECIPE", show_default=False, help="File for the recipe, .npz."),
+        str, typer.Option("--output", "-o", metavar="RECIPE", show_default=False, help="File for the recipe, .npz.")
     ],
     force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,

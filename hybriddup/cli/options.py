@@ -127,8 +127,7 @@ TextField = Annotated[
 IdField = Annotated[
     str,
     typer.Option(
-        metavar="FIELD",
-        help="Field or column with the id of a post, or a path; without one, the row is the id.",
+        metavar="FIELD", help="Field or column with the id of a post, or a path; without one, the row is the id."
     ),
 ]
 Format = Annotated[
@@ -160,16 +159,13 @@ Delimiter = Annotated[
 MaxLine = Annotated[
     int,
     typer.Option(
-        metavar="SIZE",
-        parser=parse_line_size,
-        help="Maximum size of a line, such as 64MB; a longer one is a bad line.",
+        metavar="SIZE", parser=parse_line_size, help="Maximum size of a line, such as 64MB; a longer one is a bad line."
     ),
 ]
 DEFAULT_MAX_LINE: Any = "64MB"
 """Default of ``--max-line``, as in `hybriddup.files.sources`; parsed by `parse_line_size`."""
 PostFiles = Annotated[
-    list[str],
-    typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, one corpus in this order."),
+    list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, one corpus in this order.")
 ]
 Workers = Annotated[
     int | None,
@@ -202,9 +198,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[
     bool,
     typer.Option(
-        "--debug",
-        callback=remember_debug,
-        expose_value=False,
-        help="Show the traceback of an error, for a bug report.",
+        "--debug", callback=remember_debug, expose_value=False, help="Show the traceback of an error, for a bug report."
     ),
 ]

@@ -34,8 +34,7 @@ def plan(
     ],
     bits: Annotated[int, typer.Option(metavar="B", help="Width of the fingerprints, a multiple of 64.")] = 128,
     max_hamming_distance: Annotated[
-        int | None,
-        typer.Option(metavar="K", help="Find pairs that differ in up to K bits; or give --edit-share."),
+        int | None, typer.Option(metavar="K", help="Find pairs that differ in up to K bits; or give --edit-share.")
     ] = None,
     edit_share: Annotated[
         float | None,

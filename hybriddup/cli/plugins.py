@@ -7,10 +7,7 @@ from dataclasses import asdict
 from hybriddup.cli import options
 
 
-def plugins(
-    plugins: options.Plugins = None,
-    as_json: options.Json = False,
-) -> None:
+def plugins(plugins: options.Plugins = None, as_json: options.Json = False) -> None:
     """List plugins with their distribution, version, hooks and components.
 
     The plugin hybriddup.plugin.builtins has the built-in components. The environment variable

@@ -82,12 +82,7 @@ def serve(
         int, typer.Option(min=1, metavar="N", help="Maximum number of waiting posts; more are refused with status 429.")
     ] = 20_000,
     request_timeout: Annotated[
-        float,
-        typer.Option(
-            min=0.1,
-            metavar="SECONDS",
-            help="Deadline for a body, and again for the answer.",
-        ),
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Deadline for a body, and again for the answer.")
     ] = 10.0,
     keep_alive: Annotated[
         int, typer.Option(min=1, metavar="SECONDS", help="Time for which a connection stays open between requests.")

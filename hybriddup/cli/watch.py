@@ -63,8 +63,7 @@ Counts = Annotated[
 Authors = Annotated[
     str | None,
     typer.Option(
-        metavar="FIELD",
-        help="As --counts, and add authors: the distinct values of this field, such as user.id.",
+        metavar="FIELD", help="As --counts, and add authors: the distinct values of this field, such as user.id."
     ),
 ]
 
@@ -86,8 +85,7 @@ def watch(
     rewind: Rewind = False,
     text_field: options.TextField = "text",
     id_field: Annotated[
-        str,
-        typer.Option(metavar="FIELD", help="Field with the id of a post; without one, the window makes an id."),
+        str, typer.Option(metavar="FIELD", help="Field with the id of a post; without one, the window makes an id.")
     ] = "id",
     time_field: Annotated[
         str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")

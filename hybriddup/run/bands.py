@@ -10,16 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from hybriddup.config.settings import CombinedVerifier, Settings, SingleVerifier
-from hybriddup.data.records import (
-    Bools,
-    CandidatePairs,
-    Float32s,
-    Float64s,
-    Int32s,
-    Int64s,
-    PairLimits,
-    VerifiedPairs,
-)
+from hybriddup.data.records import Bools, CandidatePairs, Float32s, Float64s, Int32s, Int64s, PairLimits, VerifiedPairs
 from hybriddup.run.guarding import GuardPlan
 from hybriddup.steps.parallel import slices, start_in_background
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, keeps_learning

@@ -25,10 +25,7 @@ Schema = dict[str, Any]
 def openapi_schema(*, with_token: bool) -> Schema:
     """Return the OpenAPI 3.1 schema of the service; ``with_token`` = clients must send a bearer token."""
     _, definitions = models_json_schema(
-        [
-            *((request, "validation") for request in (NewPost, MatchRequest, ExplainRequest)),
-            (Answers, "serialization"),
-        ],
+        [*((request, "validation") for request in (NewPost, MatchRequest, ExplainRequest)), (Answers, "serialization")],
         ref_template="#/components/schemas/{model}",
     )
     components: Schema = {"schemas": definitions["$defs"]}

@@ -25,14 +25,7 @@ from hybriddup.steps.verifiers.post.features import pair_features
 from hybriddup.steps.verifiers.post.fitting import FOLDS, fit_to
 from hybriddup.steps.verifiers.post.model import shipped_models
 from hybriddup.steps.verifiers.post.verifier import DEFAULT_MODEL
-from hybriddup.study.evaluate import (
-    Measures,
-    ScoredPairs,
-    score_labeled,
-    single_bands,
-    thresholds_of,
-    with_thresholds,
-)
+from hybriddup.study.evaluate import Measures, ScoredPairs, score_labeled, single_bands, thresholds_of, with_thresholds
 
 POST = "post"
 FEWEST_OF_KIND = 10
