@@ -104,7 +104,7 @@ def serve(
     from time import time as clock
 
     from hybriddup.cli.compiling import compiling_together
-    from hybriddup.cli.windows import noting_compilation, open_window, settle
+    from hybriddup.cli.watcher import noting_compilation, open_window, settle
     from hybriddup.config import open_session
     from hybriddup.service.limits import Limits
     from hybriddup.service.server import Server, create_app, leave_at_once, listen

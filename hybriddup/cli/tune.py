@@ -107,16 +107,13 @@ def print_tuned(tuned: Tuned, output: str) -> None:
     rows = [[band.length_band, f"{band.n_pairs:,}", *shares(band.before), *shares(band.after)] for band in tuned.bands]
     print_table(rows, headers=headers, right=range(1, len(headers)))
     changed = "no other way was clearly better" if tuned.way == AS_IT_IS else "measured by cross-validation"
-    print_table([["changed", f"{tuned.way}; {changed}"], ["written to", output], ["still wrong", _still_wrong(tuned)]])
-    for warning in tuned.warnings:
-        typer.echo(f"note: {warning}", err=True)
-
-
-def _still_wrong(tuned: Tuned) -> str:
-    return (
+    still_wrong = (
         f"{len(tuned.wrong):,} of these pairs, judged by the configuration that was fitted to them; "
         "for new pairs, expect the measures after tuning"
     )
+    print_table([["changed", f"{tuned.way}; {changed}"], ["written to", output], ["still wrong", still_wrong]])
+    for warning in tuned.warnings:
+        typer.echo(f"note: {warning}", err=True)
 
 
 def _intervals(reached: Reached) -> list[str]:

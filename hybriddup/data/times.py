@@ -1,10 +1,16 @@
-"""Parses times of posts and lengths of time."""
+"""Parses and formats times of posts, and parses lengths of time."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import Any
+
+import numpy as np
+
+from hybriddup.data.records import Float64s
 
 FIRST_MOMENT, LAST_MOMENT = -62_135_596_800, 253_402_300_799
 """First second of the year 1 and last second of the year 9999, in seconds since 1970."""
@@ -81,3 +87,21 @@ def seconds_in(length: object) -> float | None:
     if isinstance(length, (int, float)) and not isinstance(length, bool) and abs(length) < MOST_SECONDS:
         return float(length)
     return None
+
+
+def seconds_of(times: Sequence[Any]) -> Float64s:
+    """Return float64[n]: each time in seconds since 1970; NaN for a value that is not a time."""
+    seconds = (parse_time(value) for value in times)
+    return np.fromiter((np.nan if one is None else one for one in seconds), np.float64, len(times))
+
+
+def iso_time(seconds: float) -> str:
+    """Format a time, in seconds since 1970, as ISO 8601 in UTC.
+
+    Examples
+    --------
+    >>> iso_time(1767762000)
+    '2026-01-07T05:00:00Z'
+    """
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    return moment.isoformat().replace("+00:00", "Z")

@@ -241,9 +241,5 @@ ADAPTERS: dict[RoleName, Callable[[Any, Registered], Any]] = {
 
 def _shorten(arguments: tuple[Any, ...]) -> str:
     """Return the arguments of a call, each cut to 40 characters, for an error message."""
-    texts = (ascii(value) if _has_surrogate(value) else repr(value) for value in arguments)
+    texts = map(repr, arguments)
     return ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in texts)
-
-
-def _has_surrogate(value: object) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in str(value))

@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 @hookimpl
 def hybriddup_register(registry: Registry) -> None:
     """Register every built-in component, in the order of the pipeline."""
-    _register_stage_1(registry)
-    _register_verifiers(registry)
-    _register_guards(registry)
-    _register_formats(registry)
-
-
-def _register_stage_1(registry: Registry) -> None:
     registry.add_normalizer("none", "hybriddup.steps.normalizers:NoNormalizer")
     registry.add_normalizer("microblog", "hybriddup.steps.normalizers.microblog:MicroblogNormalizer")
     registry.add_normalizer("chat", "hybriddup.steps.normalizers.chat:Chat")
@@ -40,18 +33,12 @@ def _register_stage_1(registry: Registry) -> None:
     registry.add_block_index("blocks", "hybriddup.steps.blocks.pigeonhole:Blocks")
     registry.add_block_index("probing", "hybriddup.steps.blocks.pigeonhole:Probing")
     registry.add_block_index("shingles", "hybriddup.steps.blocks.shingles:Shingles")
-
-
-def _register_verifiers(registry: Registry) -> None:
     registry.add_verifier("edit", "hybriddup.steps.verifiers.edit:Edit")
     registry.add_verifier("lcs", "hybriddup.steps.verifiers.edit:Lcs")
     registry.add_verifier("cosine", "hybriddup.steps.verifiers.cosine:Cosine")
     registry.add_verifier("jaccard", "hybriddup.steps.verifiers.features:Jaccard")
     registry.add_verifier("post", "hybriddup.steps.verifiers.post.verifier:Post")
     registry.add_verifier("hamming", "hybriddup.steps.verifiers.hamming:Hamming")
-
-
-def _register_guards(registry: Registry) -> None:
     registry.add_guard("numbers", "hybriddup.steps.guards.numbers:Numbers")
     registry.add_guard("negation", "hybriddup.steps.guards.negation:Negation")
     registry.add_guard("opposites", "hybriddup.steps.guards.opposites:Opposites")
@@ -60,9 +47,6 @@ def _register_guards(registry: Registry) -> None:
     registry.add_guard("mentions", "hybriddup.steps.guards.marks:Mentions")
     registry.add_guard("emoji", "hybriddup.steps.guards.marks:Emoji")
     registry.add_guard("words", "hybriddup.steps.guards.words:Words")
-
-
-def _register_formats(registry: Registry) -> None:
     registry.add_reader("lines", "hybriddup.files.lines:LinesReader")
     registry.add_reader("jsonl", "hybriddup.files.jsonl:JsonlReader")
     registry.add_reader("json", "hybriddup.files.json_array:JsonArrayReader")

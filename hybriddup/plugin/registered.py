@@ -96,12 +96,15 @@ def check_registered(new: Registered) -> None:
 
 
 def _check_kind(new: Registered, component: Any) -> None:
-    role = ROLES[new.role]
-    is_class = isinstance(component, type)
-    if missing_methods(component, role):
-        if not (role.per_text and _is_called(component)):
-            raise PluginError(f"{new.label} must be {_allowed(role)}; got {component!r}{_lacking(component, role)}.")
-    elif role.new_each_run and not is_class:
+    role, is_class = ROLES[new.role], isinstance(component, type)
+    missing = missing_methods(component, role)
+    if missing and not (role.per_text and _is_called(component)):
+        function = f"a function {role.per_text}, or " if role.per_text else ""
+        instance = "" if role.new_each_run else " or instance"
+        allowed = f"{function}a class{instance} with {' and '.join(f'{name}()' for name in role.methods)}"
+        lacking = f", which has no {', '.join(missing)}" if len(missing) < len(role.methods) else ""
+        raise PluginError(f"{new.label} must be {allowed}; got {component!r}{lacking}.")
+    if not missing and role.new_each_run and not is_class:
         raise PluginError(f"{new.label}: register the class, not an instance of it, because each run needs a new one.")
 
 
@@ -115,17 +118,6 @@ def _is_called(component: Any) -> bool:
     if isinstance(component, type):
         return any("__call__" in ancestor.__dict__ for ancestor in component.__mro__)
     return callable(component)
-
-
-def _allowed(role: Role) -> str:
-    function = f"a function {role.per_text}, or " if role.per_text else ""
-    methods = " and ".join(f"{name}()" for name in role.methods)
-    return f"{function}a class{'' if role.new_each_run else ' or instance'} with {methods}"
-
-
-def _lacking(component: Any, role: Role) -> str:
-    missing = missing_methods(component, role)
-    return f", which has no {', '.join(missing)}" if len(missing) < len(role.methods) else ""
 
 
 def load(found: Registered) -> Any:

@@ -13,8 +13,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.fields import has_no_value, hashable
 from hybriddup.data.marks import Table, cluster_numbers
 from hybriddup.data.removed import RemovedPosts
-from hybriddup.data.tallies import iso_time, seconds_of
-from hybriddup.data.times import seconds_in
+from hybriddup.data.times import iso_time, seconds_in, seconds_of
 from hybriddup.errors import ConfigError, InputError
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run

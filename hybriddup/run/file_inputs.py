@@ -50,12 +50,8 @@ def read_files(
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
     """Raise InputError if a file of ``against`` is also an input, so that it would be compared with itself."""
     for name in against:
-        if name in inputs or any(_is_same_file(name, other) for other in inputs):
+        if name in inputs or any(parse_name(name).covers(parse_name(other)) for other in inputs):
             raise InputError(f"--against {name} is also an input, so that all its posts would repeat themselves.")
-
-
-def _is_same_file(name: str, other: str) -> bool:
-    return parse_name(name).covers(parse_name(other))
 
 
 def read_against(

@@ -17,9 +17,8 @@ import numpy as np
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.fields import has_no_value
-from hybriddup.data.marks import MARKS, Marks, clusters_table, removed_table
+from hybriddup.data.marks import MARKS, TALLIES, Marks, Tallies, clusters_table, removed_table
 from hybriddup.data.records import Bools, Int64s
-from hybriddup.data.tallies import TALLIES, Tallies
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import Fields, MarkingWriter

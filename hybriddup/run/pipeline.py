@@ -17,19 +17,17 @@ from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int32s, I
 from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
-from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import COMMON_IN, estimate_recall
 from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
-from hybriddup.run.decisions import RunDecisions, decide_all
+from hybriddup.run.decisions import Assembler, RunDecisions, decide_all
 from hybriddup.run.guarding import GuardPlan
 from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Clock, Progress, note_compiling
 from hybriddup.run.recipe import LearnedRecipe
 from hybriddup.run.result import TIME_FIELD, Origin, Result
-from hybriddup.run.scopes import Scopes, scopes_of
+from hybriddup.run.scopes import Scopes, Times, equal_as_exact, order_by_time, part_by_time, scopes_of, times_of
 from hybriddup.run.summary import Summary, notes_on_kind, notes_on_lengths, notes_on_markup
-from hybriddup.run.times import Times, equal_as_exact, order_by_time, part_by_time, times_of
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates.groups import Groups, group_texts
 from hybriddup.steps.candidates.run_index import RunIndex

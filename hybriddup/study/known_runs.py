@@ -12,8 +12,7 @@ from hybriddup.data.frames import describe
 from hybriddup.data.times import seconds_in
 from hybriddup.errors import HybriddupError, InputError
 from hybriddup.run.result import NO_ORIGIN, Origin, Result
-from hybriddup.run.scopes import scopes_of
-from hybriddup.run.times import times_of
+from hybriddup.run.scopes import scopes_of, times_of
 from hybriddup.study.explanation import KnownRun
 
 

@@ -59,7 +59,7 @@ def test_only_a_disk_of_this_machine_is_tried(tmp_path: Path) -> None:
 
 SETTLE = """
 import gc
-from hybriddup.cli.windows import settle
+from hybriddup.cli.watcher import settle
 print(gc.get_freeze_count())
 settle()
 print(gc.get_freeze_count())

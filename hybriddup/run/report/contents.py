@@ -15,11 +15,11 @@ import numpy as np
 
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
+from hybriddup.data.marks import Tallies
 from hybriddup.data.records import Float64s, Int64s, Removed
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.spread import spread_rows
-from hybriddup.data.tallies import Tallies, iso_time, seconds_of
-from hybriddup.data.times import parse_time, read_time
+from hybriddup.data.times import iso_time, parse_time, read_time, seconds_of
 from hybriddup.run.near_misses import NearMiss, NearMisses
 from hybriddup.run.report.differences import MarkedText, marked_texts
 from hybriddup.run.summary import Summary
