@@ -56,8 +56,7 @@ def accounts(
     from hybriddup.config import open_session
     from hybriddup.files.formats import Fields
     from hybriddup.files.inputs import open_inputs
-    from hybriddup.files.output_names import ACCOUNTS
-    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.outputs import ACCOUNTS, Outputs
     from hybriddup.files.tables import need_writer, write_table
     from hybriddup.run.accounts import accounts_table, find_accounts
     from hybriddup.run.file_inputs import files_of, read_posts

@@ -52,8 +52,7 @@ def evaluate(
     from hybriddup.cli.printing import print_json, print_table
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
-    from hybriddup.files.output_names import WRONG_PAIRS
-    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.outputs import WRONG_PAIRS, Outputs
     from hybriddup.files.pairs import PairFields, read_pairs
     from hybriddup.run.terminal import show_progress
     from hybriddup.steps.parallel import available_workers

@@ -62,8 +62,7 @@ def label(
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
     from hybriddup.files.answers import AnswerFile
-    from hybriddup.files.output_names import ANSWERS
-    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.outputs import ANSWERS, Outputs
     from hybriddup.run.file_inputs import files_of, read_files
     from hybriddup.run.terminal import show_progress
     from hybriddup.steps.parallel import available_workers

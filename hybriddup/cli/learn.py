@@ -51,8 +51,7 @@ def learn(
     from hybriddup.config import open_session
     from hybriddup.errors import ConfigError, InputError
     from hybriddup.files.inputs import listed
-    from hybriddup.files.output_names import RECIPE
-    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.outputs import RECIPE, Outputs
     from hybriddup.run.components import Components
     from hybriddup.run.file_inputs import files_of, read_files
     from hybriddup.run.pipeline import Run

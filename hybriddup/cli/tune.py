@@ -66,8 +66,7 @@ def tune(
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
-    from hybriddup.files.output_names import CONFIGURATION, WRONG_PAIRS
-    from hybriddup.files.outputs import Outputs
+    from hybriddup.files.outputs import CONFIGURATION, WRONG_PAIRS, Outputs
     from hybriddup.files.pairs import PairFields, read_pairs
     from hybriddup.study import tune as study
     from hybriddup.study.evaluate import thresholds_of

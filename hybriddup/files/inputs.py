@@ -15,7 +15,7 @@ from hybriddup.files.delimited import found_delimiter
 from hybriddup.files.encodings import AUTO, common_encoding
 from hybriddup.files.formats import Reader, Writer
 from hybriddup.files.json_array import is_array
-from hybriddup.files.output_names import SPREADSHEETS, from_spreadsheet
+from hybriddup.files.outputs import SPREADSHEETS, from_spreadsheet
 from hybriddup.files.sources import MAX_LINE_BYTES, STANDARD_INPUT, UTF_8, Source, open_source
 from hybriddup.files.sqlite import open_table
 from hybriddup.files.table_names import EXAMPLE, FORMAT, is_table

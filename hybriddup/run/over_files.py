@@ -23,8 +23,7 @@ from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import Fields, MarkingWriter
 from hybriddup.files.inputs import TEXT_FORMATS, Inputs, ReadOptions, listed, open_inputs, output_endings
-from hybriddup.files.output_names import CLUSTERS, PLAIN_TEXT, RECIPE, REMOVED, REPORT, SUMMARY, Kind, check_ending
-from hybriddup.files.outputs import STANDARD_OUTPUT, Output, Outputs
+from hybriddup.files.outputs import KINDS, PLAIN_TEXT, STANDARD_OUTPUT, Kind, Output, Outputs, check_ending
 from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.files.table_names import EXAMPLE, FORMAT, is_table
 from hybriddup.files.tables import need_writer, to_json, write_table
@@ -35,15 +34,6 @@ from hybriddup.run.progress import Progress
 from hybriddup.run.report.page import check_installed
 from hybriddup.run.result import TIME_FIELD, Result
 from hybriddup.run.summary import StepTiming
-
-KINDS = {
-    "--removed": REMOVED,
-    "--clusters": CLUSTERS,
-    "--summary": SUMMARY,
-    "--report": REPORT,
-    "--save-recipe": RECIPE,
-}
-"""Kinds of outputs, by option. Outputs of posts are not listed: they have the format of the input."""
 
 
 @dataclass(frozen=True, kw_only=True)
