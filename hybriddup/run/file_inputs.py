@@ -58,28 +58,22 @@ def read_against(
     corpus: Corpus,
     against: Sequence[str],
     registry: Registry,
-    fields: Fields,
-    per: str | None,
-    optional: tuple[str, ...],
     reading: ReadOptions,
-    strict: bool,
-    progress: Progress,
+    read: Callable[[Inputs], tuple[Corpus, list[str]]],
 ) -> tuple[Corpus, list[str]]:
     """Return the corpus with the posts of the `--against` files put first, and remarks on these files.
 
     Format, encoding and delimiter are detected for each file. If no format is detected, the format of the inputs is
-    used. For files that are not UTF-8, the encoding of the inputs is used if the user named one.
+    used. For files that are not UTF-8, the encoding of the inputs is used if the user named one. ``read`` returns the
+    posts of a file.
     """
     others: list[tuple[str, Corpus]] = []
     for name in against:
         with open_inputs([name], registry, _reading_of(name, registry, reading)) as opened:
             try:
-                other, _ = read_posts(
-                    opened, fields._replace(order=()), progress, per=per, optional=optional, strict=strict
-                )
+                others.append((name, read(opened)[0]))
             except InputError as error:
                 raise InputError(str(error).replace(TEXT_FIELD_ADVICE, AGAINST_FIELD_ADVICE)) from None
-            others.append((name, other))
     return put_before(corpus, others), [remark for name, other in others if (remark := _remark(name, other))]
 
 

@@ -131,13 +131,14 @@ def run_over_files(
             fields = Fields(job.text_field, job.id_field, settings.order_fields)
             times = () if settings.within is None else (job.time_field,)
             began, optional = perf_counter(), (*job.optional, *times)
-            corpus, remarks = read_posts(opened, fields, progress, per=job.per, optional=optional, strict=job.strict)
+            read = partial(read_posts, progress=progress, per=job.per, strict=job.strict)
+            corpus, remarks = read(opened, fields, optional=optional)
             job.check_authors(corpus)
             timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
-            fields = fields._replace(text=job.against_text_field or job.text_field)
-            corpus, of_others = read_against(
-                corpus, job.against, registry, fields, job.per, times, job.reading, job.strict, progress
+            of_other = partial(
+                read, fields=Fields(job.against_text_field or job.text_field, job.id_field), optional=times
             )
+            corpus, of_others = read_against(corpus, job.against, registry, job.reading, of_other)
             write = partial(write_outputs, job, opened, planned, corpus, progress)
             # files are put in place at the end, but data in a stream cannot be taken back
             has_stream = any(one.is_stream for option, one in planned.items() if option != "--summary")
