@@ -135,9 +135,8 @@ def run_over_files(
             corpus, remarks = read(opened, fields, optional=optional)
             job.check_authors(corpus)
             timing = StepTiming("read", perf_counter() - began, corpus.n_rows, "posts")
-            of_other = partial(
-                read, fields=Fields(job.against_text_field or job.text_field, job.id_field), optional=times
-            )
+            fields = Fields(job.against_text_field or job.text_field, job.id_field)
+            of_other = partial(read, fields=fields, optional=times)
             corpus, of_others = read_against(corpus, job.against, registry, job.reading, of_other)
             write = partial(write_outputs, job, opened, planned, corpus, progress)
             # files are put in place at the end, but data in a stream cannot be taken back
