@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,6 @@ from hybriddup.cli import options
 from hybriddup.cli.options import DEFAULT_CONFIG
 from hybriddup.cli.watch import Authors, Counts, Horizon, MaxStep, Rewind, TimeOf
 from hybriddup.errors import ConfigError
-
-if TYPE_CHECKING:
-    from hybriddup.window import WindowStats
 
 TOKEN_VARIABLE = "HYBRIDDUP_TOKEN"  # noqa: S105  the name of a variable, not a token
 SHORTEST_TOKEN = 16
@@ -106,6 +103,7 @@ def serve(
     from hybriddup.cli.compiling import compiling_together
     from hybriddup.cli.watcher import noting_compilation, open_window, settle
     from hybriddup.config import open_session
+    from hybriddup.run.terminal import say
     from hybriddup.service.limits import Limits
     from hybriddup.service.server import Server, create_app, leave_at_once, listen
     from hybriddup.service.service import Service
@@ -144,8 +142,8 @@ def serve(
         service,
         token=token,
         hosts=() if token else {*LOOPBACK_NAMES, host.lower()},
-        log=partial(typer.echo, err=True) if access_log else None,
-        on_ready=say_ready,
+        log=say if access_log else None,
+        on_ready=lambda stats: say(f"ready: {stats.n_kept_in_window:,} kept posts in the window"),
         on_failure=lambda: server.end(),
     )
     server = Server(app, limits)
@@ -160,11 +158,6 @@ def serve(
     if not service.is_closed:
         leave_at_once(code)
     options.exit_with(code)
-
-
-def say_ready(stats: WindowStats) -> None:
-    """Print on standard error that the service accepts posts."""
-    typer.echo(f"ready: {stats.n_kept_in_window:,} kept posts in the window", err=True)
 
 
 def try_disk(store: str) -> None:
@@ -213,21 +206,17 @@ def find_token(file: str | None) -> str | None:
 
 def check_host(host: str, token: str | None) -> None:
     """Raise ConfigError if other machines could reach the service without a token."""
-    if token is None and not is_loopback(host):
+    from ipaddress import ip_address
+
+    try:
+        is_loopback = ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = host.lower() == "localhost"
+    if token is None and not is_loopback:
         raise ConfigError(
             f"--host {host} can be reached from other machines, and there is no token. Give one with --token-file FILE "
             f"or in {TOKEN_VARIABLE}, or listen on 127.0.0.1."
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address can be reached only from this machine."""
-    from ipaddress import ip_address
-
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def load_kernels(config: str, workers: int | None, plugins: Sequence[str]) -> None:

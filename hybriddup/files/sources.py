@@ -8,7 +8,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -134,14 +134,22 @@ def unreadable(name: str, error: OSError) -> str:
     return f"{name} cannot be read: {error.strerror or error}."
 
 
-def _spooled(name: str, stream: BinaryIO, max_line_bytes: int) -> Source:
-    spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed with the source
+def spooled(pieces: Iterable[bytes]) -> BinaryIO:
+    """Write the pieces to an unnamed file on disk, and return the file; the caller closes it."""
+    spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
     try:
-        for piece in _pieces(name, stream):
-            spool.write(piece)
+        spool.writelines(pieces)
         spool.flush()
-    except OSError as error:
+    except BaseException:
         spool.close()
+        raise
+    return spool
+
+
+def _spooled(name: str, stream: BinaryIO, max_line_bytes: int) -> Source:
+    try:
+        spool = spooled(_pieces(name, stream))
+    except OSError as error:
         raise InputError(
             f"{name} could not be copied to {tempfile.gettempdir()}: {error.strerror}. It must be read twice; "
             f"free some space there, set TMPDIR to another directory, or save it to a file first."

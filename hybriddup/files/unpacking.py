@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from io import TextIOWrapper
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from hybriddup.errors import InputError
-from hybriddup.files.sources import Source
+from hybriddup.files.sources import Source, spooled
 
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 FIRST_BYTES = 1 << 12
@@ -82,16 +81,9 @@ def _unwrapped(post: Any) -> Any:
 
 
 def _copy(source: Source, pieces: Iterable[str], remark: str) -> Source:
-    spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  closed with the source
     try:
-        for piece in pieces:
-            spool.write(piece.encode("utf-8", "surrogatepass"))
-        spool.flush()
+        spool = spooled(piece.encode("utf-8", "surrogatepass") for piece in pieces)
     except UnicodeDecodeError as error:
-        spool.close()
         raise InputError(f"{source.name} is not valid {error.encoding.upper()} ({error.reason}).") from None
-    except BaseException:
-        spool.close()
-        raise
     source.close()
     return replace(source, spool=spool, compression="", remark="; ".join(filter(None, [source.remark, remark])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,8 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_only_loopback_is_of_this_machine_alone(host: str, is_own: bool) -> None:
-    assert serve.is_loopback(host) == is_own
+    with nullcontext() if is_own else pytest.raises(ConfigError, match="can be reached from other machines"):
+        serve.check_host(host, None)
 
 
 def test_a_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
