@@ -113,17 +113,11 @@ class Contents:
         return [*counts.items(), *((name, n) for name, n in more.items() if n)]
 
     @property
-    def head(self) -> list[str]:
-        """Lines at the head of the report: the posts, their dates, the configuration, and the estimated recall."""
+    def dates(self) -> list[str]:
+        """The first and the last day of the posts, or the only day; empty if no post has a time."""
         seconds = seconds_of(self.times or [])
-        known, recall = seconds[~np.isnan(seconds)], self.summary.estimated_stage1_recall
-        first, last = (iso_time(float(end))[:10] for end in (known.min(), known.max())) if len(known) else ("", "")
-        return [
-            *([self.name] if self.name else []),
-            *([f"{first} to {last}" if first != last else first] if first else []),
-            f"configuration {self.summary.config}",
-            *([] if recall is None else [f"candidate search found an estimated {recall:.1%}"]),
-        ]
+        known = seconds[~np.isnan(seconds)]
+        return sorted({iso_time(float(end))[:10] for end in (known.min(), known.max())}) if len(known) else []
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
         """Return up to ten length ranges with similar numbers of removed posts, and these numbers by reason."""
