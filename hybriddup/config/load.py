@@ -165,7 +165,7 @@ def _component_faults(settings: Settings, registry: Registry) -> Iterator[Fault]
     for key, role in STEP_ROLES.items():
         chosen = settings.normalizers if key == "normalizer" else (getattr(settings, key),)
         for component in chosen:
-            for message in registry.check(role, component.use, settings):
+            for message in registry.find(role, component.use).check_settings(settings):
                 yield Fault((key,), message)
 
 

@@ -52,7 +52,7 @@ def config_schema(registry: Registry) -> dict[str, Any]:
 
 def _component(role: RoleName, name: str, registry: Registry, *, required: bool) -> dict[str, Any]:
     use = {"const": name, "description": f"The {role.replace('_', ' ')} {name!r}."}
-    model = registry.options_model(role, name)
+    model = registry.find(role, name).options_model()
     schema = {} if model is None else _on_one_line(model.model_json_schema(mode="validation"))
     # references are inlined, since definitions of different models may have the same name
     properties = {"use": use, **_inlined(schema.get("properties", {}), schema.get("$defs", {}))}

@@ -66,6 +66,72 @@ class Registered:
         """Name of the component for error messages."""
         return f"{ROLES[self.role].label} {self.name!r} ({self.owner})"
 
+    def load(self) -> Any:
+        """Return the registered function, instance or class; import it if only its path is registered."""
+        if not isinstance(self.component, str):
+            return self.component
+        module_name, _, attribute = self.component.partition(":")
+        with blamed_on(self.label, f"cannot be imported from {self.component!r}"):
+            component = getattr(importlib.import_module(module_name), attribute)
+        _check_kind(self, component)
+        return component
+
+    def options_model(self) -> type[BaseModel] | None:
+        """Return the pydantic model of a component's options; None if it takes no options."""
+        component = self.load()
+        model = getattr(component, "Options", None) if isinstance(component, type) else None
+        if model is None:
+            return None
+        if not (isinstance(model, type) and issubclass(model, Options)):
+            raise PluginError(f"{self.label}: its Options must be a subclass of hybriddup.Options; got {model!r}.")
+        if taken := sorted(RESERVED_NAMES & set(model.model_fields)):
+            raise PluginError(f"{self.label}: its Options cannot have a field named {', '.join(taken)}.")
+        return model
+
+    def read_options(self, given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault] | None:
+        """Return the options with defaults filled in, or the faults in ``given``; None if the component takes no options.
+
+        ``path`` is the path of the component in the configuration, for the faults.
+        """
+        model = self.options_model()
+        if model is None:
+            places = [(*path, key) for key in given]
+            return [
+                Fault(place, f"{spell(place)} is not a key: {self.label} takes no options.") for place in places
+            ] or None
+        parsed = parse_options(model, given, path)
+        if isinstance(parsed, list):
+            declared_by = "" if self.owner.plugin == BUILTINS else f" The options are those of {self.label}."
+            return [Fault(fault.path, fault.message + declared_by) for fault in parsed]
+        return parsed
+
+    def check_settings(self, settings: Any) -> list[str]:
+        """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults.
+
+        ``check(settings) -> list[str]`` is a static or class method. Each fault is a sentence that names the key, such
+        as ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
+        """
+        component = self.load()
+        check = getattr(component, "check", None) if isinstance(component, type) else None
+        if check is None:
+            return []
+        with blamed_on(self.label, "failed in check()"):
+            return list(check(settings))
+
+    def construct(self, given: Mapping[str, Any]) -> Any:
+        """Return the registered function or instance, or a new instance of the registered class, without a wrapper.
+
+        ``given`` are the options.
+        """
+        options = self.read_options(given)
+        if isinstance(options, list):
+            raise ConfigError("\n".join(fault.message for fault in options))
+        component = self.load()
+        if not isinstance(component, type):
+            return component
+        with blamed_on(self.label, "cannot be constructed"):
+            return component() if options is None else component(options)
+
 
 @contextmanager
 def blamed_on(culprit: object, what: str) -> Iterator[None]:
@@ -118,70 +184,3 @@ def _is_called(component: Any) -> bool:
     if isinstance(component, type):
         return any("__call__" in ancestor.__dict__ for ancestor in component.__mro__)
     return callable(component)
-
-
-def load(found: Registered) -> Any:
-    """Return the registered function, instance or class; import it if only its path is registered."""
-    if not isinstance(found.component, str):
-        return found.component
-    module_name, _, attribute = found.component.partition(":")
-    with blamed_on(found.label, f"cannot be imported from {found.component!r}"):
-        component = getattr(importlib.import_module(module_name), attribute)
-    _check_kind(found, component)
-    return component
-
-
-def options_model(found: Registered) -> type[BaseModel] | None:
-    """Return the pydantic model of a component's options; None if it takes no options."""
-    component = load(found)
-    model = getattr(component, "Options", None) if isinstance(component, type) else None
-    if model is None:
-        return None
-    if not (isinstance(model, type) and issubclass(model, Options)):
-        raise PluginError(f"{found.label}: its Options must be a subclass of hybriddup.Options; got {model!r}.")
-    if taken := sorted(RESERVED_NAMES & set(model.model_fields)):
-        raise PluginError(f"{found.label}: its Options cannot have a field named {', '.join(taken)}.")
-    return model
-
-
-def read_options(found: Registered, given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault] | None:
-    """Return a component's options with defaults filled in, or the faults in ``given``; None if it takes no options.
-
-    ``path`` is the path of the component in the configuration, for the faults.
-    """
-    model = options_model(found)
-    if model is None:
-        places = [(*path, key) for key in given]
-        return [
-            Fault(place, f"{spell(place)} is not a key: {found.label} takes no options.") for place in places
-        ] or None
-    parsed = parse_options(model, given, path)
-    if isinstance(parsed, list):
-        declared_by = "" if found.owner.plugin == BUILTINS else f" The options are those of {found.label}."
-        return [Fault(fault.path, fault.message + declared_by) for fault in parsed]
-    return parsed
-
-
-def check_settings(found: Registered, settings: Any) -> list[str]:
-    """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults."""
-    component = load(found)
-    check = getattr(component, "check", None) if isinstance(component, type) else None
-    if check is None:
-        return []
-    with blamed_on(found.label, "failed in check()"):
-        return list(check(settings))
-
-
-def construct(found: Registered, given: Mapping[str, Any]) -> Any:
-    """Return the registered function or instance, or a new instance of the registered class, without a wrapper.
-
-    ``given`` are the options.
-    """
-    options = read_options(found, given)
-    if isinstance(options, list):
-        raise ConfigError("\n".join(fault.message for fault in options))
-    component = load(found)
-    if not isinstance(component, type):
-        return component
-    with blamed_on(found.label, "cannot be constructed"):
-        return component() if options is None else component(options)

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from hybriddup.errors import PluginError
-from hybriddup.plugin.registered import (
-    BUILTINS,
-    Owner,
-    Registered,
-    check_registered,
-    check_settings,
-    construct,
-    missing_methods,
-    options_model,
-    read_options,
-)
+from hybriddup.plugin.registered import BUILTINS, Owner, Registered, check_registered, missing_methods
 from hybriddup.plugin.roles import KNOWN_PACKAGES, ROLES, RoleName
 from hybriddup.steps.options import Fault, Path, suggest
 
@@ -157,10 +147,6 @@ class Registry:
         plugins = "" if guess else " A plugin can bring it: name its module with --plugin or under plugins:."
         return f"{label} {name!r} is not known.{guess}{plugins} {available}"
 
-    def options_model(self, role: RoleName, name: str) -> type[BaseModel] | None:
-        """Return the model of a component's options, or None if it takes none."""
-        return options_model(self.find(role, name))
-
     def fill_options(
         self, role: RoleName, name: str, options: Mapping[str, Any], path: Path = ()
     ) -> dict[str, Any] | list[Fault]:
@@ -168,18 +154,10 @@ class Registry:
 
         ``path`` is the path of the component in the configuration, for the faults.
         """
-        filled = read_options(self.find(role, name), options, path)
+        filled = self.find(role, name).read_options(options, path)
         if isinstance(filled, BaseModel):
             return filled.model_dump(mode="json")
         return filled or {}
-
-    def check(self, role: RoleName, name: str, settings: Any) -> list[str]:
-        """Call the method ``check`` of a component's class, if it has one, to check all settings; return the faults.
-
-        ``check(settings) -> list[str]`` is a static or class method. Each fault is a sentence that names the key, such
-        as ``blocks.n_blocks must be at least 4 because max_hamming_distance is 3; got 3.``
-        """
-        return check_settings(self.find(role, name), settings)
 
     def create_by_name(self, role: RoleName, name: str, **options: Any) -> Any:
         """Return a new batch component by name, with its options as keywords; plain functions are adapted.
@@ -192,7 +170,7 @@ class Registry:
             An option is invalid; the message names each invalid option, its value, and the allowed values.
         """
         found = self.find(role, name)
-        return make_batch_component(found, construct(found, options))
+        return make_batch_component(found, found.construct(options))
 
 
 def make_batch_component(found: Registered, component: Any) -> Any:

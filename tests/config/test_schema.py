@@ -108,7 +108,7 @@ def test_options_of_every_component_are_described_in_the_schema(schema: dict[str
         if "properties" in branch
     }
     assert sorted(branches) == manager.registry.names("tokenizer")
-    model = manager.registry.options_model("tokenizer", "jieba")
+    model = manager.registry.find("tokenizer", "jieba").options_model()
     assert model is not None
     described = model.model_json_schema()["properties"]
     for name in model.model_fields:

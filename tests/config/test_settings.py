@@ -15,7 +15,7 @@ def keys() -> Iterator[tuple[str, str | None]]:
     models = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, BaseModel)]
     registry = create_plugin_manager(entry_points=False).registry
     for registered in registry.registered():
-        model = registry.options_model(registered.role, registered.name)
+        model = registered.options_model()
         models += [model] if model is not None else []
     for model in models:
         schema = model.model_json_schema()

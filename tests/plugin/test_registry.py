@@ -239,8 +239,8 @@ def test_check_of_a_component_sees_the_settings() -> None:
     registry = Registry()
     registry.add_tokenizer("picky", Picky)
     registry.add_tokenizer("shout", shout)
-    assert registry.check("tokenizer", "picky", "so") == ["tokenizer.use must not be so."]
-    assert registry.check("tokenizer", "shout", "so") == []
+    assert registry.find("tokenizer", "picky").check_settings("so") == ["tokenizer.use must not be so."]
+    assert registry.find("tokenizer", "shout").check_settings("so") == []
 
 
 @pytest.mark.parametrize("role", ROLES)
