@@ -89,7 +89,7 @@ class Registered:
         return model
 
     def read_options(self, given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault] | None:
-        """Return the options with defaults filled in, or the faults in ``given``; None if the component takes no options.
+        """Return the options with defaults filled in, or the faults in ``given``; None if there are no options.
 
         ``path`` is the path of the component in the configuration, for the faults.
         """
