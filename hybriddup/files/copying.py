@@ -26,9 +26,7 @@ class TextWriter(ABC):
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the records whose row is kept, in input order."""
-        if sources and starts_with_mark(sources[0]):
-            target.write(UTF8_MARK)
-        target.write(self._head(sources))
+        self._begin(sources, target)
         choice = Choice(keep, sources)
         for i, source in enumerate(sources, 1):
             with source.open() as stream:
@@ -36,7 +34,13 @@ class TextWriter(ABC):
                 target.writelines(pieces if i == len(sources) else _ended(pieces))
         choice.check_all_taken()
 
-    def _head(self, sources: Sequence[Source]) -> bytes:  # noqa: ARG002  overridden by tables
+    def _begin(self, sources: Sequence[Source], target: BinaryIO, names: Sequence[str] = ()) -> None:
+        if sources and starts_with_mark(sources[0]):
+            target.write(UTF8_MARK)
+        target.write(self._head(sources, names))
+
+    def _head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:  # noqa: ARG002  overridden by tables
+        """Return the header, with fields of these names added."""
         return b""
 
     @abstractmethod
@@ -55,18 +59,13 @@ class MarkingTextWriter(TextWriter):
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
         """Copy the records whose row is kept, in input order, and append each record's marks as fields."""
-        if sources and starts_with_mark(sources[0]):
-            target.write(UTF8_MARK)
-        target.write(self._marked_head(sources, list(marks.types)))
+        self._begin(sources, target, list(marks.types))
         choice, values = Choice(keep, sources), marks.of(np.flatnonzero(keep))
         for source in sources:
             with source.open() as stream:
                 for record, record_marks in zip(self._each(stream, source, choice), values, strict=False):
                     target.write(self._marked(record, dict(zip(marks.types, record_marks, strict=True)), source))
         choice.check_all_taken()
-
-    def _marked_head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:  # noqa: ARG002
-        return b""
 
     @abstractmethod
     def _each(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:

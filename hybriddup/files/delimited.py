@@ -260,22 +260,19 @@ class _DelimitedWriter(MarkingTextWriter):
                 f"got {listed}. Run the tables of each delimiter by themselves."
             )
 
-    def _head(self, sources: Sequence[Source]) -> bytes:
+    def _head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:
         headers = (self._header(source) for source in sources)
         header = next((header for header in headers if header is not None), None)
         if header is None:
             return b""
-        return header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
+        head = header.raw if len(sources) == 1 or header.raw.endswith(b"\n") else header.raw + b"\n"
+        return self._with_fields(head, names, sources[0]) if names else head
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
         """Raise InputError if a source already has a column with one of these names."""
         for source in sources:
             header = self._header(source)
             check_marks(source.name, names, header.values if header else ())
-
-    def _marked_head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:
-        head = self._head(sources)
-        return self._with_fields(head, names, sources[0]) if head else b""
 
     def _with_fields(self, record: bytes, values: Iterable[Any], source: Source) -> bytes:
         fields, delimiter = record.rstrip(b"\r\n"), source.delimiter or self.delimiter
