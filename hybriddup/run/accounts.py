@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from math import inf, isnan
@@ -119,15 +120,14 @@ def _in_common(posts: Sequence[tuple[int, float, int]], within: float) -> dict[t
 
     ``posts`` are clusters, times and account numbers, in ascending order.
     """
-    found: dict[tuple[int, int], InCommon] = {}
+    found: dict[tuple[int, int], InCommon] = defaultdict(InCommon)
     for place, (cluster, first, account) in enumerate(posts):
         for later in range(place + 1, len(posts)):
             other_cluster, last, other = posts[later]
             if other_cluster != cluster or last - first > within:
                 break
             if other != account:
-                pair = (min(account, other), max(account, other))
-                found.setdefault(pair, InCommon()).add(cluster, first, last)
+                found[min(account, other), max(account, other)].add(cluster, first, last)
     return found
 
 
