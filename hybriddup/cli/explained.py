@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -173,23 +173,17 @@ def find_removed(file: str, row: int) -> dict[str, Any]:
     ``file`` was written by ``dedupe --removed``.
     """
     n_records, needed = 0, {field.name for field in fields(Removed)} - {SOURCE}
-    for record in _objects(file):
-        if not needed <= record.keys():
-            raise InputError(
-                f"{file} is not a file of removed posts: name what `dedupe --removed` wrote as JSON Lines."
-            )
-        if record["row"] == row:
-            return record
-        n_records += 1
-    raise InputError(f"row {row} is not among the {n_records:,} removed posts in {file}.")
-
-
-def _objects(file: str) -> Iterator[dict[str, Any]]:
     source = open_source(file)
     with closing(source), source.open() as stream:
-        for line in text_lines(stream, source):
-            record = parse_line(line)
-            yield record if isinstance(record, dict) else {}
+        for record in map(parse_line, text_lines(stream, source)):
+            if not isinstance(record, dict) or not needed <= record.keys():
+                raise InputError(
+                    f"{file} is not a file of removed posts: name what `dedupe --removed` wrote as JSON Lines."
+                )
+            if record["row"] == row:
+                return record
+            n_records += 1
+    raise InputError(f"row {row} is not among the {n_records:,} removed posts in {file}.")
 
 
 def print_explanation(explanation: Explanation) -> None:

@@ -53,7 +53,9 @@ def report_run(
 ) -> int:
     """Print the results of a run, the first bad lines and remarks on standard error; return the exit code."""
     if verbose:
-        print_tables(summary)
+        print_table(_counts(summary), right=(1,), stream=sys.stderr)
+        print_table(_steps(summary.timings), headers=("step", "seconds", "rate"), right=(1, 2), stream=sys.stderr)
+        print_table(_facts(summary), stream=sys.stderr)
     if not quiet:
         print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, against, mark=mark)
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
@@ -91,13 +93,6 @@ def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
     if target is None:
         return f"Would keep {summary.n_kept:,}.{left_out} Dry run: nothing was written."
     return f"Kept {summary.n_kept:,}{where}.{left_out}"
-
-
-def print_tables(summary: Summary) -> None:
-    """Print tables of counts, times of the steps, and settings on standard error."""
-    print_table(_counts(summary), right=(1,), stream=sys.stderr)
-    print_table(_steps(summary.timings), headers=("step", "seconds", "rate"), right=(1, 2), stream=sys.stderr)
-    print_table(_facts(summary), stream=sys.stderr)
 
 
 def _counts(summary: Summary) -> list[list[str]]:
