@@ -129,14 +129,7 @@ def serve(
         settle()
         return window
 
-    limits = Limits(
-        max_body_bytes=max_body,
-        max_posts=max_posts,
-        max_text_length=max_text_length,
-        max_queue=max_queue,
-        request_timeout=request_timeout,
-        keep_alive=keep_alive,
-    )
+    limits = Limits(max_body, max_posts, max_text_length, max_queue, request_timeout, keep_alive)
     service = Service(open_ready, limits, time, partial(try_disk, store), authors)
     app = create_app(
         service,
