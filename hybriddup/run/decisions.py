@@ -1,24 +1,14 @@
-"""Decides all posts of a run, batch by batch, and builds the result from the decisions.
-
-A *position* is the index of a post in the order of deciding.
-"""
+"""Decides all posts of a run, batch by batch. A *position* is the index of a post in the order of deciding."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, VerifiedPairs
-from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.kernels.search.decide import NONE
-from hybriddup.run.bands import Bands
-from hybriddup.run.result import Result
-from hybriddup.run.summary import Summary
 from hybriddup.steps.candidates import Batch
 from hybriddup.steps.candidates.run_index import RunIndex
 from hybriddup.steps.candidates.within_batch import WithinBatch, group_batch
@@ -26,8 +16,6 @@ from hybriddup.steps.deciding.decider import Decider, Decisions
 from hybriddup.steps.deciding.pairs import GrowingPairs, no_pairs, no_verified_pairs
 from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.parallel import start_in_background
-
-Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 TEXTS_PER_BATCH = 2**13
 """Maximum number of posts per batch: few enough for the CPU cache, and for most copies to be found by a look-up in the
@@ -175,88 +163,3 @@ def decide_all(
         first, grows = last, decisions is None or decider.has_room_for_more(decisions)
         size = min(2 * size, texts_per_batch) if grows else size
     return so_far
-
-
-@dataclass(frozen=True)
-class Assembler:
-    """Builds the result of a run."""
-
-    corpus: Corpus
-    order: Int64s | None
-    """int64[n]: indices of the posts in the corpus, in the order of deciding; None = decided in input order."""
-    text_numbers: Int32s
-    """int32[n]: index of each post's distinct text, in the order of deciding."""
-    decisions: RunDecisions
-    lengths: Int32s
-    """int32[n_texts]: length of each distinct text after normalizing, in code points."""
-    bands: Bands
-    max_copies: int = 0
-    """Maximum number of copies to keep in addition to each kept post: the first copies in the order of deciding."""
-    drops_originals: bool = False
-    """Whether a post that would be kept is removed if copies of it were removed (``keep: none``)."""
-
-    def assemble(self, summary: Summary) -> Result:
-        """Return the result, and add the counts of posts to the summary."""
-        corpus, columns = self.corpus, self.removed()
-        stays = np.ones(len(corpus.texts), np.bool_)
-        stays[: corpus.n_against] = stays[columns.posts] = False
-        originals = np.zeros(len(stays), np.bool_)
-        if self.drops_originals:
-            originals[columns.keepers] = True
-            originals &= stays
-        kept, gone = corpus.rows[stays & ~originals], corpus.rows[originals].tolist()
-        summary.n_originals = len(gone)
-        summary.n_bad_lines = corpus.n_bad_records
-        summary.n_exact = int(columns.is_exact.sum())
-        summary.n_removed_against = int((columns.keepers < corpus.n_against).sum())
-        summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
-        by = RemovedBy(self.bands.plan.names, self.bands.names, summary.config, summary.recipe_id)
-        removed = RemovedPosts(corpus, columns, by)
-        n_rows = max(corpus.n_rows, len(corpus.texts) - corpus.n_against)
-        return Result(kept, removed, summary, n_rows, self.verified_rows(), originals=gone)
-
-    def removed(self) -> RemovedColumns:
-        """Return the keeper, distance, score and other evidence of every removed post, in input order."""
-        gone = np.flatnonzero(~self.decisions.kept)
-        gone = gone[gone >= self.corpus.n_against]
-        columns = self.evidence(gone)
-        if self.max_copies:
-            order = np.argsort(columns.keepers, kind="stable")
-            keepers = columns.keepers[order]
-            numbers = np.arange(len(keepers)) - np.searchsorted(keepers, keepers)
-            columns = columns.take(np.sort(order[numbers >= self.max_copies]))
-        return columns if self.order is None else columns.take(np.argsort(columns.posts))
-
-    def evidence(self, positions: Int64s) -> RemovedColumns:
-        """Return the evidence for removing each post; an exact repeat has the distance 0 and the score 1.0."""
-        deciding = self.decisions.deciding
-        is_exact = self.decisions.exact[positions] != NONE
-        pairs = np.searchsorted(deciding.later, positions[~is_exact])
-
-        def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
-            values = np.full(len(positions), of_exact, column.dtype)
-            values[~is_exact] = column[pairs]
-            return values
-
-        return RemovedColumns(
-            posts=self.places(positions),
-            keepers=self.places(of_pair(deciding.earlier, self.decisions.exact[positions])),
-            is_exact=is_exact,
-            hamming_distances=of_pair(deciding.hamming_distances, 0),
-            verifiers=of_pair(deciding.verifiers, 0),
-            scores=of_pair(deciding.scores, 1.0),
-            thresholds=of_pair(deciding.thresholds, 1.0),
-            length_bands=of_pair(
-                deciding.length_bands, self.bands.of_lengths(self.lengths[self.text_numbers[positions]])
-            ),
-        )
-
-    def verified_rows(self) -> Int64s:
-        """Return int64[n_pairs, 2]: input rows of all accepted pairs, except pairs with a post of ``against``."""
-        verified, rows = self.decisions.accepted, self.corpus.rows
-        verified = verified.take(verified.earlier >= self.corpus.n_against)
-        return np.stack([rows[self.places(verified.earlier)], rows[self.places(verified.later)]], axis=1)
-
-    def places(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: indices in the corpus of the posts at these positions in the order of deciding."""
-        return positions if self.order is None else self.order[positions]

@@ -17,10 +17,11 @@ from hybriddup.data.records import NO_SKETCHES, Bools, CandidatePairs, Int32s, I
 from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
+from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import COMMON_IN, estimate_recall
 from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
-from hybriddup.run.decisions import Assembler, RunDecisions, decide_all
+from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.guarding import GuardPlan
 from hybriddup.run.near_misses import JudgedPairs
 from hybriddup.run.progress import Clock, Progress, note_compiling
