@@ -102,10 +102,10 @@ def test_intervals_hold_the_measures() -> None:
 
 
 def test_post_gets_a_new_model_where_no_other_one_fits() -> None:
-    def at_most_three_differ(a: str, b: str) -> bool:
-        return sum(one != other for one, other in zip(a.split(), b.split(), strict=True)) <= 3
+    def at_most_two_differ(a: str, b: str) -> bool:
+        return sum(one != other for one, other in zip(a.split(), b.split(), strict=True)) <= 2
 
-    pairs = made_pairs(400, at_most_three_differ, n_words=6)
+    pairs = made_pairs(400, at_most_two_differ, n_words=6)
     config = {
         "blocks": {"use": "scan"},
         "lengths": [{"max_hamming_distance": 127, "verifier": {"use": "post", "threshold": 0.5}}],
