@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int8s, Int32s, Int64s, UInt32s
+from hybriddup.data.records import Bools, Float64s, Int8s, Int16s, Int32s, Int64s, UInt32s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.search.key_groups import NO_GROUP
 
@@ -82,6 +82,8 @@ class Course(NamedTuple):
     """int64[n, n_keys]: for each kept text, how many earlier texts of this batch were kept in each of its groups."""
     n_kept: Int64s
     """int64[n_groups]: number of kept texts of this batch in each group so far."""
+    columns: Int16s
+    """int16[n_groups]: the column in `Contest.probed` of each group in which the text at hand is looked up, else -1."""
     n_settled: Int64s
     """int64[1]: all texts in rows below this are decided and counted in ``n_kept``."""
 
@@ -112,11 +114,21 @@ def decide_in_order(
         is_next = is_last and course.n_settled[0] == row
         waits = is_last and course.status[row] == UNDECIDED and waits_for_copy(contest, course, row)
         if course.status[row] == UNDECIDED and not waits:
+            note_columns(contest, course, row, True)
             n_wanted = decide_text(contest, course, depths, row, n_per_round, n_ahead > 0, is_last, wanted, n_wanted)
+            note_columns(contest, course, row, False)
         if is_next and course.status[row] != UNDECIDED:
             settle_text(contest, course, row)
         row += 1
     return n_wanted
+
+
+@njit(cache=True, nogil=True, inner=True)
+def note_columns(contest: Contest, course: Course, row: int, is_at_hand: bool) -> None:
+    """Write ``course.columns`` for the text in ``row``, or reset it if the text is no longer at hand."""
+    for j in range(contest.probed.shape[1]):
+        if contest.probed[row, j] != NO_GROUP:
+            course.columns[contest.probed[row, j]] = np.int16(j if is_at_hand else -1)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -212,11 +224,12 @@ def candidacy_of(contest: Contest, course: Course, depths: Int64s, row: int, pai
         return CANDIDATE if is_kept else EXPECTED
     if needs_depths(contest, course, row, pair):
         return UNSURE
+    if stays_looked_at(contest, course, depths, row, pair):
+        contest.is_sure[pair] = True  # so that later rounds need not find out again
+        return CANDIDATE if is_kept else EXPECTED
     if earlier < course.n_settled[0] and not is_looked_at(contest, course, depths, row, pair):
         return NO_CANDIDATE
-    if is_next or stays_looked_at(contest, depths, row, pair):
-        return CANDIDATE if is_kept else EXPECTED
-    return UNSURE
+    return UNSURE if not is_next else CANDIDATE if is_kept else EXPECTED
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -263,36 +276,36 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if contest.is_sure[pair] or (earlier == IN_INDEX and contest.depth_rows[pair] == NONE):
         return True
-    for j in range(contest.probed.shape[1]):
-        group = contest.probed[row, j]
-        n_newer = course.n_kept[group] if group != NO_GROUP else np.int64(0)
-        if earlier == IN_INDEX:
-            depth = depths[contest.depth_rows[pair], j]
-            if depth > 0 and depth + n_newer <= most:
+    if earlier != IN_INDEX:
+        for i in range(contest.own.shape[1]):
+            group = contest.own[earlier, i]
+            is_shared = group != NO_GROUP and course.columns[group] >= 0
+            if is_shared and course.n_kept[group] - course.ranks[earlier, i] <= most:
                 return True
-        elif group != NO_GROUP:
-            for i in range(contest.own.shape[1]):
-                if contest.own[earlier, i] == group and n_newer - course.ranks[earlier, i] <= most:
-                    return True
+        return False
+    for j in range(contest.probed.shape[1]):
+        group, depth = contest.probed[row, j], depths[contest.depth_rows[pair], j]
+        n_newer = course.n_kept[group] if group != NO_GROUP else np.int64(0)
+        if depth > 0 and depth + n_newer <= most:
+            return True
     return False
 
 
 @njit(cache=True, nogil=True, inner=True)
-def stays_looked_at(contest: Contest, depths: Int64s, row: int, pair: int) -> bool:
+def stays_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
     """Return whether the earlier text of a pair is a candidate even if all texts of the batch are kept."""
     earlier, most = contest.earlier[pair], contest.max_bucket_size
-    if earlier == IN_INDEX and contest.depth_rows[pair] == NONE:
-        return False
-    for j in range(contest.before.shape[1]):
-        if earlier == IN_INDEX:
-            depth = depths[contest.depth_rows[pair], j]
-            if depth > 0 and depth + contest.before[row, j] <= most:
+    if earlier != IN_INDEX:
+        for i in range(contest.own.shape[1]):
+            group = contest.own[earlier, i]
+            column = course.columns[group] if group != NO_GROUP else np.int16(-1)
+            if column >= 0 and contest.before[row, column] - contest.places[earlier, i] <= most:
                 return True
-        elif contest.probed[row, j] != NO_GROUP:
-            for i in range(contest.own.shape[1]):
-                n_from_earlier = contest.before[row, j] - contest.places[earlier, i]
-                if contest.own[earlier, i] == contest.probed[row, j] and n_from_earlier <= most:
-                    return True
+        return False
+    for j in range(contest.before.shape[1] if contest.depth_rows[pair] != NONE else 0):
+        depth = depths[contest.depth_rows[pair], j]
+        if depth > 0 and depth + contest.before[row, j] <= most:
+            return True
     return False
 
 

@@ -80,7 +80,7 @@ class BatchContest:
         self._most_in_turn, self._asked_together = limits.most_in_turn, limits.asked_together
         n, n_distances = len(batch), int(pairs.distances.max(initial=0)) + 1
         offsets = np.searchsorted(pairs.later, np.arange(n + 1))
-        nothing = np.zeros((n, 0), np.uint32)
+        nothing, n_groups = np.zeros((n, 0), np.uint32), 0 if grouped is None else grouped.n_groups
         self._contest = Contest(
             offsets,
             pairs.earlier_rows,
@@ -107,7 +107,8 @@ class BatchContest:
             np.zeros(n_distances, np.int64),
             np.zeros(n_distances, np.int64),
             np.zeros(self._contest.own.shape, np.int64),
-            np.zeros(0 if grouped is None else grouped.n_groups, np.int64),
+            np.zeros(n_groups, np.int64),
+            np.full(n_groups, -1, np.int16),
             np.zeros(1, np.int64),
         )
         self._depths: Int64s = np.zeros((0, batch.probes.shape[1]), np.int64)
