@@ -53,7 +53,7 @@ def make_contest(pairs: list[Pair], n: int, previous_copy: list[int] | None = No
 
 def make_course(contest: Contest) -> Course:
     n = len(contest.offsets) - 1
-    none_kept = np.zeros((n, 0), np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64)
+    none_kept = np.zeros((n, 0), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int16), np.zeros(1, np.int64)
     return Course(
         np.full(n, UNDECIDED),
         np.full(n, NONE),
