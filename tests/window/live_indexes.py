@@ -177,8 +177,6 @@ class Course:
     def check(self) -> None:
         """Check every clause, with one worker and with two."""
         indexes = [self.make(replace(self.size, workers=workers)) for workers in (1, 2)]
-        are_sketched = [index.sketched for index in indexes]
-        require(set(are_sketched) == {self.size.sketched}, "sketches are kept where that is asked for", are_sketched)
         oracle, edge, rng = Oracle(self.texts, self.most), 0, np.random.default_rng([self.seed, 7])
         for rows, new_edge in self._steps():
             batch, is_kept = self.texts.take(slice(rows.start, rows.stop)), rng.random(len(rows)) < 0.8

@@ -16,10 +16,9 @@ import numpy as np
 from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
-FRESH_PAGE, FREE_PAGE, N_FREE_PAGES, FRESH_BLOCK, FREE_WORDS, FREE_BLOCKS = 0, 1, 2, 3, 4, 5
-"""Indices in `Postings.book`: the first page never used, the first free page (0 = none), the number of free pages, the
-first block never used, the number of words in free blocks, and from `FREE_BLOCKS` on, the first free block of each
-class."""
+FRESH_PAGE, FREE_PAGE, FRESH_BLOCK, FREE_BLOCKS = 0, 1, 2, 3
+"""Indices in `Postings.book`: the first page never used, the first free page (0 = none), the first block never used,
+and from `FREE_BLOCKS` on, the first free block of each class."""
 MOST_CLASSES = 64
 N_BOOK = FREE_BLOCKS + MOST_CLASSES
 BLOCK_BITS = np.uint64(2)
@@ -94,14 +93,13 @@ def class_for(class_words: Int64s, n: np.uint64) -> np.uint64:
 def take_block(postings: Postings, its_class: np.uint64) -> np.uint64:
     """Allocate a block of a size class, reusing a free block if there is one; return 0 if the arena is full."""
     words, book = postings.words, postings.book
-    at, n_words = np.uint64(FREE_BLOCKS) + its_class, np.int64(postings.class_words[its_class])
+    at = np.uint64(FREE_BLOCKS) + its_class
     if book[at] != 0:
         block = np.uint64(book[at])
         book[at] = np.int64(words[block << BLOCK_BITS])
-        book[FREE_WORDS] -= n_words
         return block
     fresh = np.int64(book[FRESH_BLOCK])
-    following = fresh + (n_words >> np.int64(BLOCK_BITS))
+    following = fresh + (np.int64(postings.class_words[its_class]) >> np.int64(BLOCK_BITS))
     if following << np.int64(BLOCK_BITS) > len(words):
         return np.uint64(0)
     book[FRESH_BLOCK] = following
@@ -114,7 +112,6 @@ def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> No
     at = np.uint64(FREE_BLOCKS) + its_class
     postings.words[block << BLOCK_BITS] = np.uint32(postings.book[at])
     postings.book[at] = np.int64(block)
-    postings.book[FREE_WORDS] += np.int64(postings.class_words[its_class])
 
 
 @njit(cache=True, nogil=True, inner=True)

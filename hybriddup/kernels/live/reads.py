@@ -65,27 +65,38 @@ def keep_least_depths(near: UInt64s, depths: Int32s, first: int, last: int, row:
 
 
 @njit(cache=True, nogil=True)
-def find_near_anywhere(ring: Ring, first: int, last: int, place: int, later: LaterTexts) -> UInt64s:
-    """Compare each later text with the texts in slots ``first`` to ``last - 1``; return pairs within `widest_limit`.
-
-    Parameters
-    ----------
-    place
-        Rank of the text in slot ``first`` among the live texts, 0 = the oldest.
+def find_near_anywhere(ring: Ring, first: int, last: int, later: LaterTexts) -> UInt64s:
+    """Compare each later text with the live texts of rank ``first`` to ``last - 1``, 0 = the oldest.
 
     Returns
     -------
     near
-        uint64[n_near]: the row of the later text in the upper 32 bits, the rank of the live text in the lower.
+        uint64[n_near]: the pairs within `widest_limit`; the row of the later text in the upper 32 bits, the rank of the
+        live text in the lower.
     """
     near, n_near = np.empty(last - first + 1024, np.uint64), np.int64(0)
-    flat, n_words = ring.columns.bits.ravel(), ring.columns.bits.shape[1]
     for row in range(len(later.positions)):
         if n_near + last - first > len(near):
             near = with_room_for(near, n_near, last - first)
-        limit = widest_limit(ring, later, row)
-        n_near = compare_slots(flat, n_words, first, last, place, later, row, limit, near, n_near)
+        n_near = compare_places(ring, first, last, later, row, widest_limit(ring, later, row), near, n_near)
     return near[:n_near].copy()
+
+
+@njit(cache=True, nogil=True, inner=True)
+def compare_places(
+    ring: Ring, first: int, last: int, later: LaterTexts, row: int, limit: np.uint64, near: UInt64s, n_near: int
+) -> int:
+    """Append to ``near[:n_near]`` the live texts of rank ``first`` to ``last - 1`` within ``limit`` of text ``row``.
+
+    Return the new ``n_near``; ``near`` must be large enough, and has the format of `find_near_anywhere`.
+    """
+    flat, n_words, capacity = ring.columns.bits.ravel(), ring.columns.bits.shape[1], np.int64(len(ring.columns.bits))
+    place, slot = np.int64(first), (np.int64(ring.first_slot) + first) % capacity
+    while place < last:
+        n = min(np.int64(last) - place, capacity - slot)
+        n_near = compare_slots(flat, n_words, slot, slot + n, place, later, row, limit, near, n_near)
+        place, slot = place + n, np.int64(0)
+    return n_near
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -105,7 +116,7 @@ def compare_slots(
 
     Return the new ``n_near``; ``near`` must be large enough. ``flat``, uint64[capacity * n_words], holds fingerprints
     of one or two words. In each block of slots, the texts within the limit are first only counted, in many SIMD lanes
-    at once, because most blocks have none. ``place`` and the format of ``near`` are as in `find_near_anywhere`.
+    at once, because most blocks have none. ``place`` is the rank of the text in slot ``first`` among the live texts.
     """
     word, second, n = later.texts.bits[row, 0], later.texts.bits[row, n_words - 1], np.uint64(n_near)
     for start in range(first, last, IN_BLOCK):

@@ -18,7 +18,7 @@ import numpy as np
 from hybriddup.data.records import Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.live.reads import compare_read, compare_slots, fetch_texts, keep_least_depths
+from hybriddup.kernels.live.reads import compare_places, compare_read, fetch_texts, keep_least_depths
 from hybriddup.kernels.live.texts import LaterTexts, Ring, select_in_ring, slot_of_place, widest_limit
 from hybriddup.kernels.popcount import HALF, ONE, popcount
 from hybriddup.kernels.search.pair_limits import LookUpCounts
@@ -195,7 +195,6 @@ def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts)
     n_sorted, n_compared, largest = max(listing.numbers[-1] - first, 0), np.int64(0), np.int64(0)
     n_unsorted, n_entries, read = np.int64(ring.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
-    flat, n_words = ring.columns.bits.ravel(), ring.columns.bits.shape[1]
     for step in range(len(listed) + 2):
         fetch_starts(segments, listing, listed, step)
         n_before, (n_entries, of_bucket) = n_entries, fetch_entries(segments, listing, listed, step - 1)
@@ -213,7 +212,7 @@ def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts)
         n_found = compare_read(ring, read, n_read, later, row, limit, near, n_near)
         sort_run(near, n_near, n_found)
         n_near = keep_least_depths(near, depths, n_near, n_found, row)
-        n_near = compare_unsorted(ring, flat, n_words, n_sorted, later, row, limit, near, n_near)
+        n_near = compare_places(ring, n_sorted, np.int64(ring.span), later, row, limit, near, n_near)
         n_compared += np.int64(n_read) + n_unsorted
     all_newest = np.ones(n_near, np.int32)
     pairs = select_in_ring(near[:n_near], all_newest, ring, later)
@@ -283,28 +282,3 @@ def read_buckets(
                 read[n_read] = place << HALF | ONE
                 n_read += np.uint64(popcount(entry >> PLACE_BITS ^ tag) <= limit) & np.uint64(place < ring.span)
     return n_read
-
-
-@njit(cache=True, nogil=True, inner=True)
-def compare_unsorted(
-    ring: Ring,
-    flat: UInt64s,
-    n_words: int,
-    first: int,
-    later: LaterTexts,
-    row: int,
-    limit: np.uint64,
-    near: UInt64s,
-    n_near: int,
-) -> int:
-    """Append to ``near[:n_near]`` the live texts of rank ``first`` or higher within ``limit`` bits of text ``row``.
-
-    Return the new ``n_near``. The other parameters are as in `compare_slots`.
-    """
-    capacity, last = np.int64(len(flat)) // n_words, np.int64(ring.span)
-    place, slot = first, (np.int64(ring.first_slot) + first) % capacity
-    while place < last:
-        n = min(last - place, capacity - slot)
-        n_near = compare_slots(flat, n_words, slot, slot + n, place, later, row, limit, near, n_near)
-        place, slot = place + n, np.int64(0)
-    return n_near

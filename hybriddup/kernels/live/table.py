@@ -16,7 +16,6 @@ from hybriddup.kernels.live.lists import (
     BLOCK_BITS,
     FREE_PAGE,
     FRESH_PAGE,
-    N_FREE_PAGES,
     Age,
     Postings,
     class_for,
@@ -214,12 +213,10 @@ def resize_shard(postings: Postings, shard: np.uint64, n_keys: int) -> None:
         page = np.uint64(pages[np.uint64(n_pages[shard]), shard])
         slots[page << np.uint64(PAGE_BITS)] = np.uint64(book[FREE_PAGE])
         book[FREE_PAGE] = np.int64(page)
-        book[N_FREE_PAGES] += 1
     while n_pages[shard] < min(wanted, len(pages)):
         page = np.uint64(book[FREE_PAGE])
         if page != 0:
             book[FREE_PAGE] = np.int64(slots[page << np.uint64(PAGE_BITS)])
-            book[N_FREE_PAGES] -= 1
         elif (book[FRESH_PAGE] + 1) << PAGE_BITS <= len(slots):
             page = np.uint64(book[FRESH_PAGE])
             book[FRESH_PAGE] += 1

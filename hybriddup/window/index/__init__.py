@@ -51,11 +51,6 @@ class LiveIndex(ABC):
         """Number of texts that can be found."""
         return self._ring.n_texts
 
-    @property
-    def sketched(self) -> bool:
-        """Whether the index has a sketch of the characters of each text."""
-        return self._ring.sketched
-
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
         """Return all pairs that ``texts`` form with texts in the index; ``later`` is a row of ``texts``.
 

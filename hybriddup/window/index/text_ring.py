@@ -75,14 +75,12 @@ class TextRing:
     """
 
     def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
-        self.sketched = sketched
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
         """The texts in the ring buffer have the numbers ``first`` to ``next - 1``."""
-        self._turn = IN_BLOCK
-        """The number of the text in slot 0. This number and the capacity are multiples of `IN_BLOCK`."""
-        self._touched = 0
+        self._base = IN_BLOCK
+        """The number that slot 0 held first. This number and the capacity are multiples of `IN_BLOCK`."""
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
         self.columns = make_columns(bits // 64, capacity, np.uint16, sketched=sketched)
@@ -91,6 +89,11 @@ class TextRing:
     def capacity(self) -> int:
         """The number of slots."""
         return len(self.columns.bits)
+
+    @property
+    def _turn(self) -> int:
+        """The number of the text in slot 0; the next number follows it by at most `capacity`."""
+        return self._base + max(self.next - self._base - 1, 0) // self.capacity * self.capacity
 
     @property
     def span(self) -> int:
@@ -108,7 +111,8 @@ class TextRing:
     def n_bytes(self) -> int:
         """Memory in use, in bytes, without memory that was never written to."""
         a_slot = sum(column.nbytes for column in self.columns) / self.capacity
-        return int(a_slot * self._touched) + self.table.lengths.nbytes + self.table.limits.nbytes
+        n_touched = min(self.next - self._base, self.capacity)
+        return int(a_slot * n_touched) + self.table.lengths.nbytes + self.table.limits.nbytes
 
     def append(self, texts: Batch) -> Int64s:
         """Add one or more texts; return int64[n]: their numbers, ascending."""
@@ -119,7 +123,7 @@ class TextRing:
         self._make_room(int(numbers[-1]) + 1)
         place = self.next, self._turn
         write_texts(self.columns, numbers, anchors, *place, positions, texts.columns, length_numbers)
-        self._advance(int(numbers[-1]) + 1)
+        self.next = int(numbers[-1]) + 1
         self.n_texts += len(numbers)
         return numbers
 
@@ -133,17 +137,15 @@ class TextRing:
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
         """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with rank 1."""
-        ring, place, near = self.live, first - self.first, [np.zeros(0, np.uint64)]
+        ring, place, nothing = self.live, first - self.first, np.zeros(0, np.uint64)
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
-        for start, stop in self._runs(first, last):
 
-            def find(begin: int, end: int, start: int = start, place: int = place) -> UInt64s:
-                found: UInt64s = find_near_anywhere(ring, start + begin, start + end, place + begin, later)
-                return found
+        def find(begin: int, end: int) -> UInt64s:
+            found: UInt64s = find_near_anywhere(ring, place + begin, place + end, later)
+            return found
 
-            near += map_slices(find, stop - start, workers, n_worthwhile)
-            place += stop - start
-        found = np.sort(np.concatenate(near))  # each part is sorted by later text
+        near = map_slices(find, last - first, workers, n_worthwhile)
+        found = np.sort(np.concatenate([nothing, *near]))  # each part is sorted by later text
         pairs: NearPairs = select_in_ring(found, np.ones(len(found), np.int32), ring, later)
         return pairs
 
@@ -163,36 +165,17 @@ class TextRing:
 
     def numbers_at(self, positions: Int64s) -> Int64s:
         """Return int64[n]: the number of the text at each position, -1 if there is none."""
-        numbers = self.numbers_of(positions).tolist()
-        return np.array(
-            [
-                number if number < self.next and self._position(number) == position else -1
-                for number, position in zip(numbers, positions.tolist(), strict=True)
-            ],
-            np.int64,
-        )
-
-    def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the slots of the numbers ``first`` to ``last - 1`` as ranges: two if they wrap around the end."""
-        start = self._slot(first)
-        stop = start + last - first
-        if stop <= self.capacity:
-            return [(start, stop)]
-        return [(start, self.capacity), (0, stop - self.capacity)]
+        numbers = self.numbers_of(positions)
+        pairs = zip(numbers.tolist(), positions.tolist(), strict=True)
+        is_there = [number < self.next and self._position(number) == position for number, position in pairs]
+        return np.where(is_there, numbers, -1)
 
     def _position(self, number: int) -> int:
         slot = self._slot(number)
         return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
 
-    def _advance(self, last: int) -> None:
-        """Set the next number to ``last``."""
-        self._touched = min(max(self._touched, last - self._turn), self.capacity)
-        self.next = last
-        while self.next - self._turn > self.capacity:
-            self._turn += self.capacity
-
     def _slot(self, number: int) -> int:
-        return (number - self._turn) % self.capacity
+        return (number - self._base) % self.capacity
 
     def _make_room(self, last: int) -> None:
         """Enlarge the ring buffer if texts with numbers up to ``last - 1`` do not fit."""
@@ -218,7 +201,7 @@ class TextRing:
             self.columns = self.columns._replace(**{name: column[:0].copy()})  # so that only one column is there twice
             del column
         self.columns = RingColumns(**copied)
-        self._turn, self._touched = start, n
+        self._base = start
 
 
 def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
