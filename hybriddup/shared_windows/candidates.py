@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from hybriddup.data.records import (
     NO_KEY,
     Bools,
-    Float64s,
     Int32s,
     Int64s,
     NearPairs,
@@ -22,7 +20,6 @@ from hybriddup.kernels.search.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
 from hybriddup.shared_windows.store import Block, Entries, EntryArray
 from hybriddup.steps.candidates import Batch
-from hybriddup.window.event_time import PostTimes
 
 LAST = 2**63 - 1
 """Larger than every position."""
@@ -199,55 +196,3 @@ def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> 
     depths = np.zeros((n_pairs, n_keys), np.int64)
     depths[pair_of, met.key] = met.numbers
     return depths
-
-
-class MetIndex:
-    """The kept candidates of a batch as a `KeptIndex`, so that `decide_batch` can look them up.
-
-    In the pairs ``near``, ``later`` is the index of a text, and ``earlier`` the index of a kept post in the order of
-    positions. ``depths``, as returned by `depths_of`, has the ranks of the kept posts.
-    """
-
-    def __init__(self, positions: Int64s, near: NearPairs, depths: Int64s) -> None:
-        self._positions, self._near, self._depths = positions, near, depths
-
-    def look_up(self, texts: Batch) -> NearPairs:
-        """Return all pairs of a text in ``texts`` and a kept candidate; ``later`` is an index in ``texts``."""
-        row_of = np.full(len(self._positions), -1, np.int64)
-        row_of[self._rows(texts)] = np.arange(len(texts))
-        near = self._near.take(row_of[self._near.later] >= 0)
-        return near._replace(later=row_of[near.later])
-
-    def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n, n_keys]: for each pair, the rank of the kept post in the bucket of each key of the text.
-
-        1 = the newest, 0 = not in the bucket. ``rows`` has the indices of the texts in ``texts``, and ``earlier`` the
-        numbers of the kept posts.
-        """
-        place_of = {pair: place for place, pair in enumerate(pairs_of(self._near.later, self._near.earlier))}
-        return self._depths[[place_of[pair] for pair in pairs_of(self._rows(texts)[rows], earlier)]]
-
-    def _rows(self, texts: Batch) -> Int64s:
-        return np.searchsorted(self._positions, texts.positions)
-
-
-@dataclass(frozen=True)
-class MetPosts:
-    """Kept candidates of a batch, numbered in the order of their positions."""
-
-    index: MetIndex
-    times: Float64s
-    """float64[n]: times of the posts, in seconds since 1970."""
-    horizon: float
-
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: for each pair, whether the kept post is within the horizon of the later text.
-
-        ``earlier`` has the numbers of the kept posts, and ``places`` the indices of the later texts.
-        """
-        return np.asarray(self.times[earlier] > times.edges(self.horizon)[places])
-
-
-def pairs_of(later: Int64s, earlier: Int64s) -> list[tuple[int, int]]:
-    """Return pairs as tuples (later, earlier)."""
-    return list(zip(later.tolist(), earlier.tolist(), strict=True))

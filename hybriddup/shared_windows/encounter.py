@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from hybriddup.data.records import (
 )
 from hybriddup.kernels.search.decide import may_be_verified
 from hybriddup.shared_windows.candidates import (
-    MetIndex,
-    MetPosts,
     buckets_of,
     depths_of,
     may_be_undecided,
@@ -26,6 +24,7 @@ from hybriddup.shared_windows.candidates import (
 )
 from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord, State
 from hybriddup.steps.blocks import BlockReport
+from hybriddup.steps.candidates import Batch
 from hybriddup.window.deciding import Verdicts, decide_batch
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps
@@ -100,12 +99,10 @@ class Encounter:
     def _matching(self, positions: Sequence[int]) -> list[int]:
         """Return the positions of the candidates, out of ``positions``, that match a leading post."""
         both = self._numbered(positions)
-        later = both.prepared.positions[both.near.later]
-        pairs = CandidatePairs(both.near.earlier, later, both.near.distances)
+        pairs = both.pairs()
         if not len(pairs):
             return []
-        accepted, _ = self._steps.verify(pairs, both.prepared, self._steps.earlier_texts(both.texts))
-        return [positions[number] for number in np.unique(pairs.earlier[accepted]).tolist()]
+        return [positions[number] for number in np.unique(pairs.earlier[both.verify(pairs)[0]]).tolist()]
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
         """Decide the leading posts against the kept candidates and each other.
@@ -114,16 +111,8 @@ class Encounter:
         from 0, then the leading posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
-        earlier = self._steps.earlier_texts(both.texts)
-
-        def verify(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-            return self._steps.verify(pairs, both.prepared, earlier)
-
-        index = MetIndex(both.prepared.positions, both.near, both.depths)
-        times = np.array([one.post.time for one in both.records], np.float64)
-        kept = MetPosts(index, times, self._horizon)
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
-        found = decide_batch(both.prepared, nothing_equal, self._times, kept, self._steps, verify, report)
+        found = decide_batch(both.prepared, nothing_equal, self._times, both, self._steps, both.verify, report)
         return found, both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
@@ -132,38 +121,71 @@ class Encounter:
         Leading posts are the posts that are being decided. The near pairs contain only these candidates.
         """
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
-        texts = self._steps.normalize([one.post.text for one in records])
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
-        return Numbered(
-            records,
-            texts,
-            numbered_from(self._prepared, len(positions)),
-            near._replace(earlier=np.searchsorted(others, near.earlier)),
-            self._depths[chosen],
-        )
+        near = near._replace(earlier=np.searchsorted(others, near.earlier))
+        return Numbered(records, self._prepared, near, self._depths[chosen], self._steps, self._horizon)
 
 
-@dataclass(frozen=True)
 class Numbered:
-    """Candidates and leading posts of a batch, numbered in one sequence: candidates from 0, then leading posts."""
+    """Candidates and leading posts of a batch, numbered in one sequence: candidates from 0, then leading posts.
 
-    records: list[PostRecord]
-    """Records of the candidates, by number, in order of position."""
-    normalized: Sequence[str]
-    """Normalized texts of the candidates, by number."""
-    prepared: PreparedTexts
-    """The leading posts, which are being decided; their positions are replaced by their numbers in the sequence."""
-    near: NearPairs
-    """The near pairs; ``later`` is the row of a leading post, and ``earlier`` the number of a candidate."""
-    depths: Int64s
+    As a `KeptPostsOfBatch` and its `KeptIndex`, it gives `decide_batch` the candidates, which must be kept posts
+    then. In the near pairs, ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
+    """
 
-    def texts(self, numbers: Int64s) -> list[str]:
-        """Return the normalized texts of the candidates with these numbers."""
-        return [self.normalized[number] for number in numbers.tolist()]
+    def __init__(
+        self,
+        records: list[PostRecord],
+        prepared: PreparedTexts,
+        near: NearPairs,
+        depths: Int64s,
+        steps: Steps,
+        horizon: float,
+    ) -> None:
+        self.records, self.horizon = records, horizon
+        """``records``: the records of the candidates, in order of position. ``horizon``: in seconds."""
+        numbers = np.arange(len(records), len(records) + len(prepared.positions), dtype=np.int64)
+        self.prepared = prepared._replace(batch=replace(prepared.batch, positions=numbers))
+        """The leading posts, with their numbers as positions."""
+        self._near, self._depths, self._steps = near, depths, steps
+        self._normalized = steps.normalize([one.post.text for one in records])
+        self._times = np.array([one.post.time for one in records], np.float64)
+        self._earlier = steps.earlier_texts(lambda wanted: [self._normalized[number] for number in wanted.tolist()])
 
+    @property
+    def index(self) -> Numbered:
+        """The index that finds the candidates: this object."""
+        return self
 
-def numbered_from(prepared: PreparedTexts, first: int) -> PreparedTexts:
-    """Return the prepared texts with their positions replaced by consecutive numbers from ``first``."""
-    numbers = np.arange(first, first + len(prepared.positions), dtype=np.int64)
-    return prepared._replace(batch=replace(prepared.batch, positions=numbers))
+    def pairs(self) -> CandidatePairs:
+        """Return the near pairs, by number."""
+        return CandidatePairs(self._near.earlier, self.prepared.positions[self._near.later], self._near.distances)
+
+    def verify(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        """Return bool[n_pairs]: whether the verifiers accept each pair; and the accepted pairs."""
+        return self._steps.verify(pairs, self.prepared, self._earlier)
+
+    def look_up(self, texts: Batch) -> NearPairs:
+        """Return all pairs of a text in ``texts`` and a candidate; ``later`` is an index in ``texts``."""
+        row_of = np.full(len(self.prepared.positions), -1, np.int64)
+        row_of[texts.positions - len(self.records)] = np.arange(len(texts))
+        near = self._near.take(row_of[self._near.later] >= 0)
+        return near._replace(later=row_of[near.later])
+
+    def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
+        """Return int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the text.
+
+        1 = the newest, 0 = not in the bucket. ``rows`` has the indices of the texts in ``texts``, and ``earlier`` the
+        numbers of the candidates.
+        """
+        n = len(self.records)
+        later = texts.positions[rows] - n
+        return self._depths[np.searchsorted(self._near.later * n + self._near.earlier, later * n + earlier)]
+
+    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+        """Return bool[n]: for each pair, whether the candidate is within the horizon of the later text.
+
+        ``earlier`` has the numbers of the candidates, and ``places`` the indices of the later texts.
+        """
+        return np.asarray(self._times[earlier] > times.edges(self.horizon)[places])

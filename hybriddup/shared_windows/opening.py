@@ -9,7 +9,7 @@ from hybriddup.errors import StoreError, UnsupportedError, WindowError
 from hybriddup.run.components import Components
 from hybriddup.shared_windows.state import SharedState
 from hybriddup.shared_windows.store import Needs, SharedStore
-from hybriddup.window.learning import learns, prepare_components
+from hybriddup.window.learning import check_weights, prepare_components
 from hybriddup.window.preparing import Steps
 from hybriddup.window.states import WindowOptions
 from hybriddup.window.stores import LEARNED
@@ -40,19 +40,12 @@ def open_shared_state(open_store: Callable[[Needs], SharedStore], options: Windo
     """Open a shared store, and return the state of its window; parameters as in `open_shared`."""
     refuse_options(options)
     components = Components.create(options.settings, options.registry, options.workers)
-    learns_weights = learns(components)
+    check_weights(components)
     words, index = options.settings.fingerprint.bits // 64, components.block_index
     store = open_store(Needs(words, index.max_bucket_size, options.timing.horizon, tuple(index.use_segments())))
     try:
         steps = Steps(components, options.workers)
-        prepare_components(
-            steps,
-            store,
-            partial(keep_learned, store),
-            list,
-            learns_weights=learns_weights,
-            read_only=options.read_only,
-        )
+        prepare_components(steps, store, partial(keep_learned, store), list, read_only=options.read_only)
         return SharedState(steps, options.timing, store, lease)
     except BaseException:
         store.close()

@@ -17,7 +17,7 @@ from hybriddup.shared_windows.batch import SharedBatch, distinct_keys, keyed_pos
 from hybriddup.shared_windows.candidates import buckets_of, near_meetings, near_pairs
 from hybriddup.shared_windows.packing import id_name, text_name
 from hybriddup.shared_windows.protocol import Call, Wait, decide
-from hybriddup.shared_windows.store import Keyed, SharedStore, State, Taken
+from hybriddup.shared_windows.store import SharedStore, State, Taken
 from hybriddup.shared_windows.sweeping import Sweeper
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -247,15 +247,11 @@ class SharedState:
         self.shared.remove(post.position, post.time if post.kept else None)
         self.counts.posts["deleted"] += 1
         if post.kept:
-            self._leave(keyed_posts([post], self.steps))
+            try:
+                self.shared.leave(keyed_posts([post], self.steps))
+            except StoreError as error:
+                logger.warning("a deleted post still takes space in the store, but matches nothing: %s", error)
         return True
-
-    def _leave(self, texts: Keyed) -> None:
-        """Remove posts from their buckets. If that fails, decisions and deletions remain valid."""
-        try:
-            self.shared.leave(texts)
-        except StoreError as error:
-            logger.warning("a deleted post still takes space in the store, but matches nothing: %s", error)
 
     def rewind(self, to: float | None) -> float:
         """Set the watermark back; see `hybriddup.Window.rewind`."""

@@ -9,10 +9,10 @@ from hybriddup.steps.options import quote
 from hybriddup.window.records import PostId
 
 
-def checked_text(text: object, name: str = "text") -> str:
-    """Return ``text``; raise InputError, with the argument's ``name`` in the message, if it is not a string."""
+def checked_text(text: object) -> str:
+    """Return ``text``; InputError if it is not a string."""
     if not isinstance(text, str):
-        raise InputError(f"{name} must be a text; got {quote(text)}.")
+        raise InputError(f"text must be a text; got {quote(text)}.")
     return text
 
 

@@ -74,7 +74,8 @@ class HashTable:
             self._segments[-1].add(hashes[:room])
             hashes = hashes[room:]
             if len(hashes):
-                self._segments.append(Segment(self.end, self._next_capacity()))
+                n = 1 << ((self.end - self.first) // SHARE).bit_length()
+                self._segments.append(Segment(self.end, min(max(n, self._smallest), LARGEST_SEGMENT)))
 
     def latest(self, wanted: UInt64s) -> Int64s:
         """Return int64[n]: the largest number of each hash, -1 if the hash is not in the table."""
@@ -91,7 +92,3 @@ class HashTable:
         """Free the segments whose numbers are all smaller than ``number``."""
         while len(self._segments) > 1 and self._segments[0].end <= number:
             del self._segments[0]
-
-    def _next_capacity(self) -> int:
-        wanted = (self.end - self.first) // SHARE
-        return min(max(1 << wanted.bit_length(), self._smallest), LARGEST_SEGMENT)

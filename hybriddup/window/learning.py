@@ -38,23 +38,20 @@ from hybriddup.window.stores.store import WindowStore
 
 FIT_AT = FIT_SAMPLE
 """Number of posts after which a window learns."""
-Meta = Callable[[str], bytes | None]
-"""Returns the value of a key in a store; None if it has none."""
 Learned = Mapping[str, Arrays]
 """Learned arrays by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
 N_SAMPLED = 2000
 """Number of texts from which a verifier learns at each opening, if its learned data cannot be stored."""
 
 
-def learns(components: Components) -> bool:
-    """Return whether the weighter learns from posts; ConfigError if its weights could not be stored."""
+def check_weights(components: Components) -> None:
+    """Raise ConfigError if the weighter learns from posts, and its weights could not be stored."""
     weighter = components.fingerprinter.weighter
     if weighter.needs_fit and not isinstance(weighter, FittedWeighter):
         raise ConfigError(
             f"weighter {components.settings.weighter.use!r} learns from a corpus, and its weights cannot be stored "
             "with a window. Use tfidf or levels, or a weighter that is fitted already."
         )
-    return weighter.needs_fit
 
 
 class RecipeStore(Protocol):
@@ -68,12 +65,11 @@ class RecipeStore(Protocol):
 
 
 class Prepared(NamedTuple):
-    """The learned data of a window, by part, and whether weights, block index and verifiers have yet to learn."""
+    """The learned data of a window, by part, and whether the weights, or anything, have yet to be learned."""
 
     learned: dict[str, Arrays]
     weights_learn: bool
-    blocks_learn: bool
-    verifiers_learn: bool
+    is_learning: bool
 
 
 def prepare_components(
@@ -82,7 +78,6 @@ def prepare_components(
     keep: Callable[[bytes], None],
     sample: Callable[[], Sequence[str]],
     *,
-    learns_weights: bool,
     read_only: bool,
 ) -> Prepared:
     """Load the learned data of a window into the components; WindowError if the window has another recipe.
@@ -91,15 +86,17 @@ def prepare_components(
     and ``keep`` is called with the packed result to store it. ``sample`` returns some normalized texts of the window.
     """
     components = steps.components
-    learned = read_learned(components, store.meta)
-    weights_learn = learns_weights and not use_weights(components, learned)
+    learned = read_learned(components, store)
+    weights_learn = components.fingerprinter.weighter.needs_fit and not use_weights(components, learned)
     agree_on_recipe(components.recipe(), store, read_only=read_only)
     if not read_only:
         stored, learned = learned, with_given_recipe(components, learned)
         if learned.keys() != stored.keys():
             keep(pack_learned(components, learned))
-    blocks_learn = prepare_blocks(components, learned)
-    return Prepared(learned, weights_learn, blocks_learn, prepare_verifiers(steps, learned, sample()))
+    if BLOCKS in learned:
+        components.block_index.use_learned(learned[BLOCKS])
+    verifiers_learn = prepare_verifiers(steps, learned, sample())
+    return Prepared(learned, weights_learn, weights_learn or verifiers_learn or blocks_learn(components, learned))
 
 
 def agree_on_recipe(recipe: Mapping[str, Any], store: RecipeStore, *, read_only: bool) -> None:
@@ -119,12 +116,12 @@ def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
     return json.dumps(recipe, sort_keys=True).encode()
 
 
-def read_learned(components: Components, meta: Meta) -> dict[str, Arrays]:
-    """Return the learned data of a window by part, read through ``meta``; empty if there is none yet."""
+def read_learned(components: Components, store: RecipeStore) -> dict[str, Arrays]:
+    """Return the learned data of a window by part; empty if there is none yet."""
     # earlier versions stored each part under a key of its own
     names = [WEIGHTS, BLOCKS, *(verifier_part(key) for key, _ in components.learning_verifiers())]
-    learned: dict[str, Arrays] = {name: unpack_arrays(part) for name in names if (part := meta(name)) is not None}
-    packed = meta(LEARNED)
+    learned: dict[str, Arrays] = {name: unpack_arrays(part) for name in names if (part := store.meta(name)) is not None}
+    packed = store.meta(LEARNED)
     return learned if packed is None else {**learned, **read_recipe(BytesIO(packed), "of the window").learned}
 
 
@@ -178,12 +175,9 @@ def same_arrays(a: Mapping[str, NDArray[Any]], b: Mapping[str, NDArray[Any]]) ->
     return all(name in a and np.array_equal(a[name], array) for name, array in b.items())
 
 
-def prepare_blocks(components: Components, learned: Learned) -> bool:
-    """Pass the block index its learned data, if there is any; return whether the index has yet to learn."""
-    index = components.block_index
-    if BLOCKS in learned:
-        index.use_learned(learned[BLOCKS])
-    return index.learns and BLOCKS not in learned
+def blocks_learn(components: Components, learned: Learned) -> bool:
+    """Return whether the block index has yet to learn."""
+    return components.block_index.learns and BLOCKS not in learned
 
 
 def sample_texts(steps: Steps, store: WindowStore) -> Sequence[str]:
@@ -221,10 +215,9 @@ def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) ->
     plan, n = steps.components.plan, store.next_position - store.first_position
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
     context = steps.verifier_context(steps.normalize([post.text for post in posts if post.kept]))
-    index = steps.components.block_index
-    if index.learns and BLOCKS not in learned:
-        index.learn(context.texts)
-        learned[BLOCKS] = index.learned()
+    if blocks_learn(steps.components, learned):
+        steps.components.block_index.learn(context.texts)
+        learned[BLOCKS] = steps.components.block_index.learned()
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
         if verifier_part(key) not in learned:
             verifier.prepare(context)

@@ -35,8 +35,9 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
     prepared = state.prepare([text])
     time, watermark = state.moment()
     now = PostTimes(np.array([time]), np.array([watermark]))
-    # without sketches, posts are found too whose characters rule out that the score reaches the threshold
-    pairs = candidates_without_sketches(state, prepared, now)
+    rows = np.flatnonzero(prepared.searchable)
+    near = state.near_posts(prepared.batch.take(rows), now)
+    pairs = CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)
     equal = int(state.equal_posts(prepared, now)[0])
     share = most_candidates(prepared.lengths, most=MOST_SCORED)[0] / MOST_SCORED
     n_scored = max(int(max(limit, MOST_SCORED) * share), FEWEST_SCORED)
@@ -46,16 +47,6 @@ def similar_posts(state: OpenState, text: str, limit: int) -> list[Match]:
     matches += [equal_match(state, equal, prepared)] if equal >= 0 else []
     matches.sort(key=lambda match: (not match.is_match, -match.score, match.position))
     return matches[:limit]
-
-
-def candidates_without_sketches(state: OpenState, prepared: PreparedTexts, now: PostTimes) -> CandidatePairs:
-    """Pair a text with the kept posts within the horizon that have similar fingerprints.
-
-    Character sketches are not used, so pairs with few characters in common are included.
-    """
-    rows = np.flatnonzero(prepared.searchable)
-    near = state.near_posts(prepared.batch.take(rows), now)
-    return CandidatePairs(near.earlier, prepared.positions[rows[near.later]], near.distances)
 
 
 def equal_match(state: OpenState, position: int, prepared: PreparedTexts) -> Match:
@@ -152,24 +143,21 @@ def list_posts(
     positions if ``position`` is None.
     """
     wanted, n_left, found = text.casefold(), MOST_LOOKED_AT, list[StoredPost]()
-    is_search = bool(wanted) or of is not None
+    is_search, typed_of = bool(wanted) or of is not None, (type(of), of)
     while n_left:
         n = min(n_left, LOOKED_AT_ONCE if is_search else limit - len(found))
         listed = posts_before(after, n)
         n_left, after = n_left - n, listed.after
         for post in listed.posts:
-            if wanted in post.text.casefold() and (of is None or is_duplicate_of(post, of)):
+            if wanted in post.text.casefold() and (
+                of is None or (type(post.duplicate_of), post.duplicate_of) == typed_of
+            ):
                 found.append(post)
                 if len(found) == limit:
                     return PostList(found, post.position)
         if after is None:
             break
     return PostList(found, after)
-
-
-def is_duplicate_of(post: StoredPost, post_id: PostId) -> bool:
-    """Return whether a post is a duplicate of the post with an id."""
-    return (type(post.duplicate_of), post.duplicate_of) == (type(post_id), post_id)
 
 
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:

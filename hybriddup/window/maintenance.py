@@ -13,10 +13,9 @@ from hybriddup.data.records import Int64s, NearPairs
 from hybriddup.errors import StoreError
 from hybriddup.run.recipe import WEIGHTS, Arrays
 from hybriddup.steps.candidates import Batch
-from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.deriving import build_derived_state, kept_posts, prepare_stored
-from hybriddup.window.event_time import NEVER, Edges, PostTimes, WindowTime
-from hybriddup.window.learning import FIT_AT, fitted_weights, learn_parts, pack_learned, pack_recipe
+from hybriddup.window.event_time import Edges, PostTimes, WindowTime
+from hybriddup.window.learning import FIT_AT, blocks_learn, fitted_weights, learn_parts, pack_learned, pack_recipe
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Counts, PostId, PostList, StoredPost
@@ -43,36 +42,37 @@ class MaintainedState:
     steps: Steps
     timing: WindowTime
     store: WindowStore
-    derived: DerivedState
     edges: Edges
     read_only: bool = False
     """Whether the window only reads from its store, because another process writes to it."""
     weights_learn: bool = False
     """Whether the weights of tokens have yet to be fitted."""
-    verifiers_learn: bool = False
-    """Whether a verifier has yet to learn its data, which is then stored."""
-    blocks_learn: bool = False
-    """Whether the block index has yet to learn."""
+    is_learning: bool = False
+    """Whether something has yet to be learned from the first posts."""
     learned: dict[str, Arrays] = field(default_factory=dict)
     """Learned data, by part."""
     unsaved: dict[str, bytes] = field(default_factory=dict)
     """Learned data that could not be stored yet."""
-    n_remembered: int = 0
-    """The next position of the store when the memory was last brought up to date."""
-    watermark: float = NEVER
-    last_time: float = NEVER
-    """The time of the post that was decided last."""
     is_ahead: bool = False
     """Whether the watermark was last seen to be ahead of the clock by more than `MOST_AHEAD`."""
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
-    renewals: Renewals = field(default_factory=Renewals)
     replaced: list[StoredPost] = field(default_factory=list)
     """The post that the next decided post will replace, once for each position at which it is stored."""
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
         """A cache of texts that were compared recently."""
+        self.derive()
+
+    def derive(self) -> None:
+        """Derive the memory from the store."""
+        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, writes=not self.read_only)
+        self.renewals = Renewals(self.store.renewals(0))
+        self.n_remembered = self.store.next_position
+        """The next position of the store when the memory was last brought up to date."""
+        self.watermark = self.last_time = self.store.watermark()
+        """``last_time`` is the time of the post that was decided last."""
 
     def catch_up(self) -> None:
         """Rebuild the memory from the store if a batch was written to the store but not added to the memory."""
@@ -81,10 +81,7 @@ class MaintainedState:
         self.n_remembered = STALE  # until everything is there again
         # keep the counts of the index that is dropped
         self.counts.limits_hit.update(self.derived.index.report.limits_hit)
-        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, writes=not self.read_only)
-        self.renewals = Renewals(self.store.renewals(0))
-        self.n_remembered = self.store.next_position
-        self.watermark = self.last_time = self.store.watermark()
+        self.derive()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
         """Call ``change``, which updates the memory from the store; if it fails, log why, and rebuild the memory."""
@@ -134,11 +131,6 @@ class MaintainedState:
             texts.update(zip(missing, self.steps.normalize([post.text for post in posts]), strict=True))
         return [texts[position] for position in wanted]
 
-    @property
-    def is_learning(self) -> bool:
-        """Whether something has yet to be learned from the first posts."""
-        return self.weights_learn or self.verifiers_learn or self.blocks_learn
-
     def n_until_learning(self, n: int) -> int:
         """Return how many more posts the window takes before it learns; ``n`` if nothing is left to learn."""
         return FIT_AT - self.store.next_position if self.is_learning else n
@@ -159,19 +151,18 @@ class MaintainedState:
 
     def learn(self) -> None:
         """Learn from the posts so far, only once: token weights, and the learned data of block index and verifiers."""
-        weights_learn = self.weights_learn
-        if weights_learn or self.blocks_learn:
+        components, weights_learn = self.steps.components, self.weights_learn
+        if weights_learn or blocks_learn(components, self.learned):
             self.n_remembered = STALE  # even if the rest fails: fingerprints or keys are different from here on
-        self.weights_learn = self.verifiers_learn = self.blocks_learn = False
+        self.weights_learn = self.is_learning = False
         try:
             if weights_learn:
                 every = kept_posts(self.store, 0, self.store.next_position)
                 texts = [post.text for posts in every for post in posts]
                 self.steps.fit(self.steps.normalize(texts))
-                self.learned[WEIGHTS] = fitted_weights(self.steps.components)
+                self.learned[WEIGHTS] = fitted_weights(components)
             learn_parts(self.store, self.steps, self.learned)
         finally:
-            components = self.steps.components
             self.unsaved = {RECIPE: pack_recipe(components.recipe()), LEARNED: pack_learned(components, self.learned)}
             self.save_learned()
             self.catch_up()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hybriddup.run.components import Components
-from hybriddup.window.derived.deriving import build_derived_state
 from hybriddup.window.event_time import Edges
-from hybriddup.window.learning import learns, prepare_components, sample_texts
+from hybriddup.window.learning import check_weights, prepare_components, sample_texts
 from hybriddup.window.preparing import Steps
-from hybriddup.window.renewals import Renewals
 from hybriddup.window.state import WindowState
 from hybriddup.window.states import WindowOptions
 from hybriddup.window.stores import EDGES, LEARNED
@@ -19,44 +17,31 @@ from hybriddup.window.stores.store import WindowStore
 def open_state(open_store: Callable[[], WindowStore], options: WindowOptions) -> WindowState:
     """Create the components of a window, then open its store, and return the state of the window."""
     components = Components.create(options.settings, options.registry, options.workers)
-    learns_weights = learns(components)
+    check_weights(components)
     store = open_store()
     try:
         if options.counts and not options.read_only:
             store.count_copies()
-        return fill_state(Steps(components, options.workers), options, store, learns_weights=learns_weights)
+        return fill_state(Steps(components, options.workers), options, store)
     except BaseException:
         store.close()
         raise
 
 
-def fill_state(steps: Steps, options: WindowOptions, store: WindowStore, *, learns_weights: bool) -> WindowState:
+def fill_state(steps: Steps, options: WindowOptions, store: WindowStore) -> WindowState:
     """Return the state of a window over a store, with its memory filled from the store."""
     prepared = prepare_components(
         steps,
         store,
         lambda packed: store.set_meta({LEARNED: packed}),
         lambda: sample_texts(steps, store),
-        learns_weights=learns_weights,
         read_only=options.read_only,
     )
-    writes, watermark = not options.read_only, store.watermark()
-    state = WindowState(
-        steps=steps,
-        timing=options.timing,
-        store=store,
-        derived=build_derived_state(steps, store, options.timing.horizon, writes=writes),
-        # without edges, nothing is ever forgotten in the store
-        edges=Edges(options.timing.horizon, store.meta(EDGES) if writes else None),
-        read_only=options.read_only,
-        **prepared._asdict(),
-        n_remembered=store.next_position,
-        watermark=watermark,
-        last_time=watermark,
-        renewals=Renewals(store.renewals(0)),
-    )
+    # without edges, nothing is ever forgotten in the store
+    edges = Edges(options.timing.horizon, None if options.read_only else store.meta(EDGES))
+    state = WindowState(steps, options.timing, store, edges, options.read_only, **prepared._asdict())
     state.forget()
-    if writes:
+    if not options.read_only:
         state.warn_if_ahead(options.timing.now())
         state.learn_if_due()
     return state

@@ -90,33 +90,30 @@ class EarlierTexts:
         most_characters: int = MOST_CHARACTERS,
     ) -> None:
         self._normalized_at, self._compared, self._most_characters = normalized_at, compared, most_characters
-        self._normalized_of: dict[int, str] = {}
-        self._compared_of: dict[int, str] = {}
+        self._texts: dict[int, tuple[str, str]] = {}
+        """By position, the normalized text and its compared part."""
         self._n_characters = 0
 
     def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
         """Return the normalized texts at some positions, in this order, and the compared part of each."""
         wanted = positions.tolist()
         if self._n_characters > self._most_characters:
-            self._normalized_of.clear()
-            self._compared_of.clear()
+            self._texts.clear()
             self._n_characters = 0
-        new = [position for position in wanted if position not in self._normalized_of]
-        if new:
+        if new := [position for position in wanted if position not in self._texts]:
             texts = self._normalized_at(np.array(new, np.int64))
             self.hold(new, texts, self._compared(texts))
-        return list(map(self._normalized_of.__getitem__, wanted)), list(map(self._compared_of.__getitem__, wanted))
+        found = list(map(self._texts.__getitem__, wanted))
+        return [normalized for normalized, _ in found], [compared for _, compared in found]
 
     def hold(self, positions: Sequence[int], normalized: Sequence[str], compared: Sequence[str]) -> None:
         """Cache the texts at these positions."""
-        self._normalized_of.update(zip(positions, normalized, strict=True))
-        self._compared_of.update(zip(positions, compared, strict=True))
+        self._texts.update(zip(positions, zip(normalized, compared, strict=True), strict=True))
         self._n_characters += sum(map(len, normalized)) + sum(map(len, compared))
 
     def forget(self, position: int) -> None:
         """Remove the text at a position from the cache, because its post was deleted."""
-        self._normalized_of.pop(position, None)
-        self._compared_of.pop(position, None)
+        self._texts.pop(position, None)
 
 
 @dataclass(frozen=True)

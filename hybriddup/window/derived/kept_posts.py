@@ -84,9 +84,12 @@ class KeptPosts:
         return np.where(self.are_deleted(positions), -np.inf, self._times_at(positions))
 
     def _times_at(self, positions: Int64s) -> Float64s:
-        known, places = self._places(positions)
+        held = self._positions[self._first : self._end]
+        places = np.searchsorted(held, positions)
+        known: Bools = places < len(held)
+        known[known] = held[places[known]] == positions[known]
         times = np.full(len(positions), -np.inf)
-        times[known] = self._times[places]
+        times[known] = self._times[self._first + places[known]]
         return times
 
     @property
@@ -98,14 +101,6 @@ class KeptPosts:
         """Return int64[n]: the position of the post with each number, -1 if the post is forgotten."""
         places = numbers - self._moved_out
         return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
-
-    def _places(self, positions: Int64s) -> tuple[Bools, Int64s]:
-        """Return bool[n]: whether each position has a kept post; and the indices of these posts in `_positions`."""
-        held = self._positions[self._first : self._end]
-        places = np.searchsorted(held, positions)
-        known: Bools = places < len(held)
-        known[known] = held[places[known]] == positions[known]
-        return known, self._first + places[known]
 
     @property
     def first_position(self) -> int:

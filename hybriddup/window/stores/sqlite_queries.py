@@ -24,7 +24,7 @@ from hybriddup.window.stores.rows import (
 STATE, ID_KEY = "state", "id key"
 """Names under which the table ``meta`` has the range of positions in the store, and the secret for hashing ids."""
 BATCHES_TOGETHER = 1 << 16
-"""The hashes or records of at least this many posts are read together, if there are as many."""
+"""The records of at least this many posts are read together, if there are as many."""
 MERGED, MERGED_POSTS = 64, 4096
 """The latest 64 batches are merged if together they have fewer than 4,096 posts."""
 COLUMNS = "position, id, time, text, evidence, copies, checksum"
@@ -234,23 +234,14 @@ def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
 
 
 def read_hashes(connection: sqlite3.Connection, position: int) -> Iterator[tuple[int, UInt64s]]:
-    """Yield the hashes of the ids of consecutive posts, together with the position of the first of these posts.
+    """Yield the hashes of the ids of each batch, together with the position of its first post.
 
-    The first item begins with the batch that contains ``position``, and later items follow in ascending order. Batches
-    without a gap in between are yielded together.
+    The first batch is the one that contains ``position``, and later batches follow in ascending order.
     """
-    parts: list[bytes] = []
-    first = end = position
     columns = "first_position, hashes, hashes_checksum"
-    for begin, packed, seal in connection.execute(SELECT_BATCHES.format(columns), (position,)):
-        check_seal(begin, packed, seal)
-        if begin != end or end - first >= BATCHES_TOGETHER:
-            if parts:
-                yield first, _unpacked(parts)
-            parts, first, end = [], begin, begin
-        parts.append(packed)
-        end += len(packed) // 8
-    yield first, _unpacked(parts)
+    for first, packed, seal in connection.execute(SELECT_BATCHES.format(columns), (position,)):
+        check_seal(first, packed, seal)
+        yield first, np.frombuffer(packed, "<u8").astype(np.uint64)
 
 
 def read_span(connection: sqlite3.Connection, position: int, made_with: str) -> tuple[Span, list[int]] | None:
@@ -291,7 +282,3 @@ def normalized_at(connection: sqlite3.Connection, positions: Sequence[int]) -> d
         for position, data, checksum in rows
         if data is not None and sum_text(position, data) == checksum
     }
-
-
-def _unpacked(parts: list[bytes]) -> UInt64s:
-    return np.frombuffer(b"".join(parts), "<u8").astype(np.uint64)
