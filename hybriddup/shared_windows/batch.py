@@ -168,10 +168,8 @@ class SharedBatch(Contestants):
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))
-        if evidence is None:
-            self.outcomes.append(("kept", self._own_bands[self._row_of[place]]))
-        else:
-            self.outcomes.append((evidence.reason, evidence.length_band))
+        own_band = self._own_bands[self._row_of[place]]
+        self.outcomes.append(("kept", own_band) if evidence is None else (evidence.reason, evidence.length_band))
         self.n_late += post.time <= watermark - self._timing.horizon
 
     def duplicates_keyed(self) -> Keyed:
@@ -204,5 +202,4 @@ def no_posts(steps: Steps) -> Keyed:
 
 def distinct_keys(probes: UInt64s) -> UInt64s:
     """Return uint64[n], ascending: the distinct keys in ``probes``, without `NO_KEY`."""
-    found: UInt64s = np.unique(probes[probes != NO_KEY])
-    return found
+    return np.unique(probes[probes != NO_KEY])

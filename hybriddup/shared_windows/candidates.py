@@ -7,14 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import (
-    NO_KEY,
-    Bools,
-    Int32s,
-    Int64s,
-    NearPairs,
-    UInt64s,
-)
+from hybriddup.data.records import NO_KEY, Bools, Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.live.bucket_entries import near_entries
 from hybriddup.kernels.search.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
@@ -169,8 +162,7 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
     limits, kinds = bands.limits_by_length(lengths)
     bits = np.concatenate([bits, entries["bits"].reshape(-1, bits.shape[1])])
     both = text_columns(bits, limits, kinds=kinds)
-    found: Int64s = distances_within(both, later, np.arange(n, n + len(later)))
-    return found
+    return distances_within(both, later, np.arange(n, n + len(later)))
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:

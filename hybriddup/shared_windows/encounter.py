@@ -7,21 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.data.records import (
-    Bools,
-    CandidatePairs,
-    Int64s,
-    NearPairs,
-    VerifiedPairs,
-)
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, NearPairs, VerifiedPairs
 from hybriddup.kernels.search.decide import may_be_verified
-from hybriddup.shared_windows.candidates import (
-    buckets_of,
-    depths_of,
-    may_be_undecided,
-    near_meetings,
-    near_pairs,
-)
+from hybriddup.shared_windows.candidates import buckets_of, depths_of, may_be_undecided, near_meetings, near_pairs
 from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord, State
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -83,11 +71,8 @@ class Encounter:
 
     def note(self, positions: Int64s, records: Sequence[PostRecord | None]) -> None:
         """Keep the current records of the candidates at ``positions`` for `verdicts`; None = drop the candidate."""
-        for position, record in zip(positions.tolist(), records, strict=True):
-            if record is None:
-                self._records.pop(position, None)
-            else:
-                self._records[position] = record
+        found = self._records | dict(zip(positions.tolist(), records, strict=True))
+        self._records = {position: record for position, record in found.items() if record is not None}
 
     def rivals(self) -> Mapping[int, State]:
         """Return the state of each undecided candidate that matches a leading post, by the candidate's position."""

@@ -51,8 +51,7 @@ class PostTimes(NamedTuple):
 
     def edges(self, horizon: float) -> Float64s:
         """Return float64[n]: for each post, the time after which kept posts can match it."""
-        edges: Float64s = np.maximum(self.times, self.watermarks) - horizon
-        return edges
+        return np.maximum(self.times, self.watermarks) - horizon
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from hybriddup.window.event_time import Edges, PostTimes, WindowTime
 from hybriddup.window.learning import FIT_AT, blocks_learn, fitted_weights, learn_parts, pack_learned, pack_recipe
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import Steps
-from hybriddup.window.records import Counts, PostId, PostList, StoredPost
+from hybriddup.window.records import Counts, Post, PostId, PostList, StoredPost
 from hybriddup.window.renewals import Renewals
 from hybriddup.window.states import WindowSizes
 from hybriddup.window.stores import DELETED, EDGES, LEARNED, RECIPE, WATERMARK, packed
@@ -43,8 +43,6 @@ class MaintainedState:
     timing: WindowTime
     store: WindowStore
     edges: Edges
-    read_only: bool = False
-    """Whether the window only reads from its store, because another process writes to it."""
     weights_learn: bool = False
     """Whether the weights of tokens have yet to be fitted."""
     is_learning: bool = False
@@ -67,7 +65,7 @@ class MaintainedState:
 
     def derive(self) -> None:
         """Derive the memory from the store."""
-        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon, writes=not self.read_only)
+        self.derived = build_derived_state(self.steps, self.store, self.timing.horizon)
         self.renewals = Renewals(self.store.renewals(0))
         self.n_remembered = self.store.next_position
         """The next position of the store when the memory was last brought up to date."""
@@ -131,9 +129,10 @@ class MaintainedState:
             texts.update(zip(missing, self.steps.normalize([post.text for post in posts]), strict=True))
         return [texts[position] for position in wanted]
 
-    def n_until_learning(self, n: int) -> int:
-        """Return how many more posts the window takes before it learns; ``n`` if nothing is left to learn."""
-        return FIT_AT - self.store.next_position if self.is_learning else n
+    def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
+        """Split posts into those before and after the window learns, so that decisions do not depend on batch sizes."""
+        n_first = FIT_AT - self.store.next_position if self.is_learning else len(posts)
+        return [part for part in (posts[:n_first], posts[n_first:]) if part]
 
     def learn_if_due(self) -> None:
         """Learn from the posts once there are enough. They are on disk already, so a failure is only logged."""

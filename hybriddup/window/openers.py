@@ -59,7 +59,7 @@ class ReadOnlyWindow(Window):
     """
 
     def __init__(self, open_store: Callable[[], SqliteStore], options: WindowOptions) -> None:
-        self._open_store, self._options = open_store, options
+        self._open_store = open_store
         super().__init__(self._open, options)
 
     @contextmanager
@@ -72,7 +72,7 @@ class ReadOnlyWindow(Window):
             current = self._state = self._open()
             state.close()
             state = current
-        with self._store.reading():
+        with state.store.reading():
             follow(state)
             yield state
 
@@ -82,7 +82,6 @@ class ReadOnlyWindow(Window):
         with store.reading():
             state = open_state(lambda: store, self._options)
             self._learned = store.meta(LEARNED)
-        self._store = store
         return state
 
 
@@ -91,7 +90,7 @@ def follow(state: WindowState) -> None:
     first, state.n_remembered = state.n_remembered, STALE  # until everything is there
     end = state.store.next_position
     if first < end:
-        derive(state.derived, first, state.steps, state.store, writes=False)
+        derive(state.derived, first, state.steps, state.store)
         state.renewals.add(state.store.renewals(first))
         state.renewals.forget_before(state.store.first_position)
     state.n_remembered = end

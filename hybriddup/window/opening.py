@@ -39,7 +39,7 @@ def fill_state(steps: Steps, options: WindowOptions, store: WindowStore) -> Wind
     )
     # without edges, nothing is ever forgotten in the store
     edges = Edges(options.timing.horizon, None if options.read_only else store.meta(EDGES))
-    state = WindowState(steps, options.timing, store, edges, options.read_only, **prepared._asdict())
+    state = WindowState(steps, options.timing, store, edges, **prepared._asdict())
     state.forget()
     if not options.read_only:
         state.warn_if_ahead(options.timing.now())

@@ -106,13 +106,6 @@ class WindowState(MaintainedState):
                 known[place] = before
         return known
 
-    def cut(self, posts: Sequence[Post]) -> list[Sequence[Post]]:
-        """Split posts into those before and after the window learns, so that decisions do not depend on batch sizes."""
-        if not posts:
-            return []
-        n_first = self.n_until_learning(len(posts))
-        return [part for part in (posts[:n_first], posts[n_first:]) if part]
-
     def decide_new(self, posts: Sequence[Post]) -> list[StoredPost]:
         """Decide posts with new ids, write them, and add the kept posts to the index."""
         now = self.timing.now()

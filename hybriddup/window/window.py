@@ -45,9 +45,8 @@ class Window(ReadableWindow):
     """
 
     def __init__(self, open_state: Callable[[], OpenState], options: WindowOptions) -> None:
+        self._options = options  # before opening, which may need it
         super().__init__(open_state)
-        self._timed = options.timing.time_of == "event"
-        self._read_only, self._authors = options.read_only, options.authors
         self._waiting: deque[tuple[list[Post], Future[list[Decision]]]] = deque()
         self._turn = Condition()
         self._is_deciding = False
@@ -160,7 +159,8 @@ class Window(ReadableWindow):
             The window is closed, read-only, or was opened by another process; or its clock returns no valid time.
         """
         self._check_writes("takes no posts")  # a lock that another thread held when the process was forked stays locked
-        checked = as_posts(posts, timed=self._timed, authors=self._authors)
+        is_timed = self._options.timing.time_of == "event"
+        checked = as_posts(posts, timed=is_timed, authors=self._options.authors)
         return undisturbed(lambda: self._decide(checked))
 
     def _decide(self, posts: list[Post]) -> list[Decision]:
@@ -261,7 +261,7 @@ class Window(ReadableWindow):
     def _check_writes(self, refusal: str) -> None:
         """Raise WindowError if the window is read-only, closed, or was opened by another process."""
         self._open_state()
-        if self._read_only:
+        if self._options.read_only:
             raise WindowError(
                 f"the window was opened with read_only=True and {refusal}. Use the window that writes to this store; "
                 "if there is none, open this one without read_only."

@@ -162,7 +162,7 @@ def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch
             now[0] += 1
             window.add({"id": place, "text": "ab"})
             reader.get(place)
-        assert reader._store._ids._hashes.first > 300  # type: ignore[attr-defined]
+        assert reader._state.store._ids._hashes.first > 300  # type: ignore[union-attr]
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:

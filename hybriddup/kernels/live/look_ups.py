@@ -9,15 +9,7 @@ import numpy as np
 from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import with_room_for
-from hybriddup.kernels.live.lists import (
-    ANY_LENGTH,
-    BLOCK_BITS,
-    NUMBER_MASK,
-    Postings,
-    number_at,
-    read_header,
-    word_of,
-)
+from hybriddup.kernels.live.lists import ANY_LENGTH, BLOCK_BITS, NUMBER_MASK, Postings, number_at, read_header, word_of
 from hybriddup.kernels.live.reads import READ_AT_ONCE, compare_read, fetch_texts, keep_least_depths
 from hybriddup.kernels.live.table import IS_LIST, fetch_header, fetch_home, value_of
 from hybriddup.kernels.live.texts import LaterTexts, Ring, classes_of_partners, select_in_ring, widest_limit

@@ -74,23 +74,33 @@ def find_near_anywhere(ring: Ring, first: int, last: int, later: LaterTexts) -> 
         uint64[n_near]: the pairs within `widest_limit`; the row of the later text in the upper 32 bits, the rank of the
         live text in the lower.
     """
-    near, n_near = np.empty(last - first + 1024, np.uint64), np.int64(0)
+    near, n_near, flat = np.empty(last - first + 1024, np.uint64), np.int64(0), ring.columns.bits.ravel()
     for row in range(len(later.positions)):
         if n_near + last - first > len(near):
             near = with_room_for(near, n_near, last - first)
-        n_near = compare_places(ring, first, last, later, row, widest_limit(ring, later, row), near, n_near)
+        limit = widest_limit(ring, later, row)
+        n_near = compare_places(ring, flat, first, last, later, row, limit, near, n_near)
     return near[:n_near].copy()
 
 
 @njit(cache=True, nogil=True, inner=True)
 def compare_places(
-    ring: Ring, first: int, last: int, later: LaterTexts, row: int, limit: np.uint64, near: UInt64s, n_near: int
+    ring: Ring,
+    flat: UInt64s,
+    first: int,
+    last: int,
+    later: LaterTexts,
+    row: int,
+    limit: np.uint64,
+    near: UInt64s,
+    n_near: int,
 ) -> int:
     """Append to ``near[:n_near]`` the live texts of rank ``first`` to ``last - 1`` within ``limit`` of text ``row``.
 
-    Return the new ``n_near``; ``near`` must be large enough, and has the format of `find_near_anywhere`.
+    Return the new ``n_near``; ``near`` must be large enough, and has the format of `find_near_anywhere`. ``flat`` is as
+    in `compare_slots`.
     """
-    flat, n_words, capacity = ring.columns.bits.ravel(), ring.columns.bits.shape[1], np.int64(len(ring.columns.bits))
+    n_words, capacity = ring.columns.bits.shape[1], np.int64(len(ring.columns.bits))
     place, slot = np.int64(first), (np.int64(ring.first_slot) + first) % capacity
     while place < last:
         n = min(np.int64(last) - place, capacity - slot)

@@ -31,8 +31,7 @@ class KeyBits(NamedTuple):
 
     def hash(self, bits: UInt64s) -> UInt64s:
         """Return uint64[n, n_keys]: the keys of each fingerprint."""
-        keys: UInt64s = hash_bits(bits, *self)
-        return keys
+        return hash_bits(bits, *self)
 
 
 class Blocks(BlockIndex):
@@ -90,7 +89,7 @@ class Blocks(BlockIndex):
         self.radii = [0] * len(chosen)
         """Probing radius of each key, in bits: always 0, because texts are looked up by their own keys only."""
         self.n_keys = len(chosen)
-        self._key_bits = own_key_bits(chosen, bits // 64)
+        self._key_bits = key_bits_of(chosen, self.radii, bits // 64)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
 
     def use_segments(self) -> Sequence[int]:
@@ -159,12 +158,10 @@ class Probing(BlockIndex):
         radii = block_radii(self.options.n_blocks, max_hamming_distance)
         blocks = cut_blocks(bits, self.options.n_blocks)[: len(radii)]
         self.chosen, self.radii, self.n_keys = blocks, radii, len(blocks)
-        self._own = own_key_bits(blocks, bits // 64)
-        self._probed = probed_key_bits(blocks, radii, self._own.masks)
-        self._description = (
-            f"probing: {len(blocks)} keys, {len(self._probed.flips):,} within "
-            f"{show_range(min(radii), max(radii))} bits looked up"
-        )
+        self._own = key_bits_of(blocks, [0] * len(blocks), bits // 64)
+        self._probed = key_bits_of(blocks, radii, bits // 64)
+        within = "-".join(map(str, sorted(set(radii))))
+        self._description = f"probing: {len(blocks)} keys, {len(self._probed.flips):,} within {within} bits looked up"
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
         """Return uint64[n, n_keys]: one key per block."""
@@ -202,15 +199,13 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
     return keys
 
 
-def own_key_bits(chosen: list[Int64s], words: int) -> KeyBits:
-    """Return the `KeyBits` of a text's own keys: one key for each array of bit positions; no bits are flipped."""
+def key_bits_of(chosen: list[Int64s], radii: list[int], words: int) -> KeyBits:
+    """Return the `KeyBits` of one key for each array of bit positions, with every choice of up to ``radii[key]`` flips.
+
+    With radius 0, a key is the text's own, with no bits flipped.
+    """
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
-    return KeyBits(masks, np.zeros_like(masks), np.arange(len(masks)))
-
-
-def probed_key_bits(blocks: list[Int64s], radii: list[int], masks: UInt64s) -> KeyBits:
-    """Return the `KeyBits` for probing: each block's key with every choice of up to ``radii[block]`` bits flipped."""
-    flips = [flips_of_block(block, radius, masks.shape[1]) for block, radius in zip(blocks, radii, strict=True)]
+    flips = [flips_of_block(positions, radius, words) for positions, radius in zip(chosen, radii, strict=True)]
     return KeyBits(masks, np.concatenate(flips), np.repeat(np.arange(len(flips)), [len(each) for each in flips]))
 
 
@@ -247,11 +242,6 @@ def block_radii(n_blocks: int, distance: int) -> list[int]:
     """
     radius, n_farther = divmod(max(distance, 0) + 1, n_blocks)
     return [radius] * n_farther + [radius - 1] * ((n_blocks - n_farther) if radius else 0)
-
-
-def show_range(least: int, most: int) -> str:
-    """Return a range such as ``25-26`` as text, or a single number if both ends are equal."""
-    return str(most) if least == most else f"{least}-{most}"
 
 
 class Scan(BlockIndex):

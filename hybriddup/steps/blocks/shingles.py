@@ -84,8 +84,7 @@ class Shingles(BlockIndex):
         """Return uint64[n, n_shingles]: the keys of each text, which are its shingles with the smallest hashes."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
         shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
-        keys: UInt64s = keys_of_shingles(shingles)
-        return keys
+        return keys_of_shingles(shingles)
 
     def _read(self, texts: Sequence[str]) -> Sequence[str]:
         return words_of(texts) if self.reads_words else texts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,19 +40,13 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)
 """An odd multiplier that spreads keys over the high bits, which select the partition of a key."""
 
 
-@dataclass(frozen=True)
-class KeyTable:
+class KeyTable(NamedTuple):
     """A hash map from key to group, used if texts are looked up by other keys than their own."""
 
     keys: UInt64s
     """uint64[n_slots]: the key in each slot, `NO_KEY` if the slot is empty."""
     numbers: UInt32s
     """uint32[n_slots]: the group of the key in each slot, `NO_GROUP` if the slot is empty."""
-
-    def groups(self, keys: UInt64s) -> UInt32s:
-        """Return uint32[n, m]: the group of each key, `NO_GROUP` if no text has the key."""
-        groups: UInt32s = find_groups(keys, self.keys, self.numbers)
-        return groups
 
 
 @dataclass
@@ -71,8 +66,7 @@ class Groups:
 
     def of(self, numbers: Int64s) -> UInt32s:
         """Return uint32[n, m]: the groups of the texts with the given numbers, padded with `NO_GROUP`."""
-        found: UInt32s = groups_of_texts(self.own, self.ends, numbers, self._width)
-        return found
+        return groups_of_texts(self.own, self.ends, numbers, self._width)
 
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
         """Return uint32[n, m]: the groups in which to search for candidates of each text.
@@ -82,7 +76,7 @@ class Groups:
         if self.table is None:
             return self.of(numbers)
         scopes = None if self.scopes is None else self.scopes[numbers]
-        return self.table.groups(within_scopes(index.probes(index.keys(texts, bits), bits), scopes))
+        return find_groups(within_scopes(index.probes(index.keys(texts, bits), bits), scopes), *self.table)
 
     def with_common_keys(self, common_in: int) -> Bools:
         """Return bool[n]: whether each text has a key that at least ``common_in`` texts have. Call before `lay_out`."""
@@ -194,7 +188,7 @@ def group_keys(
     n_places = 1 << max(int(2 * len(sizes)).bit_length(), 1)
     table = KeyTable(np.full(n_places, NO_KEY, np.uint64), np.full(n_places, NO_GROUP, np.uint32))
     for some in bounds:
-        note_keys(keys_of(*some), own[slice(*some)], table.keys, table.numbers)
+        note_keys(keys_of(*some), own[slice(*some)], *table)
     return Groups(*list_groups(own), sizes, table)
 
 

@@ -77,8 +77,7 @@ class RunIndex:
         numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 
         def find(first: int, last: int) -> Int64s:
-            depths: Int64s = depths_in_rings(rows[first:last], numbers[first:last], starts, self._rings)
-            return depths
+            return depths_in_rings(rows[first:last], numbers[first:last], starts, self._rings)
 
         return find_depths(find, len(rows), starts.shape[1], self._workers)
 

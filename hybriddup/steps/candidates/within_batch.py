@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s
-from hybriddup.kernels.search.batch_groups import (
-    count_before,
-    count_keys,
-    number_batch,
-    number_shared,
-)
+from hybriddup.kernels.search.batch_groups import count_before, count_keys, number_batch, number_shared
 from hybriddup.kernels.search.decide import NONE
 from hybriddup.kernels.search.group_search import Queries
 from hybriddup.kernels.search.key_groups import NO_GROUP
@@ -77,14 +72,9 @@ class WithinBatch:
         near = near._replace(earlier=row_of[near.earlier], later=row_of[near.later])
         near = near.take((near.earlier != NONE) & (near.later != NONE))
         batch, numbers = self.batch.take(rows), self.numbers[rows]
-        groups = (
-            numbers,
-            *own_and_probed(batch, numbers),
-            self.sizes,
-            self.before[rows],
-            self.places[rows],
-            self.most[rows],
-        )
+        own, probed = own_and_probed(batch, numbers)
+        before, places, most = self.before[rows], self.places[rows], self.most[rows]
+        groups = numbers, own, probed, self.sizes, before, places, most
         return WithinBatch(batch, *groups, self.n_comparisons, (near, report))
 
     @property

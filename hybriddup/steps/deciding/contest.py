@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, UInt64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Int32s, Int64s, UInt64s, VerifiedPairs
 from hybriddup.kernels.search.decide import (
     IN_INDEX,
     MATCHES,
@@ -76,11 +76,14 @@ class BatchContest:
         is_sure: Bools,
     ) -> None:
         self.batch, self.pairs = batch, pairs
-        self._index, self._is_last, self._first_in_turn = index, grouped is not None, limits.first_in_turn
-        self._most_in_turn, self._asked_together = limits.most_in_turn, limits.asked_together
+        self._index, self._is_last, self._limits = index, grouped is not None, limits
         n, n_distances = len(batch), int(pairs.distances.max(initial=0)) + 1
         offsets = np.searchsorted(pairs.later, np.arange(n + 1))
-        nothing, n_groups = np.zeros((n, 0), np.uint32), 0 if grouped is None else grouped.n_groups
+        n_groups = 0 if grouped is None else grouped.n_groups
+        none, no_ranks = np.zeros((n, 0), np.uint32), np.zeros((n, 0), np.int32)
+        groups = (none, none, no_ranks, no_ranks)
+        if grouped is not None:
+            groups = grouped.own, grouped.probed, grouped.before, grouped.places
         self._contest = Contest(
             offsets,
             pairs.earlier_rows,
@@ -93,13 +96,10 @@ class BatchContest:
             np.zeros(n) if batch.times is None else batch.times,
             np.full(n, -np.inf) if batch.oldest is None else batch.oldest,
             limits.most_pairs(batch.columns.lengths),
-            nothing if grouped is None else grouped.own,
-            nothing if grouped is None else grouped.probed,
-            nothing.astype(np.int32) if grouped is None else grouped.before,
-            nothing.astype(np.int32) if grouped is None else grouped.places,
+            *groups,
             limits.max_bucket_size,
         )
-        self._course = Course(
+        self.course = Course(
             np.full(n, UNDECIDED),
             np.full(n, NONE),
             offsets[:-1].copy(),
@@ -113,32 +113,17 @@ class BatchContest:
         )
         self._depths: Int64s = np.zeros((0, batch.probes.shape[1]), np.int64)
 
-    @property
-    def status(self) -> Int8s:
-        """int8[n]: state of each text, as defined in `hybriddup.kernels.search.decide`."""
-        return self._course.status
-
-    @property
-    def deciding(self) -> Int64s:
-        """int64[n]: for a near repeat, the index of its accepted pair; for an exact repeat, the row of its keeper."""
-        return self._course.deciding
-
-    @property
-    def n_cut(self) -> int:
-        """Number of kept texts with skipped candidates; for removed texts, skipping makes no difference."""
-        return int(self._course.is_cut.sum())
-
     def settle(self, verify: Verify, evidence: Evidence) -> None:
         """Verify pairs in rounds until no more texts can be decided; add the accepted pairs to ``evidence``."""
-        wanted, n_per_round, n_ahead = np.empty(len(self.pairs), np.int64), self._first_in_turn, 0
+        wanted, n_per_round, n_ahead = np.empty(len(self.pairs), np.int64), self._limits.first_in_turn, 0
         if self._is_last:
             has_many = np.diff(self._contest.offsets) > self._contest.most_pairs
             self._find_depths(np.flatnonzero(has_many[self.pairs.later]))
         while True:
-            n = decide_in_order(self._contest, self._course, self._depths, n_per_round, n_ahead, self._is_last, wanted)
+            n = decide_in_order(self._contest, self.course, self._depths, n_per_round, n_ahead, self._is_last, wanted)
             if n:
                 self._verify(np.sort(wanted[:n]), verify, evidence)
-                n_per_round = min(4 * n_per_round, self._most_in_turn)
+                n_per_round = min(4 * n_per_round, self._limits.most_in_turn)
                 n_ahead = TEXTS_AHEAD if self._is_last and n < FEW_IN_TURN else n_ahead
             elif not self._is_last or not self._find_depths(self._next_pairs()):
                 return
@@ -153,8 +138,8 @@ class BatchContest:
 
     def _next_pairs(self) -> Int64s:
         """Return the indices of the pairs of the next ``asked_together`` undecided texts."""
-        head = int(self._course.n_settled[0])
-        return np.arange(*self._contest.offsets[[head, min(head + self._asked_together, len(self.batch))]])
+        head = int(self.course.n_settled[0])
+        return np.arange(*self._contest.offsets[[head, min(head + self._limits.asked_together, len(self.batch))]])
 
     def _find_depths(self, some: Int64s) -> bool:
         """Look up the depths of the pairs in ``some``, if needed and still unknown; return whether any were looked up.
@@ -181,7 +166,7 @@ class BatchContest:
 
     def deciding_codes(self) -> UInt64s:
         """Return the `pair_codes` of the pairs that removed near repeats."""
-        chosen = self.deciding[self.status == NEAR]
+        chosen = self.course.deciding[self.course.status == NEAR]
         return pair_codes(self.pairs.earlier[chosen], self.batch.positions[self.pairs.later[chosen]])
 
 

@@ -58,20 +58,21 @@ class Decider:
 
     def decide(self, batch: Batch) -> Decisions:
         """Decide a batch. It must not be empty, and no text may equal a kept text of the index."""
-        decisions = self._decide(group_batch(batch), may_refuse=False)
+        decisions = self.decide_unless_crowded(group_batch(batch), may_refuse=False)
         assert decisions is not None  # noqa: S101  (it may not refuse)
         return decisions
 
-    def decide_unless_crowded(self, grouped: WithinBatch) -> Decisions | None:
-        """Decide a batch like `decide`, or return None if it should be split because too many texts share keys."""
-        return self._decide(grouped, may_refuse=True)
+    def decide_unless_crowded(self, grouped: WithinBatch, *, may_refuse: bool = True) -> Decisions | None:
+        """Decide a batch like `decide`, or return None if it should be split because too many texts share keys.
 
-    def _decide(self, grouped: WithinBatch, *, may_refuse: bool) -> Decisions | None:
+        ``may_refuse``: whether None may be returned.
+        """
         batch, evidence = grouped.batch, Evidence()
         first = self._decide_by_index(batch, self._most_with_key(grouped), evidence)
-        rest = np.flatnonzero(first.status == UNDECIDED)
+        rest = np.flatnonzero(first.course.status == UNDECIDED)
         others = grouped.take(rest)
-        if may_refuse and self._is_crowded(others):
+        is_crowded = len(rest) > self.fewest_texts and others.n_comparisons > self.most_comparisons * len(rest)
+        if may_refuse and is_crowded and others.found is None:
             return None
         near = BatchPairs.within(others.batch, others.pairs(np.arange(len(rest)), self.report, self.workers))
         pairs = join_batch_pairs(first.pairs_of(rest), near)
@@ -110,10 +111,6 @@ class Decider:
         crowded = grouped.batch.may_be_crowded
         return grouped.most if crowded is None else np.where(crowded, grouped.most, 0)
 
-    def _is_crowded(self, grouped: WithinBatch) -> bool:
-        n = len(grouped.batch)
-        return grouped.found is None and n > self.fewest_texts and grouped.n_comparisons > self.most_comparisons * n
-
     def has_room_for_more(self, decisions: Decisions) -> bool:
         """Return whether a batch of twice as many similar texts would still be within ``most_comparisons``."""
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
@@ -126,14 +123,14 @@ class Decider:
         ``first``: the batch, decided by the index. ``last``: the texts in the rows ``rest`` of the batch, which were
         compared with each other.
         """
-        batch, status = first.batch, first.status.copy()
-        status[rest] = last.status
+        batch, status = first.batch, first.course.status.copy()
+        status[rest] = last.course.status
         is_copy, kept = status == EXACT, status == KEPT
         exact = np.full(len(batch), NONE)
-        exact[is_copy] = batch.positions[rest[last.deciding[last.status == EXACT]]]
+        exact[is_copy] = batch.positions[rest[last.course.deciding[last.course.status == EXACT]]]
         looked_up = batch.take(np.flatnonzero(~is_copy)) if is_copy.any() else batch
         self.index.add(looked_up, kept[~is_copy])
-        self.report.hit("max_candidates", last.n_cut)
+        self.report.hit("max_candidates", int(last.course.is_cut.sum()))
         deciding = evidence.of(np.concatenate([first.deciding_codes(), last.deciding_codes()]))
         return Decisions(kept, exact, deciding, evidence.pairs(), evidence.n_verified, n_comparisons)
 

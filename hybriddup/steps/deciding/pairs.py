@@ -141,8 +141,7 @@ class GrowingPairs(Generic[Pairs]):
 
 def pair_codes(earlier: Int64s, later: Int64s) -> UInt64s:
     """Return uint64[n_pairs]: sort keys with the later position in the upper and the earlier in the lower 32 bits."""
-    codes: UInt64s = (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
-    return codes
+    return (later.astype(np.uint64) << HALF_WORD) | earlier.astype(np.uint64)
 
 
 def no_pairs() -> CandidatePairs:

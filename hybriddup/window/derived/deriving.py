@@ -33,8 +33,8 @@ def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
     return steps.prepare(texts, steps.normalize(texts), positions)
 
 
-def build_derived_state(steps: Steps, store: WindowStore, horizon: float, *, writes: bool) -> DerivedState:
-    """Build the memory of a window from its store; ``horizon`` is in seconds, and ``writes`` is as in `derive`."""
+def build_derived_state(steps: Steps, store: WindowStore, horizon: float) -> DerivedState:
+    """Build the memory of a window from its store; ``horizon`` is in seconds."""
     n_texts = int(ROOM_TO_GROW * (store.next_position - store.first_position))
     size = WindowSize(
         max(n_texts, FEWEST_TEXTS),
@@ -45,14 +45,15 @@ def build_derived_state(steps: Steps, store: WindowStore, horizon: float, *, wri
     )
     form = RecordForm.of(steps) if store.keeps_derived else None
     derived = DerivedState(make_live_index(steps.components.block_index, size), horizon, form)
-    derive(derived, 0, steps, store, writes=writes)
+    derive(derived, 0, steps, store)
     return derived
 
 
-def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStore, *, writes: bool) -> None:
+def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStore) -> None:
     """Load the kept posts of the store into memory, starting at ``position``; skip posts outside the horizon.
 
-    Records that are missing, damaged or made with other settings are computed again, and stored if ``writes``.
+    Records that are missing, damaged or made with other settings are computed again, and stored unless the store is
+    read-only.
     """
     form, first = derived.form, max(position, store.first_position)
     edge, deleted = store.watermark() - derived.horizon, store.deleted_positions()
@@ -61,7 +62,7 @@ def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStor
             columns = form.columns(span.records)
         else:
             columns = derive_columns(span, derived, steps, store)
-            if form is not None and writes:
+            if form is not None and not store.is_read_only:
                 put_derived(form.derived(columns, span.first, span.end), span.first, store)
         stay = (columns.positions >= first) & ~np.isin(columns.positions, deleted)
         columns = columns if stay.all() else columns.take(stay)

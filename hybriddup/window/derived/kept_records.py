@@ -53,6 +53,8 @@ class RecordForm:
         index = steps.components.block_index
         if index.n_keys is None and index.reads_texts:
             return None
+        key_type = np.uint32 if index.reads_texts and index.key_bits <= 32 else np.uint64
+        n_keys = (index.n_keys or 0) if index.reads_texts else 0  # if not, fingerprints suffice to compute the keys
         fields = [
             ("position", np.int64),
             ("time", np.float64),
@@ -60,7 +62,7 @@ class RecordForm:
             ("hash", np.uint64),
             ("bits", np.uint64, (steps.components.fingerprinter.n_bits // 64,)),
             ("sketch", np.uint64, (SKETCH_WORDS if steps.counts_characters else 0,)),
-            ("keys", *stored_keys(index)),
+            ("keys", key_type, (n_keys,)),
             ("length", np.int32),
         ]
         dtype = np.dtype(fields)
@@ -115,13 +117,6 @@ class RecordForm:
             none = np.iinfo(stored.dtype).max
             keys = np.where(stored == none, np.uint64(NO_KEY), stored.astype(np.uint64))
         return keys, index.probes(keys, bits) if index.probes_others else keys
-
-
-def stored_keys(index: BlockIndex) -> tuple[type[np.generic], tuple[int, ...]]:
-    """Return the type and the shape of the keys in a record; ``(0,)`` if fingerprints suffice to compute the keys."""
-    if not index.reads_texts:
-        return np.uint64, (0,)
-    return np.uint32 if index.key_bits <= 32 else np.uint64, (index.n_keys or 0,)
 
 
 def column(records: Records, name: str) -> Any:

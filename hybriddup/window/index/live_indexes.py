@@ -125,7 +125,7 @@ class LiveTables(LiveIndex):
 
     def __init__(self, size: WindowSize, index: Blocks | Probing) -> None:
         super().__init__(size, index.describe(), exact=True)
-        self._keys = bucket_keys(index.chosen, index.radii)
+        self._keys, self._n_tables = bucket_keys(index.chosen, index.radii), len(index.chosen)
         part = 1 << max(size.n_texts // SEGMENTS_OF_WINDOW, 1).bit_length() - 1
         self._smallest = SMALLEST_SEGMENT
         self._largest = min(max(part, self._smallest), LARGEST_SEGMENT)
@@ -149,10 +149,6 @@ class LiveTables(LiveIndex):
         """Find pairs by the bits of the fingerprints; ``probes``, which is computed from these bits, is not used."""
         found: tuple[NearPairs, LookUpCounts] = look_up(self._segments, self._keys, self._ring.live, later)
         return found
-
-    @property
-    def _n_tables(self) -> int:
-        return len(self._keys.starts) - 1
 
     def _make_segments(self, n_numbers: int) -> Segments:
         """Return empty segments with capacity for ``n_numbers`` texts and one more segment of the largest size."""

@@ -147,8 +147,7 @@ class PostingLists:
         The parameters are as in `hybriddup.kernels.live.look_ups.depths_by_key`.
         """
         of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
-        depths: Int32s = depths_by_key(*of_lists, rows, numbers, *live)
-        return depths
+        return depths_by_key(*of_lists, rows, numbers, *live)
 
     def _checked(self, keys: UInt64s) -> UInt64s:
         keys = np.ascontiguousarray(keys, np.uint64)

@@ -83,7 +83,14 @@ class TextRing:
         """The number that slot 0 held first. This number and the capacity are multiples of `IN_BLOCK`."""
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
-        self.columns = make_columns(bits // 64, capacity, np.uint16, sketched=sketched)
+        # memory that is never written to costs nothing
+        self.columns = RingColumns(
+            bits=np.zeros((capacity, bits // 64), np.uint64),
+            length_numbers=np.zeros((capacity,), np.uint16),
+            offsets=np.zeros((capacity,), np.uint16),
+            anchors=np.zeros((capacity // IN_BLOCK,), np.int64),
+            sketches=np.zeros((capacity if sketched else 0, SKETCH_WORDS), np.uint64),
+        )
 
     @property
     def capacity(self) -> int:
@@ -141,13 +148,11 @@ class TextRing:
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
 
         def find(begin: int, end: int) -> UInt64s:
-            found: UInt64s = find_near_anywhere(ring, place + begin, place + end, later)
-            return found
+            return find_near_anywhere(ring, place + begin, place + end, later)
 
         near = map_slices(find, last - first, workers, n_worthwhile)
         found = np.sort(np.concatenate([nothing, *near]))  # each part is sorted by later text
-        pairs: NearPairs = select_in_ring(found, np.ones(len(found), np.int32), ring, later)
-        return pairs
+        return select_in_ring(found, np.ones(len(found), np.int32), ring, later)
 
     def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
         """Compare ``later`` with about ``n_texts`` texts from ``position`` on; see `LiveIndex.scan_from`."""
@@ -160,8 +165,7 @@ class TextRing:
 
     def numbers_of(self, positions: Int64s) -> Int64s:
         """Return int64[n]: the number of the text at each position, or of the next text if there is none."""
-        numbers: Int64s = numbers_from(self.columns, self.first, self.next, self._turn, positions)
-        return numbers
+        return numbers_from(self.columns, self.first, self.next, self._turn, positions)
 
     def numbers_at(self, positions: Int64s) -> Int64s:
         """Return int64[n]: the number of the text at each position, -1 if there is none."""
@@ -215,17 +219,6 @@ def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
     np.maximum.at(of_lengths, lengths, limits["max_distance"])
     from_length = np.maximum.accumulate(of_lengths[::-1])[::-1]
     return from_length[shortest], shortest
-
-
-def make_columns(words: int, capacity: int, numbers: type, *, sketched: bool) -> RingColumns:
-    """Return empty columns for ``capacity`` texts; they take memory only once they are written to."""
-    return RingColumns(
-        bits=np.zeros((capacity, words), np.uint64),
-        length_numbers=np.zeros((capacity,), numbers),
-        offsets=np.zeros((capacity,), np.uint16),
-        anchors=np.zeros((capacity // IN_BLOCK,), np.int64),
-        sketches=np.zeros((capacity if sketched else 0, SKETCH_WORDS), np.uint64),
-    )
 
 
 def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -> np.ndarray:

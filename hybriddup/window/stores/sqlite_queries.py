@@ -11,15 +11,7 @@ import numpy as np
 from hybriddup.data.records import UInt64s
 from hybriddup.window.records import StoredPost, mark_of
 from hybriddup.window.stores import READ_TOGETHER, Derived, Span
-from hybriddup.window.stores.rows import (
-    as_bytes,
-    check_seal,
-    is_sealed,
-    post_of,
-    row_of,
-    seal_of,
-    sum_text,
-)
+from hybriddup.window.stores.rows import as_bytes, check_seal, is_sealed, post_of, row_of, seal_of, sum_text
 
 STATE, ID_KEY = "state", "id key"
 """Names under which the table ``meta`` has the range of positions in the store, and the secret for hashing ids."""

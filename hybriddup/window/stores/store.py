@@ -19,16 +19,7 @@ from hybriddup.data.records import Int64s, UInt64s
 from hybriddup.errors import StoreError
 from hybriddup.window.event_time import NEVER
 from hybriddup.window.records import PostId, StoredPost
-from hybriddup.window.stores import (
-    COUNTS,
-    DELETED,
-    FEWEST_CLEARED,
-    WATERMARK,
-    Derived,
-    Span,
-    check_held,
-    size_of,
-)
+from hybriddup.window.stores import COUNTS, DELETED, FEWEST_CLEARED, WATERMARK, Derived, Span, check_held, size_of
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.ids import StoredIds
 from hybriddup.window.stores.rows import RowError
@@ -198,15 +189,9 @@ class WindowStore:
         """Forget the posts before a position: from now on, they are not found.
 
         Each later `append` deletes some of these posts, in proportion to the posts appended, so no call takes long.
-        Forgetting is durable with the next `append` or `close`. A position before ``first_position`` changes nothing;
-        a position after ``next_position`` raises `StoreError`.
+        Forgetting is durable with the next `append` or `close`. A position before ``first_position`` changes nothing.
         """
-        with self._writing():
-            if position > self._next:
-                raise StoreError(
-                    f"cannot forget posts before position {position}: the next post has position {self._next}"
-                )
-            self._first = max(self._first, position)
+        self._first = max(self.first_position, min(position, self._next))
 
     def renewals(self, first: int) -> list[tuple[int, int]]:
         """Return pairs of the new and the previous position of posts that were stored again at ``first`` or later."""
@@ -297,16 +282,11 @@ class WindowStore:
             yield connection
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection in a transaction: the changes are durable when the block ends."""
         with self.reading() as connection:
             if self.is_read_only:
                 raise StoreError(f"{self._path}: the store was opened for reading only")
-            yield connection
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection in a transaction: the changes are durable when the block ends."""
-        with self._writing() as connection:
             with transaction(connection):
                 yield connection
                 self._check_place()

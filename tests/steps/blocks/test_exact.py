@@ -20,8 +20,7 @@ from hybriddup.steps.blocks.pigeonhole import (
     block_radii,
     count_neighbours,
     cut_blocks,
-    own_key_bits,
-    probed_key_bits,
+    key_bits_of,
 )
 from tests.builders import Fingerprints, clustered_numbers, examples, make_limits, make_prints
 from tests.steps.block_runs import clustered_prints, find_pairs, look_up_all, make_run_index, plain_pairs
@@ -277,7 +276,7 @@ def test_blocks_are_contiguous_and_hold_every_bit_once(bits: int, n_blocks: int)
 @given(st.integers(1, 9), st.integers(0, 3))
 def test_probes_are_all_flips_within_the_radius(block_bits: int, radius: int) -> None:
     blocks = [np.arange(block_bits)]
-    probed = probed_key_bits(blocks, [radius], own_key_bits(blocks, 1).masks)
+    probed = key_bits_of(blocks, [radius], 1)
     flips = probed.flips[:, 0].tolist()
     expected = [word for word in range(2**block_bits) if word.bit_count() <= radius]
     assert (flips[0], sorted(flips)) == (0, expected)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import NO_KEY, UInt64s
-from hybriddup.kernels.search.key_groups import NO_GROUP
+from hybriddup.kernels.search.key_groups import NO_GROUP, find_groups
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.candidates.groups import Groups, group_texts, within_scopes
 
@@ -72,7 +72,7 @@ def test_equal_keys_are_one_group(
     assert {group_of[key]: counts[key] for key in shared} == dict(enumerate(groups.sizes.tolist()))
     assert (groups.table is not None) is probes_others
     if groups.table is not None:
-        found = groups.table.groups(np.arange(12, dtype=np.uint64)[None, :])[0].tolist()
+        found = find_groups(np.arange(12, dtype=np.uint64)[None, :], *groups.table)[0].tolist()
         assert found == [group_of.get(key, int(NO_GROUP)) for key in range(12)]
 
 
