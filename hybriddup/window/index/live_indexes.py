@@ -147,8 +147,7 @@ class LiveTables(LiveIndex):
 
     def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
         """Find pairs by the bits of the fingerprints; ``probes``, which is computed from these bits, is not used."""
-        found: tuple[NearPairs, LookUpCounts] = look_up(self._segments, self._keys, self._ring.live, later)
-        return found
+        return look_up(self._segments, self._keys, self._ring.live, later)
 
     def _make_segments(self, n_numbers: int) -> Segments:
         """Return empty segments with capacity for ``n_numbers`` texts and one more segment of the largest size."""

@@ -138,8 +138,7 @@ class PostingLists:
 
     def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
         """Return the pairs of a later and a live text that share a key; see `hybriddup.kernels.live.look_ups`."""
-        found: tuple[NearPairs, LookUpCounts] = look_up(self._postings, self._checked(keys), ring.live, later)
-        return found
+        return look_up(self._postings, self._checked(keys), ring.live, later)
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
         """Return int32[n, n_keys]: for each pair, the earlier text's rank in the list of each key of the later text.

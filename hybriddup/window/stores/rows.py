@@ -54,13 +54,10 @@ def post_of(row: Row) -> StoredPost:
         raise RowError(f"checksum mismatch for the post at position {row[0]!r}")
     position, post_id, time, text, evidence, copies = fields
     found = None if evidence is None else Evidence(*load(evidence))
-    if copies is None:
-        return StoredPost(position, post_id, time, text, found)
-    author, *counts = load(copies)
-    if not counts:
-        return StoredPost(position, post_id, time, text, found, author)
-    n_copies, first, last, authors = counts
-    return StoredPost(position, post_id, time, text, found, author, Copies(n_copies, first, last, dict(authors)))
+    stored: list[Any] = [None] if copies is None else load(copies)
+    author, *counts = stored
+    counted = Copies(counts[0], counts[1], counts[2], dict(counts[3])) if counts else None
+    return StoredPost(position, post_id, time, text, found, author, counted)
 
 
 def checksum_of(

@@ -158,13 +158,7 @@ def opened_files(path: Path, *, read_only: bool) -> OpenedFiles:
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Return a connection to the file of a window; StoreError if the file belongs to another program."""
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
-        uri=True,
-        timeout=BUSY_TIMEOUT,
-        isolation_level=None,
-        check_same_thread=False,  # the window has one call at a time, but from any thread
-    )
+    connection = _open(path, "ro" if read_only else "rw")
     connection.text_factory = text_from
     try:
         _prepare(connection, path, read_only=read_only)
@@ -176,11 +170,15 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 def connect_again(path: Path) -> sqlite3.Connection:
     """Return a second writing connection to the file of a window, for another thread."""
-    # with the path alone, SQLite would create a file if the store was removed
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection = _open(path, "rw")
     connection.execute("PRAGMA synchronous = FULL").fetchall()
     return connection
+
+
+def _open(path: Path, mode: str) -> sqlite3.Connection:
+    # with the path alone, SQLite would create a file if the store was removed; a window has calls from any thread
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
@@ -245,9 +243,9 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if not n_tables:
         return 0
-    if _number(connection, "application_id") != APPLICATION:
+    if queries.read_pragma(connection, "application_id") != APPLICATION:
         raise StoreError(f"{path}: this SQLite file is not a window of hybriddup; choose another directory")
-    version = _number(connection, "user_version")
+    version = queries.read_pragma(connection, "user_version")
     if version != SCHEMA and version not in CONVERSIONS:
         is_later = version > SCHEMA
         when = "a later" if is_later else "an earlier"
@@ -257,10 +255,6 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
             f"here {SCHEMA}); {remedy}"
         )
     return version
-
-
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
 def _sync_folder(folder: Path) -> None:

@@ -215,8 +215,12 @@ def read_meta(connection: sqlite3.Connection, key: str) -> bytes | None:
 
 def n_bytes(connection: sqlite3.Connection) -> int:
     """Return the size of the database in bytes."""
-    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-    return int(pages * size)
+    return read_pragma(connection, "page_count") * read_pragma(connection, "page_size")
+
+
+def read_pragma(connection: sqlite3.Connection, name: str) -> int:
+    """Return the value of a pragma that is a number."""
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
 def first_with_hash(connection: sqlite3.Connection, default: int) -> int:
