@@ -145,14 +145,6 @@ def use_weights(components: Components, learned: Learned) -> bool:
     return False
 
 
-def fitted_weights(components: Components) -> Arrays:
-    """Return the fitted token weights."""
-    weighter = components.fingerprinter.weighter
-    if not isinstance(weighter, FittedWeighter):
-        raise TypeError("only weights that can be kept are fitted")
-    return weighter.table.arrays()
-
-
 def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
     """Return the learned data, with the missing parts added from the recipe that the components were given, if any.
 

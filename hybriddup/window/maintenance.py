@@ -13,9 +13,10 @@ from hybriddup.data.records import Int64s, NearPairs
 from hybriddup.errors import StoreError
 from hybriddup.run.recipe import WEIGHTS, Arrays
 from hybriddup.steps.candidates import Batch
+from hybriddup.steps.weighters import FittedWeighter
 from hybriddup.window.derived.deriving import build_derived_state, kept_posts, prepare_stored
 from hybriddup.window.event_time import Edges, PostTimes, WindowTime
-from hybriddup.window.learning import FIT_AT, blocks_learn, fitted_weights, learn_parts, pack_learned, pack_recipe
+from hybriddup.window.learning import FIT_AT, blocks_learn, learn_parts, pack_learned, pack_recipe
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.preparing import Steps
 from hybriddup.window.records import Counts, Post, PostId, PostList, StoredPost
@@ -156,10 +157,11 @@ class MaintainedState:
         self.weights_learn = self.is_learning = False
         try:
             if weights_learn:
-                every = kept_posts(self.store, 0, self.store.next_position)
-                texts = [post.text for posts in every for post in posts]
+                texts = [post.text for post in kept_posts(self.store, 0, self.store.next_position)]
                 self.steps.fit(self.steps.normalize(texts))
-                self.learned[WEIGHTS] = fitted_weights(components)
+                weighter = components.fingerprinter.weighter
+                assert isinstance(weighter, FittedWeighter)  # noqa: S101  see `check_weights`
+                self.learned[WEIGHTS] = weighter.table.arrays()
             learn_parts(self.store, self.steps, self.learned)
         finally:
             self.unsaved = {RECIPE: pack_recipe(components.recipe()), LEARNED: pack_learned(components, self.learned)}

@@ -183,8 +183,8 @@ class WindowState(MaintainedState):
         for posts, prepared, columns in parts:
             normalized = [text if post.kept else None for post, text in zip(posts, prepared.normalized, strict=True)]
             packed.append(form.derived(columns, posts[0].position, posts[-1].position + 1, normalized))
-        records, texts = ([one.parts for one in packed], [one.normalized for one in packed])
-        return Derived(form.made_with, list(chain(*records)), list(chain(*texts)))
+        texts = [text for one in packed for text in one.normalized]
+        return Derived(form.made_with, [records for one in packed for records in one.parts], texts)
 
     def prepare(self, texts: Sequence[str]) -> PreparedTexts:
         """Prepare texts for a look-up; they get the positions after all posts of the store."""

@@ -270,7 +270,7 @@ def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatc
             state.n_remembered = STALE
             with pytest.raises(StoreError):
                 state.catch_up()
-        n_kept = sum(len(some) for some in deriving.kept_posts(state.store, 0, state.store.next_position))
+        n_kept = sum(1 for _ in deriving.kept_posts(state.store, 0, state.store.next_position))
         n_kept += sum(decision.kept for decision in window.add_many(texts_of(500, 20)))
         assert window.stats().n_kept_in_window == n_kept
     assert answers(folder) == derived(folder)

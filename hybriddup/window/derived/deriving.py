@@ -72,19 +72,19 @@ def derive(derived: DerivedState, position: int, steps: Steps, store: WindowStor
 
 def derive_columns(span: Span, derived: DerivedState, steps: Steps, store: WindowStore) -> KeptColumns:
     """Compute the columns of the kept posts of a span from their texts."""
-    posts = [post for some in kept_posts(store, span.first, span.end) for post in some]
+    posts = list(kept_posts(store, span.first, span.end))
     prepared, times = prepare_stored(steps, posts), np.array([post.time for post in posts], np.float64)
     before = float(derived.kept.columns()[2][-1:].max(initial=NEVER))
     watermarks = np.maximum(np.maximum.accumulate(times), before)
     return columns_of(prepared, PostTimes(times, watermarks), np.ones(len(posts), np.bool_))
 
 
-def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[list[StoredPost]]:
-    """Yield the kept posts at positions ``first`` to ``end - 1``, in lists; StoreError if any post there is damaged."""
+def kept_posts(store: WindowStore, first: int, end: int) -> Iterator[StoredPost]:
+    """Yield the kept posts at positions ``first`` to ``end - 1``; StoreError if any post there is damaged."""
     first = max(first, store.first_position)
     for begin in range(first, end, READ_TOGETHER):
         posts = store.posts(np.arange(begin, min(begin + READ_TOGETHER, end)))
-        yield [post for post in posts if post.kept]
+        yield from (post for post in posts if post.kept)
 
 
 def put_derived(derived: Derived, first: int, store: WindowStore) -> None:
