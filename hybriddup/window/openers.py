@@ -42,9 +42,8 @@ class FileWindows:
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window that is stored in the directory that ``url`` names."""
-        from hybriddup.window.stores.sqlite import (
-            SqliteStore,
-        )  # loads checkpoints and locks, which windows in memory do not need
+        # here, as it loads checkpoints and locks, which windows in memory do not need
+        from hybriddup.window.stores.sqlite import SqliteStore
 
         folder = path_of(url)
         if options.read_only:
