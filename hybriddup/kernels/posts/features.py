@@ -5,26 +5,15 @@ consists of the tokens that a and b have between two aligned tokens. If both hav
 *replace* the tokens of a.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Float64s, Int64s, UInt8s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import HALF, ONE, SPREAD, popcount
-from hybriddup.kernels.posts.alignments import (
-    ALL_ONES,
-    Alignment,
-    Use,
-    align,
-    count_keys,
-    make_alignment,
-    make_counts,
-    slots_for,
-)
+from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.posts.alignments import ALL_ONES, Room, Side, align, enter_pair, make_room
 from hybriddup.kernels.posts.curves import Bound, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
-from hybriddup.kernels.posts.tokens import EXTENDS
+from hybriddup.kernels.posts.tokens import EXTENDS, longest_of
 
 FEATURES = tuple(
     (  # noqa: SIM905  (one name per line would fill half a screen)
@@ -48,44 +37,11 @@ NOTHING = 0.05
 SAME_SPELLING = 0.72
 """Two words are spellings of one word if they have at least this share of their letters in common."""
 LONGEST_SPELLING = 64
+"""Maximum number of letters of words that may be spellings of one word."""
 A_WORD = 3.0
 """Minimum weight that a difference gets if a word is replaced by a word with another vowel."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 """First and last code point of the tone marks of Thai, which people often omit."""
-
-
-class Side(NamedTuple):
-    """One post of a pair."""
-
-    first: int
-    last: int
-    """The tokens of the post are ``first`` to ``last - 1`` of all posts' tokens."""
-    which: int
-    """0 for post a, 1 for post b: the post's column in ``counts``."""
-    counts: Int32s
-    """int32[n_slots, 2]: for the key in each slot, its number of occurrences in a and in b."""
-    slots: Int32s
-    """int32[n]: for each token, the slot of its key, which is a row of ``counts``."""
-    ranks: Int32s
-    """int32[n]: number of earlier tokens of the post with the same key."""
-
-
-class Spelling(NamedTuple):
-    """A hash table from each letter of a word to a bit mask of its positions in the word; all 0 between uses."""
-
-    letters: UInt32s
-    masks: UInt64s
-    """``letters``, uint32[n], and ``masks``, uint64[n]: the letter in each slot, and the bit mask of its positions in
-    the word; n is twice `LONGEST_SPELLING`."""
-
-
-class Differences(NamedTuple):
-    """The differences between two posts, in order: tokens between aligned tokens."""
-
-    bounds: Int64s
-    """int64[n, 4]: begin and end of each difference in a, then in b, as indices of tokens within the post."""
-    n: Int64s
-    """int64[1]: number of differences."""
 
 
 @njit(cache=True, nogil=True)
@@ -105,29 +61,22 @@ def compare_posts(
     common_letters
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     """
-    n = longest_post(posts)
-    table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
-    slots_a, slots_b, ranks_a, ranks_b = slots[0], slots[1], ranks[0], ranks[1]
-    room, differences = make_alignment(n), make_differences(n)
-    spelling = Spelling(np.zeros(2 * LONGEST_SPELLING, np.uint32), np.zeros(2 * LONGEST_SPELLING, np.uint64))
+    longest = longest_of(posts.offsets)
+    room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
     features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
         if not is_before(posts, a, b):
             a, b = b, a
-        use = Use(np.uint64(pair) + ONE, slots_for(n_tokens(posts, a) + n_tokens(posts, b)))
-        one = Side(posts.offsets[a], posts.offsets[a + 1], 0, table.counts, slots_a, ranks_a)
-        other = Side(posts.offsets[b], posts.offsets[b + 1], 1, table.counts, slots_b, ranks_b)
-        count_keys(table, use, posts.keys, one.first, one.last, 0, slots_a, ranks_a)
-        count_keys(table, use, posts.keys, other.first, other.last, 1, slots_b, ranks_b)
-        measure_sharing(posts, one, other, common_letters[pair], features[pair])
+        one, other = enter_posts(posts, a, b, room)
+        measure_sharing(posts, one, other, room, common_letters[pair], features[pair])
         measure_sets(posts, a, b, features[pair])
         is_cut, may_be_same = posts.is_cut[a] and one.last > one.first, features[pair, LETTERS_SHARED] == 1.0
         if sum_of(bound.curves, bound.start, features[pair]) < bound.least[pair] and not (is_cut or may_be_same):
             continue
-        find_differences(posts, one, other, room, differences)
-        measure_differences(posts, kinds, spelling, one, other, room.partners, differences, features[pair])
-        features[pair, COMMENT] = comment_of(posts, one, other, room.partners)
+        n = find_differences(posts, one, other, room, bounds)
+        measure_differences(posts, kinds, one, other, room, bounds[:n], features[pair])
+        features[pair, COMMENT] = comment_of(posts, one, other, room)
         features[pair, GOES_ON] = np.float64(is_cut and begins_with(posts, one, other))
     return features
 
@@ -151,44 +100,23 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 
 @njit(cache=True, nogil=True)
 def differences_of(posts: ParsedPosts) -> Int64s:
-    """Return the differences between posts 0 and 1, as in `Differences.bounds`."""
-    n = longest_post(posts)
-    table, slots, ranks = make_counts(2 * n), np.empty((2, n), np.int32), np.empty((2, n), np.int32)
-    room, differences = make_alignment(n), make_differences(n)
-    use = Use(ONE, slots_for(n_tokens(posts, 0) + n_tokens(posts, 1)))
-    one = Side(posts.offsets[0], posts.offsets[1], 0, table.counts, slots[0], ranks[0])
-    other = Side(posts.offsets[1], posts.offsets[2], 1, table.counts, slots[1], ranks[1])
-    count_keys(table, use, posts.keys, one.first, one.last, 0, one.slots, one.ranks)
-    count_keys(table, use, posts.keys, other.first, other.last, 1, other.slots, other.ranks)
-    find_differences(posts, one, other, room, differences)
-    return differences.bounds[: differences.n[0]].copy()
+    """Return int64[n, 4]: the differences between posts 0 and 1, in order.
+
+    Each row has the begin and end of a difference in post 0, then in post 1, as indices of tokens within the post.
+    """
+    longest = longest_of(posts.offsets)
+    room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
+    one, other = enter_posts(posts, 0, 1, room)
+    return bounds[: find_differences(posts, one, other, room, bounds)].copy()
 
 
 @njit(cache=True, nogil=True, inner=True)
-def longest_post(posts: ParsedPosts) -> int:
-    """Return the number of tokens of the longest post."""
-    longest = np.int64(0)
-    for post in range(len(posts.offsets) - 1):
-        longest = max(longest, n_tokens(posts, post))
-    return longest
-
-
-@njit(cache=True, nogil=True, inner=True)
-def n_tokens(posts: ParsedPosts, post: int) -> int:
-    """Return the number of tokens of a post."""
-    return np.int64(posts.offsets[post + 1] - posts.offsets[post])
-
-
-@njit(cache=True, nogil=True)
-def make_differences(n: int) -> Differences:
-    """Allocate buffers for the differences between two posts of up to ``n`` tokens."""
-    return Differences(np.empty((n + 1, 4), np.int64), np.zeros(1, np.int64))
-
-
-@njit(cache=True, nogil=True, inner=True)
-def count_in(of_one: Side, of_other: Side, token: int) -> int:
-    """Return how often a key occurs in post ``of_other``: the key of token ``token`` of post ``of_one``."""
-    return np.int64(of_other.counts[of_one.slots[token], of_other.which])
+def enter_posts(posts: ParsedPosts, a: int, b: int, room: Room) -> tuple[Side, Side]:
+    """Count the keys of posts ``a`` and ``b`` in ``room``; return the tokens of both."""
+    one = Side(posts.offsets[a], posts.offsets[a + 1], 0)
+    other = Side(posts.offsets[b], posts.offsets[b + 1], 1)
+    enter_pair(posts.keys, one, other, room)
+    return one, other
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -239,10 +167,10 @@ def weigh(posts: ParsedPosts, first: int, last: int) -> float:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into: Differences) -> None:
-    """Align posts ``a`` and ``b``; write the alignment to ``room``, and the differences between them to ``into``."""
-    align(a.slots, a.last - a.first, b.slots, b.last - b.first, room)
+def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Room, bounds: Int64s) -> int:
+    """Align posts ``a`` and ``b``, write the differences to ``bounds``, as in `differences_of`; return their number."""
     n_a, n_b, n = a.last - a.first, b.last - b.first, np.int64(0)
+    align(n_a, n_b, room)
     at_a, at_b = np.int64(0), np.int64(0)
     while at_a < n_a or at_b < n_b:
         next_a = at_a
@@ -250,11 +178,9 @@ def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Alignment, into
             next_a += 1
         next_b = np.int64(room.partners[next_a]) if next_a < n_a else n_b
         if next_a > at_a or next_b > at_b:
-            n = put_difference(posts, a, into.bounds, n, at_a, next_a, at_b, next_b)
+            n = put_difference(posts, a, bounds, n, at_a, next_a, at_b, next_b)
         at_a, at_b = next_a + 1, next_b + 1
-        if next_a == n_a:
-            break
-    into.n[0] = n
+    return n
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -276,62 +202,57 @@ def put_difference(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def measure_sharing(posts: ParsedPosts, of_a: Side, of_b: Side, common_letters: int, row: Float64s) -> None:
+def measure_sharing(posts: ParsedPosts, a: Side, b: Side, room: Room, common_letters: int, row: Float64s) -> None:
     """Write the features of the length, the shared words (in any order) and the shared letters to ``row``.
 
     ``common_letters``: length of the longest common subsequence of the two posts' letters.
     """
-    row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, of_a, of_b)
-    row[COVERED], row[ADDING], _ = known_to(posts, of_b, of_a)
-    n_a = posts.starts[of_a.last] - posts.starts[of_a.first]
-    n_b = posts.starts[of_b.last] - posts.starts[of_b.first]
+    row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, a, b, room)
+    row[COVERED], row[ADDING], _ = known_to(posts, b, a, room)
+    n_a = posts.starts[a.last] - posts.starts[a.first]
+    n_b = posts.starts[b.last] - posts.starts[b.first]
     row[LETTERS_SHARED] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
     row[LETTERS_CONTAINED] = common_letters / max(n_a, 1)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def known_to(posts: ParsedPosts, of_one: Side, of_other: Side) -> tuple[float, float, float]:
+def known_to(posts: ParsedPosts, one: Side, other: Side, room: Room) -> tuple[float, float, float]:
     """Return the share of a post's weight that is also in the other post, and two logarithms of weights.
 
     The logarithms are log(1 + weight) of the words that the other post lacks, and log(1 + weight) of the whole post.
     """
     known, lacking, total = 0.0, 0.0, 0.0
-    for token in range(of_one.first, of_one.last):
-        weight, n = np.float64(posts.weights[token]), count_in(of_one, of_other, token - of_one.first)
+    for token in range(one.last - one.first):
+        weight = np.float64(posts.weights[one.first + token])
+        n = room.counts[room.slots[one.which, token], other.which]
         total += weight
-        known += weight if of_one.ranks[token - of_one.first] < n else REPEATED * weight if n > 0 else 0.0
+        known += weight if room.ranks[one.which, token] < n else REPEATED * weight if n > 0 else 0.0
         lacking += weight if n == 0 else 0.0
     return known / max(total, 0.5) if total > 0.0 else 1.0, np.log1p(lacking), np.log1p(total)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_differences(
-    posts: ParsedPosts,
-    kinds: UInt8s,
-    spelling: Spelling,
-    a: Side,
-    b: Side,
-    partners: Int32s,
-    differences: Differences,
-    row: Float64s,
+    posts: ParsedPosts, kinds: UInt8s, a: Side, b: Side, room: Room, differences: Int64s, row: Float64s
 ) -> None:
     """Write the features that depend on the alignment to ``row``.
 
     These are the weights of words that are shared, replaced, moved, or added before, within or after the shared words.
     """
-    head, tail, shared = aligned_ends(posts, a, partners)
+    head, tail, shared = aligned_ends(posts, a, room)
     row[SHARED] = np.log1p(shared)
-    for i in range(differences.n[0]):
-        from_a, to_a = differences.bounds[i, 0], differences.bounds[i, 1]
-        from_b, to_b = differences.bounds[i, 2], differences.bounds[i, 3]
-        moved_a, only_a = split_moved(posts, a, b, from_a, to_a)
-        moved_b, only_b = split_moved(posts, b, a, from_b, to_b)
+    for i in range(len(differences)):
+        from_a, to_a, from_b, to_b = differences[i, 0], differences[i, 1], differences[i, 2], differences[i, 3]
+        moved_a, only_a = split_moved(posts, a, b, room, from_a, to_a)
+        moved_b, only_b = split_moved(posts, b, a, room, from_b, to_b)
         row[MOVED] += moved_a + moved_b
         if only_a > NOTHING and only_b > NOTHING:
             of_a, of_b = (a.first + from_a, a.first + to_a), (b.first + from_b, b.first + to_b)
-            replaced = max(min(only_a, only_b), A_WORD) if has_other_vowels(posts, kinds, of_a, of_b) else 0.0
-            if replaced == 0.0 and not is_respelled(posts, spelling, of_a, of_b):
-                replaced = min(only_a, only_b)
+            replaced = min(only_a, only_b)
+            if has_other_vowels(posts, kinds, of_a, of_b):
+                replaced = max(replaced, A_WORD)
+            elif is_respelled(posts, of_a, of_b):
+                replaced = 0.0
             row[REPLACED] += replaced
             row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], replaced)
         elif only_b > NOTHING:
@@ -341,7 +262,7 @@ def measure_differences(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, int, float]:
+def aligned_ends(posts: ParsedPosts, a: Side, room: Room) -> tuple[int, int, float]:
     """Return the first and last aligned token of post ``a`` with weight above 0, and the weight of all aligned tokens.
 
     The tokens are given by their indices in ``a``. If no aligned token has weight, the result is -1, the number of
@@ -351,13 +272,13 @@ def aligned_ends(posts: ParsedPosts, a: Side, partners: Int32s) -> tuple[int, in
     head, tail, shared = n, np.int64(n), 0.0
     for token in range(n):
         weight = np.float64(posts.weights[a.first + token])
-        if partners[token] >= 0 and weight > 0.0:
+        if room.partners[token] >= 0 and weight > 0.0:
             head, tail, shared = min(head, token), token, shared + weight
     return (head, tail, shared) if shared > 0.0 else (-1, n, 0.0)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: int) -> tuple[float, float]:
+def split_moved(posts: ParsedPosts, one: Side, other: Side, room: Room, first: int, last: int) -> tuple[float, float]:
     """Return two weights: of the tokens of a difference that have moved, and of all its other tokens.
 
     The difference is tokens ``first`` to ``last - 1`` of post ``one``. A token has moved if the other post has it at
@@ -365,7 +286,8 @@ def split_moved(posts: ParsedPosts, one: Side, other: Side, first: int, last: in
     """
     moved, only = 0.0, 0.0
     for token in range(first, last):
-        if count_in(one, other, token) >= count_in(one, one, token):
+        slot = room.slots[one.which, token]
+        if room.counts[slot, other.which] >= room.counts[slot, one.which]:
             moved += posts.weights[one.first + token]
         else:
             only += posts.weights[one.first + token]
@@ -387,9 +309,9 @@ def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], o
         another = posts.letters[other] if other < other_end else np.uint32(0)
         if one == another:
             at, other = at + 1, other + 1
-        elif is_mark(kinds, one):
+        elif kinds[one] & EXTENDS:
             at, differs = at + 1, differs or not FIRST_TONE <= one <= LAST_TONE
-        elif is_mark(kinds, another):
+        elif kinds[another] & EXTENDS:
             other, differs = other + 1, differs or not FIRST_TONE <= another <= LAST_TONE
         else:
             return False
@@ -397,43 +319,23 @@ def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], o
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_mark(kinds: UInt8s, point: np.uint32) -> bool:
-    """Return whether a code point is a combining mark."""
-    return bool(kinds[point] & EXTENDS)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_respelled(posts: ParsedPosts, spelling: Spelling, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
+def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
     """Return whether tokens ``of_a`` and the tokens ``of_b`` that replace them have nearly the same letters.
 
     ``of_a`` and ``of_b``: begin and end, as indices of all posts' tokens.
     """
-    start, end = posts.starts[of_a[0]], posts.starts[of_a[1]]
-    other_start, other_end = posts.starts[of_b[0]], posts.starts[of_b[1]]
-    n, n_other = end - start, other_end - other_start
-    if n > LONGEST_SPELLING or n_other > LONGEST_SPELLING:
+    start, n = posts.starts[of_a[0]], posts.starts[of_a[1]] - posts.starts[of_a[0]]
+    other_start, n_other = posts.starts[of_b[0]], posts.starts[of_b[1]] - posts.starts[of_b[0]]
+    if max(n, n_other) > LONGEST_SPELLING or 2.0 * min(n, n_other) < SAME_SPELLING * (n + n_other):
         return False
-    for i in range(n):
-        slot = slot_of_letter(spelling, posts.letters[start + i])
-        spelling.letters[slot] = posts.letters[start + i]
-        spelling.masks[slot] |= ONE << np.uint64(i)
-    state = ALL_ONES
-    for i in range(other_start, other_end):
-        common = state & spelling.masks[slot_of_letter(spelling, posts.letters[i])]
+    state = ALL_ONES  # bit-parallel LCS, as in `alignments`
+    for at in range(other_start, other_start + n_other):
+        mask = np.uint64(0)
+        for i in range(n):
+            mask |= np.uint64(posts.letters[start + i] == posts.letters[at]) << np.uint64(i)
+        common = state & mask
         state = (state + common) | (state - common)
-    for slot in range(len(spelling.letters) if n > 0 else 0):
-        spelling.letters[slot], spelling.masks[slot] = np.uint32(0), np.uint64(0)
     return bool(2.0 * popcount(~state) >= SAME_SPELLING * (n + n_other))
-
-
-@njit(cache=True, nogil=True, inner=True)
-def slot_of_letter(spelling: Spelling, letter: np.uint32) -> np.uint64:
-    """Return the slot of a letter, or the empty slot for inserting it."""
-    mask = np.uint64(len(spelling.letters) - 1)
-    slot = (np.uint64(letter) * SPREAD >> HALF) & mask
-    while spelling.letters[slot] != letter and spelling.masks[slot] != np.uint64(0):
-        slot = (slot + ONE) & mask
-    return slot
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -466,26 +368,23 @@ def compare_sets(posts: ParsedPosts, a: int, b: int, which: int) -> tuple[float,
 
 
 @njit(cache=True, nogil=True, inner=True)
-def comment_of(posts: ParsedPosts, a: Side, b: Side, partners: Int32s) -> float:
+def comment_of(posts: ParsedPosts, a: Side, b: Side, room: Room) -> float:
     """Return log(1 + weight) of a post's comment on a quote, leaving out words that are also in the other post.
 
     If both posts have a comment, the heavier one counts. The result is 0 unless most of the shared words are in quotes.
     """
     own_a, own_b, quoted, shared = 0.0, 0.0, 0.0, 0.0
-    for token in range(a.first, a.last):
-        weight = np.float64(posts.weights[token])
-        partner = partners[token - a.first]
-        if partner >= 0:
-            shared += weight
-            quoted += 0.0 if posts.is_own[token] or posts.is_own[b.first + partner] else weight
-        elif posts.is_own[token]:
-            own_a += weight
     for token in range(b.first, b.last):
         own_b += posts.weights[token] if posts.is_own[token] else 0.0
     for token in range(a.first, a.last):
-        partner = partners[token - a.first]
-        if partner >= 0 and posts.is_own[b.first + partner]:
-            own_b -= posts.weights[b.first + partner]
+        weight = np.float64(posts.weights[token])
+        partner = b.first + room.partners[token - a.first]
+        if partner >= b.first:
+            shared += weight
+            quoted += 0.0 if posts.is_own[token] or posts.is_own[partner] else weight
+            own_b -= posts.weights[partner] if posts.is_own[partner] else 0.0
+        elif posts.is_own[token]:
+            own_a += weight
     return np.log1p(max(own_a, own_b)) if 2.0 * quoted > shared else 0.0
 
 

@@ -62,10 +62,8 @@ class ParsedPosts(NamedTuple):
 @njit(cache=True, nogil=True)
 def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPosts:
     """Parse the posts, given as the two arrays of `hybriddup.data.records.EncodedTexts`."""
-    n_posts, n_points, longest = len(offsets) - 1, len(points), np.int64(0)
-    for post in range(n_posts):
-        longest = max(longest, offsets[post + 1] - offsets[post])
-    begins, tokens = np.zeros(n_points, np.bool_), make_tokens(longest)
+    n_posts, n_points = len(offsets) - 1, len(points)
+    begins, tokens = np.zeros(n_points, np.bool_), make_tokens(offsets)
     mark_words(points, offsets, known.word_classes, begins)
     keys, kinds, weights = np.empty(n_points, np.uint64), np.empty(n_points, np.uint8), np.empty(n_points, np.float32)
     bounds, starts = np.empty((n_points, 2), np.int32), np.empty(n_points + 1, np.int32)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Float32s, Int32s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 
 LETTER, DIGIT, HAN, KANA, CLUSTER, HANGUL, PICTURE = (np.uint8(number) for number in range(1, 8))
@@ -56,9 +56,19 @@ class Tokens(NamedTuple):
     """int32[n]: 0 for a token outside quotes, otherwise the one-based number of its quote."""
 
 
+@njit(cache=True, nogil=True, inner=True)
+def longest_of(offsets: Int64s) -> int:
+    """Return the size of the largest of some groups; ``offsets``: int64[n_groups + 1], as in `EncodedTexts`."""
+    longest = np.int64(0)
+    for group in range(len(offsets) - 1):
+        longest = max(longest, offsets[group + 1] - offsets[group])
+    return longest
+
+
 @njit(cache=True, nogil=True)
-def make_tokens(n: int) -> Tokens:
-    """Allocate buffers for the tokens of a post of up to ``n`` code points."""
+def make_tokens(offsets: Int64s) -> Tokens:
+    """Allocate buffers for the tokens of the longest post; ``offsets``: as in `hybriddup.data.records.EncodedTexts`."""
+    n = longest_of(offsets)
     return Tokens(
         np.empty(n, np.uint64),
         np.empty(n, np.uint8),

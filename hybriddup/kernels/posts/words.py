@@ -45,10 +45,8 @@ def words_of_posts(points: UInt32s, offsets: Int64s, known: Characters) -> tuple
 
     Posts are passed and returned as the two arrays of `hybriddup.data.records.EncodedTexts`.
     """
-    n_posts, longest = len(offsets) - 1, np.int64(0)
-    for post in range(n_posts):
-        longest = max(longest, offsets[post + 1] - offsets[post])
-    begins, tokens = np.zeros(len(points), np.bool_), make_tokens(longest)
+    n_posts = len(offsets) - 1
+    begins, tokens = np.zeros(len(points), np.bool_), make_tokens(offsets)
     mark_words(points, offsets, known.word_classes, begins)
     words, bounds = np.empty(len(points), np.uint32), np.zeros(n_posts + 1, np.int64)
     for post in range(n_posts):

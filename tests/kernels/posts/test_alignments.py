@@ -8,30 +8,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-from hybriddup.kernels.posts.alignments import (
-    LONGEST_ALIGNED,
-    Use,
-    align,
-    count_keys,
-    make_alignment,
-    make_counts,
-    slots_for,
-)
+from hybriddup.kernels.posts.alignments import LONGEST_ALIGNED, Side, align, enter_pair, make_room
 
 few_keys = st.lists(st.integers(1, 4), max_size=12)
 
 
 def partners(pairs: list[tuple[list[int], list[int]]]) -> list[list[int]]:
     """The partner of each key of the first sequence of each pair, all aligned in the same room."""
-    longest = max((len(one) for pair in pairs for one in pair), default=0)
-    room, table, found = make_alignment(longest), make_counts(2 * longest), []
-    slots, ranks = np.empty((2, longest), np.int32), np.empty(longest, np.int32)
-    for number, pair in enumerate(pairs):
-        use = Use(np.uint64(number + 1), slots_for(sum(map(len, pair))))
-        for which, keys in enumerate(pair):
-            count_keys(table, use, np.array(keys, np.uint64), 0, len(keys), which, slots[which], ranks)
-        align(slots[0], len(pair[0]), slots[1], len(pair[1]), room)
-        found.append(room.partners[: len(pair[0])].tolist())
+    room, found = make_room(max((len(one) for pair in pairs for one in pair), default=0)), []
+    for a, b in pairs:
+        sides = Side(0, len(a), 0), Side(len(a), len(a) + len(b), 1)
+        enter_pair(np.array([*a, *b], np.uint64), *sides, room)
+        align(len(a), len(b), room)
+        found.append(room.partners[: len(a)].tolist())
     return found
 
 
