@@ -86,11 +86,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
             bounds[n, 0], bounds[n, 1] = first, last
             if has_quote > 0:
                 is_own[n] = tokens.parts[token] == 0
-            if kind == CHARACTER and last - first == 1:  # the usual case
-                letters[n_letters] = points[first]
-                n_letters += 1
-            else:
-                n_letters = copy_letters(points, first, last, kind, known, letters, n_letters)
+            n_letters = copy_letters(points, first, last, kind, known, letters, n_letters)
             n += 1
             starts[n] = n_letters
         token_offsets[post + 1] = n

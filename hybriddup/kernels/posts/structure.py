@@ -32,8 +32,8 @@ QUOTED = np.float32(5.0)
 """Minimum total weight of the words in a quote; a Han character weighs 1."""
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
-DASHES = (ord("-"), ord("–"), ord("—"))
-SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)  # tuples of one type, for numba
+SLASHES, DASHES = (SLASH, SLASH, SLASH), (ord("-"), ord("–"), ord("—"))  # tuples of one type, for numba
+SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
 """Maximum weight of a source at the end of a post, after a bar or dash: three or four words. The rest of the post must
@@ -116,6 +116,15 @@ def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
+def has_pair(points: UInt32s, start: int, end: int, mark: int, following: tuple[int, int, int]) -> bool:
+    """Return whether ``points[start:end]`` contains a mark and, right after it, one of three marks."""
+    for at in range(start, end - 1):  # noqa: SIM110  (numba has no any)
+        if points[at] == mark and points[at + 1] in following:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, inner=True)
 def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tail: int) -> None:
     """Mark the tokens of a quotation at the end of the post in ``tokens.parts``.
 
@@ -124,13 +133,13 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
     mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
     first = tokens.bounds[head, 1]
-    if mark == 0 and not has_two_slashes(points, first, tokens.bounds[tail, 0]):
+    if mark == 0 and not has_pair(points, first, tokens.bounds[tail, 0], SLASH, SLASHES):
         return
     for token in range(tail, head, -1):
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
-        if stop > start and has_two_slashes(points, start, stop):
+        if has_pair(points, start, stop, SLASH, SLASHES):
             quote = token
-        elif stop > start and mark != 0 and has_between(points, start, stop, mark):
+        elif mark != 0 and has_between(points, start, stop, mark):
             quote, mark = token, np.uint32(0)  # the last one: earlier ones open other quotations
     if quote < n and weigh(tokens, quote, n) >= QUOTED:
         for token in range(quote, n):
@@ -145,15 +154,6 @@ def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
             if points[at] == QUOTES[kind, 1]:
                 return np.uint32(QUOTES[kind, 0])
     return np.uint32(0)
-
-
-@njit(cache=True, nogil=True, inner=True)
-def has_two_slashes(points: UInt32s, start: int, end: int) -> bool:
-    """Return whether ``points[start:end]`` contains ``//``."""
-    for at in range(start, end - 1):  # noqa: SIM110  (numba has no any)
-        if points[at] == SLASH and points[at + 1] == SLASH:
-            return True
-    return False
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -202,10 +202,7 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
         if weight > SOURCE_IS_SHORT:
             return
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
-        is_source = has_between(points, start, stop, BAR)
-        for at in range(start, stop - 1):
-            is_source |= points[at] == SPACE and points[at + 1] in DASHES
-        if is_source:
+        if has_between(points, start, stop, BAR) or has_pair(points, start, stop, SPACE, DASHES):
             mark_source(tokens, n, token, n, weight, False)
             return
 

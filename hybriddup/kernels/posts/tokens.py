@@ -105,38 +105,33 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
     while place < end:
         point = points[place]
         if is_lone_han(points, place, end, known):  # the usual case
-            n += put_han(point, place, part, known, tokens, n)
+            key, weight = hashed(OFFSET_BASIS, point), weight_of(point, known)
+            n = put_token(key, CHARACTER, weight, part, place, place + 1, tokens, n)
             place += 1
             continue
-        kind, after, of_token = known.kinds[point] & KIND, place + 1, np.uint8(0)
-        if kind == LETTER and not begins_with(points, place, end, HTTP):
-            after, of_token = end_of_word(points, place, end, begins, known), WORD
+        kind, after, of_token = known.kinds[point] & KIND, place, np.uint8(0)
+        if kind == LETTER:
+            after, of_token = end_of_link(points, place, end), NAME
+            if after == place:
+                after, of_token = end_of_word(points, place, end, begins, known), WORD
         elif HAN <= kind <= HANGUL:
             after, of_token = end_of_cluster(points, place, end, known), CHARACTER
         elif kind == DIGIT:
             after, of_token = end_of_number(points, place, end, known), NUMBER
-        elif kind == LETTER:
-            after = end_of_link(points, place, end)
-            of_token = NAME if after > place else WORD
-            after = after if after > place else end_of_word(points, place, end, begins, known)
         elif kind == PICTURE or point == OPEN:
             after = end_of_emoji(points, place, end, begins, known)
-            is_flag = FIRST_FLAG <= point <= LAST_FLAG
-            of_token = np.uint8(0) if after == place else NAME if is_flag else EMOJI
-        elif point == LEFT and begins_with(points, place, end, REPOST):
-            part, after = part + np.int32(1), place + len(REPOST)
+            of_token = NAME if FIRST_FLAG <= point <= LAST_FLAG else EMOJI
         elif point == LEFT:
+            part += np.int32(begins_with(points, place, end, REPOST))
             after = end_of_mask(points, place, end)
         elif point == AT:
-            after = end_of_name(points, place, end, known)
-            of_token = NAME if after > place + 1 else np.uint8(0)
+            after, of_token = end_of_name(points, place, end, known), NAME
         elif point == HASH:
-            after = end_of_tag(points, place, end, known)
-            of_token = TAG if after > place + 1 else np.uint8(0)
-        after = max(after, place + 1)
-        if of_token != 0:
-            n += put_token(points, place, after, of_token, kind, part, known, tokens, n)
-        place = after
+            after, of_token = end_of_tag(points, place, end, known), TAG
+        if after > place and of_token != 0:
+            key, weight = key_and_weight(points, place, after, of_token, known)
+            n = put_token(key, of_token, weight, part, place, after, tokens, n)
+        place = max(after, place + 1)
     return n
 
 
@@ -149,59 +144,50 @@ def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> boo
 
 
 @njit(cache=True, nogil=True, inner=True)
-def put_han(point: np.uint32, place: int, part: np.int32, known: Characters, tokens: Tokens, n: int) -> int:
-    """Write a Han character as token ``n``, unless it equals the previous two tokens; return 1 if written, else 0."""
-    key = hashed(OFFSET_BASIS, point)
-    if n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.parts[n - 2] == part:
-        if tokens.bounds[n - 1, 1] == place:
-            tokens.bounds[n - 1, 1] = place + 1
-        return np.int64(0)
-    tokens.keys[n], tokens.kinds[n], tokens.parts[n] = key, CHARACTER, part
-    tokens.weights[n] = np.float32(0.0) if known.kinds[point] & IS_PARTICLE else WEIGHTS[HAN]
-    tokens.bounds[n, 0], tokens.bounds[n, 1] = place, place + 1
-    return np.int64(1)
+def weight_of(point: np.uint32, known: Characters) -> np.float32:
+    """Return the weight of a character of a script without spaces, or of a letter of a word."""
+    kinds = known.kinds[point]
+    return np.float32(0.0) if kinds & IS_PARTICLE else WEIGHTS[kinds & KIND]
+
+
+@njit(cache=True, nogil=True, inner=True)
+def key_and_weight(
+    points: UInt32s, place: int, end: int, of_token: np.uint8, known: Characters
+) -> tuple[np.uint64, np.float32]:
+    """Return the key and the weight of the token ``points[place:end]``; ``of_token``: its kind."""
+    key, weight = OFFSET_BASIS, np.float32(0.0)
+    if of_token == NUMBER:
+        return key_of_number(points, place, end), np.float32(1.0)
+    if of_token == TAG:
+        return key_of_tag(points, place, end, known), weight
+    if of_token == WORD:
+        key, n_letters = key_of_word(points, place, end, known)
+        if not is_filler(known.fillers, key) and not is_laughter(points, place, end):
+            weight = WEIGHTS[LETTER] * np.float32(min(n_letters, LONGEST))
+        return key, weight
+    for at in range(place, end):
+        key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
+    if of_token == CHARACTER:
+        return key, weight_of(points[place], known)
+    return key, np.float32(of_token == NAME)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def put_token(
-    points: UInt32s,
-    place: int,
-    end: int,
-    of_token: np.uint8,
-    kind: np.uint8,
-    part: np.int32,
-    known: Characters,
-    tokens: Tokens,
-    n: int,
+    key: np.uint64, kind: np.uint8, weight: np.float32, part: np.int32, first: int, end: int, tokens: Tokens, n: int
 ) -> int:
-    """Write ``points[place:end]`` as token ``n``, unless it is a word or character equal to the previous two tokens.
+    """Write ``points[first:end]`` as token ``n``, unless it is a word or character equal to the previous two tokens.
 
-    Return 1 if written, else 0. ``of_token``: kind of the token; ``kind``: kind of its first character; ``part``: as in
-    `Tokens.parts`.
+    Return the new number of tokens. ``part``: as in `Tokens.parts`.
     """
-    key, weight = OFFSET_BASIS, np.float32(1.0)
-    if of_token == NUMBER:
-        key = key_of_number(points, place, end)
-    elif of_token == TAG:
-        key, weight = key_of_tag(points, place, end, known), np.float32(0.0)
-    elif of_token == WORD:
-        key, n_letters = key_of_word(points, place, end, known)
-        weight = WEIGHTS[kind] * min(n_letters, LONGEST)
-        weight = np.float32(0.0) if is_filler(known.fillers, key) or is_laughter(points, place, end) else weight
-    else:
-        weight = np.float32(0.0) if of_token == EMOJI else weight
-        for at in range(place, end):
-            key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
-        if of_token == CHARACTER:
-            weight = np.float32(0.0) if known.kinds[points[place]] & IS_PARTICLE else WEIGHTS[kind]
-    is_said_again = n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key
-    if of_token in (WORD, CHARACTER) and is_said_again and tokens.parts[n - 2] == part:
-        if tokens.bounds[n - 1, 1] == place:
+    is_repeated = n > 1 and tokens.keys[n - 1] == key and tokens.keys[n - 2] == key and tokens.parts[n - 2] == part
+    if is_repeated and kind in (WORD, CHARACTER):
+        if tokens.bounds[n - 1, 1] == first:
             tokens.bounds[n - 1, 1] = end
-        return np.int64(0)
-    tokens.keys[n], tokens.kinds[n], tokens.weights[n], tokens.parts[n] = key, of_token, weight, part
-    tokens.bounds[n, 0], tokens.bounds[n, 1] = place, end
-    return np.int64(1)
+        return n
+    tokens.keys[n], tokens.kinds[n], tokens.weights[n], tokens.parts[n] = key, kind, weight, part
+    tokens.bounds[n, 0], tokens.bounds[n, 1] = first, end
+    return n + 1
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -237,6 +223,8 @@ def end_of_number(points: UInt32s, place: int, end: int, known: Characters) -> i
 @njit(cache=True, nogil=True, inner=True)
 def end_of_link(points: UInt32s, place: int, end: int) -> int:
     """Return the end of a link that begins with ``http``; ``place`` if there is none."""
+    if not begins_with(points, place, end, HTTP):
+        return place
     at = place + len(HTTP)
     at += at < end and points[at] == ord("s")
     if end - at < 3 or points[at] != ord(":") or points[at + 1] != ord("/"):
@@ -257,13 +245,13 @@ def end_of_mask(points: UInt32s, place: int, end: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def end_of_name(points: UInt32s, place: int, end: int, known: Characters) -> int:
-    """Return the end of a mention whose ``@`` is at ``place``; ``place + 1`` if no name follows."""
+    """Return the end of a mention whose ``@`` is at ``place``; ``place`` if no name follows."""
     at = place + 1
     while at < end and at - place <= LONGEST_NAME:
         if not known.kinds[points[at]] & IN_NAME and points[at] not in (MIDDLE_DOT, HYPHEN):
             break
         at += 1
-    return at
+    return at if at > place + 1 else place
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -9,16 +9,9 @@ from pydantic import Field, field_validator
 
 from hybriddup.data.records import Bools, CandidatePairs, EncodedTexts, Float64s, Int32s, Int64s, UInt8s, encode_texts
 from hybriddup.kernels.posts.features import differ_in_numbers
-from hybriddup.kernels.posts.letter_pairs import letter_pairs_of, share_letter_pairs
-from hybriddup.kernels.posts.rules import (
-    COMMENTED,
-    CUT_SHORT,
-    NO_WORDS,
-    ONLY_SPELLING,
-    OTHER_NAMES,
-    OTHER_NUMBERS,
-    find_rules,
-)
+from hybriddup.kernels.posts.letter_pairs import N_BUCKETS, letter_pairs_of
+from hybriddup.kernels.posts.rules import find_rules
+from hybriddup.kernels.text.lcs import symbols_in_common
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
@@ -55,18 +48,18 @@ not match. A Han character weighs 1, a word up to 2."""
 CUT_OFF = 3.0
 """Minimum weight of the words of a post that is cut off, for it to match any post that begins with these words. A Han
 character weighs 1, a word up to 2."""
-RULES: dict[int, tuple[float, str]] = {
-    int(ONLY_SPELLING): (1.0, "only marks and spelling differ"),
-    int(CUT_SHORT): (1.0, "one post is cut off, and the other one begins with it"),
-    int(COMMENTED): (0.0, "one post adds a comment to the text of the other"),
-    int(OTHER_NUMBERS): (0.0, "each post has a number that the other lacks"),
-    int(OTHER_NAMES): (0.0, "the posts have little text, and their links, names or sources differ"),
-    int(NO_WORDS): (0.0, "there are no words, and the hashtags or emoji differ"),
-}
-"""The score and the reason of each rule, in order of priority. In a labelled sample, 264 of 279 pairs with different
-numbers are different posts; serial numbers do not count."""
-RULE_SCORES = np.array([np.nan, *(RULES[rule][0] for rule in sorted(RULES))])
-"""float64[n_rules + 1]: the score that each rule gives, by rule number; NaN for number 0, which is no rule."""
+RULES = (
+    (np.nan, ""),
+    (1.0, "only marks and spelling differ"),
+    (1.0, "one post is cut off, and the other one begins with it"),
+    (0.0, "one post adds a comment to the text of the other"),
+    (0.0, "each post has a number that the other lacks"),
+    (0.0, "the posts have little text, and their links, names or sources differ"),
+    (0.0, "there are no words, and the hashtags or emoji differ"),
+)
+"""The score and the reason of each rule, by its number in `hybriddup.kernels.posts.rules`; number 0 is no rule. In a
+labelled sample, 264 of 279 pairs with different numbers are different posts; serial numbers do not count."""
+RULE_SCORES = np.array([score for score, _ in RULES])
 
 
 class Post:
@@ -172,7 +165,7 @@ class Post:
 
     def rules_on(self, features: Float64s) -> list[str]:
         """Return a list of one line that describes the rule that decides a pair; an empty list if the model decides."""
-        score, reason = RULES.get(int(rules_of(features)[0]), (0.0, ""))
+        score, reason = RULES[rules_of(features)[0]]
         return [f"the score is {score:g}: {reason}"] if reason else []
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
@@ -211,6 +204,8 @@ def contained(texts: EncodedTexts, earlier: Int64s, later: Int64s) -> Float64s:
 
 def are_paired(texts: EncodedTexts, earlier: Int64s, later: Int64s) -> Bools:
     """Return bool[n_pairs]: whether two texts differ in few pairs of adjacent letters; see `MOST_UNPAIRED`."""
-    pairs = letter_pairs_of(*texts, load_characters().kinds)
-    may_lack = MOST_UNPAIRED * np.minimum(texts.lengths[earlier], texts.lengths[later])
-    return np.asarray(share_letter_pairs(pairs, earlier, later, may_lack))
+    hashes, offsets = letter_pairs_of(*texts, load_characters().kinds)
+    n_pairs, lengths = np.diff(offsets), texts.lengths
+    may_lack = MOST_UNPAIRED * np.minimum(lengths[earlier], lengths[later])
+    needed = np.minimum(n_pairs[earlier], n_pairs[later]) - may_lack.astype(np.int64)
+    return np.asarray(symbols_in_common(hashes, offsets, N_BUCKETS, earlier, later, needed) >= needed)
