@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import TypeVar
 
 import numpy as np
 
-from hybriddup.data.records import EncodedTexts, Int64s, encode_texts
+from hybriddup.data.records import EncodedTexts, Int64s, UInt32s, encode_texts
 from hybriddup.kernels.posts.parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
 from hybriddup.kernels.posts.words import may_have_more_than_words, words_of_posts
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
 
+T = TypeVar("T")
 BODY = 5.0
 """Smallest weight of the words in a body: 5 Han characters, or about 3 words in other scripts."""
 BODY_FORMAT = 4
@@ -41,14 +44,8 @@ def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
     >>> body_lengths(["#日常# 早安", "早安", "早安呀"]).tolist()
     [2, 2, 3]
     """
-
-    def lengths_of_slice(first: int, last: int) -> list[Int64s]:
-        starts = range(first, last, POSTS_PER_SLICE)
-        some = (posts[start : min(start + POSTS_PER_SLICE, last)] for start in starts)
-        return [letters_of(parse(encode_texts(few))).lengths for few in some]
-
-    slices = map_slices(lengths_of_slice, len(posts), workers, POSTS_PER_SLICE)
-    return np.concatenate([np.zeros(0, np.int64), *(few for some in slices for few in some)])
+    lengths = in_slices(lambda few: letters_of(parse(encode_texts(few))).lengths, posts, workers)
+    return np.concatenate([np.zeros(0, np.int64), *lengths])
 
 
 def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
@@ -69,14 +66,17 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     >>> bodies_of(["#日常# 今天的天气真的非常好!", "#日常# 早安", "早安 😊", "a very sunny morning at sea, #sea"])
     ['今天的天气真的非常好', '#日常# 早安', '早安', 'a very sunny morning at sea']
     """
+    return list(chain.from_iterable(in_slices(bodies_of_few, posts, workers)))
 
-    def bodies_of_slice(first: int, last: int) -> list[str]:
-        bodies: list[str] = []
-        for start in range(first, last, POSTS_PER_SLICE):
-            bodies += bodies_of_few(posts[start : min(start + POSTS_PER_SLICE, last)])
-        return bodies
 
-    return [body for bodies in map_slices(bodies_of_slice, len(posts), workers, POSTS_PER_SLICE) for body in bodies]
+def in_slices(convert: Callable[[Sequence[str]], T], posts: Sequence[str], workers: int) -> list[T]:
+    """Apply ``convert`` to `POSTS_PER_SLICE` posts at a time, in several threads; return the results in order."""
+
+    def convert_some(first: int, last: int) -> list[T]:
+        starts = range(first, last, POSTS_PER_SLICE)
+        return [convert(posts[start : min(start + POSTS_PER_SLICE, last)]) for start in starts]
+
+    return list(chain.from_iterable(map_slices(convert_some, len(posts), workers, POSTS_PER_SLICE)))
 
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
@@ -84,10 +84,16 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     encoded = encode_texts(posts)
     parsed = parse(encoded)
     points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())
-    text, ends = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), bounds.tolist()
+    texts = decoded(points, bounds)
     n_tags, n_letters = np.diff(parsed.set_offsets)[TAGS::N_SETS], np.diff(bounds)
     has_body = ((weights >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
-    return [text[ends[i] : ends[i + 1]] if has_body[i] else post for i, post in enumerate(posts)]
+    return [text if has else post for text, has, post in zip(texts, has_body, posts, strict=True)]
+
+
+def decoded(points: UInt32s, bounds: Int64s) -> Iterator[str]:
+    """Yield the texts between the given bounds of an array of code points."""
+    text = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return (text[first:last] for first, last in pairwise(bounds.tolist()))
 
 
 def words_of(posts: Sequence[str]) -> Sequence[str]:
@@ -102,9 +108,8 @@ def words_of(posts: Sequence[str]) -> Sequence[str]:
     chosen = np.flatnonzero(may_have_more_than_words(*encode_texts(posts), characters.kinds)).tolist()
     if not chosen:
         return posts
-    points, bounds = words_of_posts(*encode_texts([posts[place] for place in chosen]), characters)
-    words, ends = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), bounds.tolist()
+    words = words_of_posts(*encode_texts([posts[place] for place in chosen]), characters)
     without = list(posts)
-    for i, place in enumerate(chosen):
-        without[place] = words[ends[i] : ends[i + 1]]
+    for place, text in zip(chosen, decoded(*words), strict=True):
+        without[place] = text
     return without

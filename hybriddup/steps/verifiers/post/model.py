@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import yaml
 
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
 from hybriddup.kernels.posts.curves import Bound, Curves, sum_curves
 from hybriddup.kernels.posts.features import BY_PLACE, FEATURES, LENGTH, SHARED
+from hybriddup.steps.tables import read_table
 from hybriddup.steps.verifiers.phrases import describe_contributions
 
 Points = tuple[tuple[float, float], ...]
@@ -64,10 +63,7 @@ class PostModel:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as a mapping that a configuration file can contain."""
-        return {
-            "intercept": self.intercept,
-            **{name: [list(p) for p in points] for name, points in self.curves.items()},
-        }
+        return {"intercept": self.intercept} | {name: list(map(list, points)) for name, points in self.curves.items()}
 
     def contributions(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs, n_features]: the contribution of each feature, in the order of `FEATURES`."""
@@ -148,8 +144,4 @@ def is_number(value: object) -> bool:
 @cache
 def shipped_models() -> dict[str, PostModel]:
     """Return the models that come with hybriddup, by name."""
-    text = (files(__package__) / "models.yaml").read_text("utf-8")
-    loader = getattr(
-        yaml, "CSafeLoader", yaml.SafeLoader
-    )  # the compiled loader, if there is one, takes a tenth of the time
-    return {name: PostModel.from_dict(data) for name, data in yaml.load(text, loader).items()}  # noqa: S506  (safe)
+    return {name: PostModel.from_dict(model) for name, model in read_table("models", __package__).items()}

@@ -1,4 +1,4 @@
-"""Loads the word lists of guards: YAML files next to the modules that use them."""
+"""Loads YAML files next to the modules that use them: word lists of guards, models of the verifier `post`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SAFE_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 @cache
-def read_table(name: str) -> dict[str, Any]:
-    """Return the content of ``NAME.yaml``, such as ``numbers.yaml``."""
-    text = files("hybriddup.steps.guards").joinpath(f"{name}.yaml").read_text("utf-8")
+def read_table(name: str, package: str = "hybriddup.steps.guards") -> dict[str, Any]:
+    """Return the content of ``NAME.yaml``, such as ``numbers.yaml``, in a package."""
+    text = files(package).joinpath(f"{name}.yaml").read_text("utf-8")
     read: dict[str, Any] = yaml.load(text, SAFE_LOADER)  # noqa: S506 - safe in both cases
     return read
