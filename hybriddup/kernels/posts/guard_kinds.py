@@ -20,8 +20,6 @@ ALL = np.uint8(15)
 IN_WORDS = DIGIT | NUMERAL | LETTER | ALONE
 MOST_LETTERS, MOST_ALONE = 64, 24
 """Maximum number of characters in a small difference; `MOST_ALONE` if the difference has Han characters or kana."""
-OFFSET_BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-"""Constants of the 64-bit hash FNV-1a."""
 PARTICLES = tuple(ord(character) for character in "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额阿哇咯喽罗哒嘞么呢嘛的")
 APOSTROPHE, TYPOGRAPHIC, MODIFIER = (np.uint32(ord(character)) for character in "'\u2019\u02bc")
 

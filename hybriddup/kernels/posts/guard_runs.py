@@ -19,13 +19,12 @@ from hybriddup.kernels.posts.guard_kinds import (
     LETTER,
     NAME,
     NEGATION,
-    OFFSET_BASIS,
     OPPOSITE,
     PARTICLES,
-    PRIME,
     TYPOGRAPHIC,
     Signs,
 )
+from hybriddup.kernels.posts.tokens import OFFSET_BASIS, hashed, is_in
 
 MOST_WORDS = 512
 AROUND = 2
@@ -97,7 +96,7 @@ def read_words(text: UInt32s, first: int, end: int, kinds: UInt8s, side: int, wo
             return np.int64(-1)
         key = OFFSET_BASIS
         for i in range(at, place):
-            key = (key ^ np.uint64(text[i])) * PRIME
+            key = hashed(key, text[i])
         words.keys[side, n], words.starts[side, n], words.ends[side, n] = key, at, place
         n, at = n + 1, place
     return n
@@ -225,9 +224,8 @@ def is_known(name: UInt32s, first: int, end: int, names: UInt64s) -> bool:
     """Return whether ``name[first:end]`` is a known name."""
     key = OFFSET_BASIS
     for at in range(first, end):
-        key = (key ^ np.uint64(name[at])) * PRIME
-    place = np.searchsorted(names, key)
-    return bool(place < len(names) and names[place] == key)
+        key = hashed(key, name[at])
+    return is_in(names, key)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -264,5 +262,5 @@ def hash_texts(points: UInt32s, offsets: Int64s) -> UInt64s:
     keys = np.full(len(offsets) - 1, OFFSET_BASIS, np.uint64)
     for text in range(len(keys)):
         for at in range(offsets[text], offsets[text + 1]):
-            keys[text] = (keys[text] ^ np.uint64(points[at])) * PRIME
+            keys[text] = hashed(keys[text], points[at])
     return keys

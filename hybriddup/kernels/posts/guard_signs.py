@@ -71,19 +71,18 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
     of_a = read_part(a, first, len(a) - n_left, n_before, len(a) - n_after, signs, room, 0)
     of_b = read_part(b, first, len(b) - n_left, n_before, len(b) - n_after, signs, room, 1)
     result = _concerned(a, b, n_before, n_after, of_a, of_b, signs, room)
-    has_other_days = _has_more(of_a.n_signs, of_b.n_signs, room, 0, DAY)
-    has_other_days |= _has_more(of_b.n_signs, of_a.n_signs, room, 1, DAY)
+    has_other_days = _either_has_more(room, DAY)
     if has_other_days:
         result |= NUMBER
     if not result or may_be_blanked(a) or may_be_blanked(b):
         return result
     if not is_small(a, b, n_before, n_after, room.reached):
-        is_read = has_other_days or _may_have_other_values(of_a.n_signs, of_b.n_signs, room)
+        is_read = has_other_days or _may_have_other_values(room)
         return result & NUMBER if is_read else np.uint8(0)
     if result & (NAME | NEGATION):
         result = without_ruled_out(result, a, b, first, n_left, signs, words)
     if result & NEGATION:
-        n_denials = _count_kind(of_a.n_signs, room, 0, NEGATION), _count_kind(of_b.n_signs, room, 1, NEGATION)
+        n_denials = _count_kind(room, 0, NEGATION), _count_kind(room, 1, NEGATION)
         if has_much_else(a, b, n_before, n_after, n_denials, signs.kinds, room.counts):
             result &= ~NEGATION
     return result
@@ -97,24 +96,19 @@ def _concerned(
 
     Signs are characters and words that guards look for, such as digits and negations.
     """
-    if of_a.n_signs == MOST_SIGNS or of_b.n_signs == MOST_SIGNS:
+    n_signs = max(room.n_signs[0], room.n_signs[1])
+    if n_signs == MOST_SIGNS:
         return ALL
     middle_a, middle_b = len(a) - n_after - n_before, len(b) - n_after - n_before
-    if max(of_a.n_signs, of_b.n_signs) > MANY_SIGNS:
-        return _concerned_of_many(of_a.n_signs, of_b.n_signs, room)
+    if n_signs > MANY_SIGNS:
+        return _concerned_of_many(room)
     n_words, has_affix = max(of_a.n_words, of_b.n_words), max(middle_a, middle_b) <= LONGEST_AFFIX
     has_affix &= of_a.n_words == of_b.n_words == 1 and max(of_a.n_letters, of_b.n_letters) >= SHORTEST_WITH_AFFIX
     result, is_large = np.uint8(0), max(middle_a, middle_b) > LONGEST_CHANGE
     for kind in (NUMBER, OPPOSITE):
-        if (kind == NUMBER or n_words <= LONGEST_PART) and _both_have_more(
-            of_a.n_signs, of_b.n_signs, room, kind, is_large
-        ):
+        if (kind == NUMBER or n_words <= LONGEST_PART) and _both_have_more(room, kind, is_large):
             result |= kind
-    if n_words <= LONGEST_PART and (
-        has_affix
-        or _has_more(of_a.n_signs, of_b.n_signs, room, 0, NEGATION)
-        or _has_more(of_b.n_signs, of_a.n_signs, room, 1, NEGATION)
-    ):
+    if n_words <= LONGEST_PART and (has_affix or _either_has_more(room, NEGATION)):
         result |= NEGATION
     if of_a.n_words == of_a.n_roman == 1 and of_b.n_words == of_b.n_roman == 1:
         result |= NUMBER
@@ -132,82 +126,83 @@ def _concerned(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _concerned_of_many(n_a: int, n_b: int, room: Room) -> np.uint8:
+def _concerned_of_many(room: Room) -> np.uint8:
     """Return the flags of the guards that must check a pair with more than `MANY_SIGNS` signs in a text."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
-        if _has_more(n_a, n_b, room, 0, kind) and _has_more(n_b, n_a, room, 1, kind):
+        if _each_has_more(room, kind):
             result |= kind
-    if _has_more(n_a, n_b, room, 0, NEGATION) or _has_more(n_b, n_a, room, 1, NEGATION):
-        result |= NEGATION
-    return result
+    return result | NEGATION if _either_has_more(room, NEGATION) else result
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _may_have_other_values(n_a: int, n_b: int, room: Room) -> bool:
+def _may_have_other_values(room: Room) -> bool:
     """Return whether each text may have a number in digits, or the name of a weekday or month, that the other lacks.
 
     If texts differ a lot, the guard `numbers` considers only these. Even equal digits may be different numbers if a Han
     numeral follows, as in ``3万``.
     """
-    if max(n_a, n_b) == MOST_SIGNS:
-        return True
-    for side, n in ((0, n_a), (1, n_b)):
-        for at in range(n):
-            if room.kinds[side, at] & NUMERAL:
-                return True
-    return _has_more(n_a, n_b, room, 0, DIGIT) and _has_more(n_b, n_a, room, 1, DIGIT)
+    has_many = max(room.n_signs[0], room.n_signs[1]) == MOST_SIGNS
+    has_numeral = _count_kind(room, 0, NUMERAL) + _count_kind(room, 1, NUMERAL) > 0
+    return has_many or has_numeral or _each_has_more(room, DIGIT)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _count_kind(n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Count the signs of one kind, such as digits or negations, among the ``n`` signs of text ``side``, 0 or 1."""
+def _count_kind(room: Room, side: int, kind: np.uint8) -> int:
+    """Count the signs of one kind, such as digits or negations, in text ``side``, 0 or 1."""
     count = np.int64(0)
-    for at in range(n):
+    for at in range(room.n_signs[side]):
         count += room.kinds[side, at] & kind != 0
     return count
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _count(hashed: np.uint64, n: int, room: Room, side: int, kind: np.uint8) -> int:
-    """Count how often the sign with this hash and kind occurs among the ``n`` signs of text ``side``."""
-    count = 0
-    for at in range(n):
-        count += room.hashes[side, at] == hashed and room.kinds[side, at] & kind != 0
-    return count
-
-
-@njit(cache=True, nogil=True, inner=True)
-def _is_more(at: int, n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
+def _is_more(at: int, room: Room, side: int, kind: np.uint8) -> bool:
     """Return whether sign ``at`` of text ``side`` is of kind ``kind``, such as `DIGIT`, and rarer in the other text."""
     if not room.kinds[side, at] & kind:
         return False
-    hashed = room.hashes[side, at]
-    return _count(hashed, n, room, side, kind) > _count(hashed, n_others, room, 1 - side, kind)
+    n_more = np.int64(0)
+    for text in range(2):
+        for other in range(room.n_signs[text]):
+            if room.hashes[text, other] == room.hashes[side, at] and room.kinds[text, other] & kind:
+                n_more += 1 if text == side else -1
+    return n_more > 0
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _has_more(n: int, n_others: int, room: Room, side: int, kind: np.uint8) -> bool:
+def _has_more(room: Room, side: int, kind: np.uint8) -> bool:
     """Return whether any sign of kind ``kind`` occurs more often in text ``side`` than in the other text."""
-    for at in range(n):  # noqa: SIM110  (numba has no any)
-        if _is_more(at, n, n_others, room, side, kind):
+    for at in range(room.n_signs[side]):  # noqa: SIM110  (numba has no any)
+        if _is_more(at, room, side, kind):
             return True
     return False
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _both_have_more(n_a: int, n_b: int, room: Room, kind: np.uint8, is_large: bool) -> bool:
+def _either_has_more(room: Room, kind: np.uint8) -> bool:
+    """Return whether any sign of kind ``kind`` occurs more often in one text than in the other."""
+    return _has_more(room, 0, kind) or _has_more(room, 1, kind)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _each_has_more(room: Room, kind: np.uint8) -> bool:
+    """Return whether each text has a sign of kind ``kind`` that occurs less often in the other text."""
+    return _has_more(room, 0, kind) and _has_more(room, 1, kind)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def _both_have_more(room: Room, kind: np.uint8, is_large: bool) -> bool:
     """Return whether each text has a sign of kind ``kind`` that occurs less often in the other text.
 
     Signs that are not words count only if the two characters before them, or the two after them, are equal in both
     texts; in a large difference, only if the two before and the first one after are equal.
     """
     sides = room.sides
-    for at_a in range(n_a):
-        if not _is_more(at_a, n_a, n_b, room, 0, kind):
+    for at_a in range(room.n_signs[0]):
+        if not _is_more(at_a, room, 0, kind):
             continue
-        for at_b in range(n_b):
-            if not _is_more(at_b, n_b, n_a, room, 1, kind):
+        for at_b in range(room.n_signs[1]):
+            if not _is_more(at_b, room, 1, kind):
                 continue
             before, after = sides[0, 0, at_a] ^ sides[1, 0, at_b], sides[0, 1, at_a] ^ sides[1, 1, at_b]
             if is_large and before == 0 and after >> np.uint64(32) == 0:

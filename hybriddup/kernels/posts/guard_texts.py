@@ -17,12 +17,11 @@ from hybriddup.kernels.posts.guard_kinds import (
     NEGATION,
     NUMBER,
     NUMERAL,
-    OFFSET_BASIS,
     PARTICLES,
-    PRIME,
     TYPOGRAPHIC,
     Signs,
 )
+from hybriddup.kernels.posts.tokens import OFFSET_BASIS, hashed
 
 MOST_SIGNS = 512
 LONGEST_WORD = 24
@@ -34,12 +33,12 @@ PARTICLE, TOUCHED = np.uint64(0), np.uint64(1)
 """Stored instead of the hash of a word: `PARTICLE` for a particle or part of a link, `TOUCHED` for a word that only
 touches the differing part."""
 TAG, N, T = (np.uint32(ord(character)) for character in "#nt")
+BETWEEN_LETTERS = (APOSTROPHE, TYPOGRAPHIC, TAG)
 
 
 class Side(NamedTuple):
-    """Counts of the words and signs (such as digits and negations) in the differing part of one text."""
+    """Counts of the words in the differing part of one text."""
 
-    n_signs: int
     n_words: int
     """Number of words that overlap or touch the differing part."""
     n_roman: int
@@ -51,6 +50,8 @@ class Side(NamedTuple):
 class Room(NamedTuple):
     """The words and signs (such as digits and negations) of a pair of texts, and scratch buffers for comparing them."""
 
+    n_signs: Int64s
+    """int64[2]: number of signs in each text."""
     hashes: UInt64s
     kinds: UInt8s
     """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: hash and flags of each sign."""
@@ -69,6 +70,7 @@ class Room(NamedTuple):
 def make_room() -> Room:
     """Allocate the buffers for one pair of texts."""
     return Room(
+        np.zeros(2, np.int64),
         np.empty((2, MOST_SIGNS), np.uint64),
         np.empty((2, MOST_SIGNS), np.uint8),
         np.empty((2, 2, MOST_SIGNS), np.uint64),
@@ -86,11 +88,7 @@ def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
         following = at - 1 if step < 0 else at
         if following < 0 or following >= len(text):
             return at
-        is_part = kinds[text[following]] & (DIGIT | NUMERAL | LETTER) or text[following] in (
-            APOSTROPHE,
-            TYPOGRAPHIC,
-            TAG,
-        )
+        is_part = kinds[text[following]] & (DIGIT | NUMERAL | LETTER) or text[following] in BETWEEN_LETTERS
         if moved >= 2 and not is_part:
             return at
         at += step
@@ -110,10 +108,10 @@ def read_part(
     while at < end and n < MOST_SIGNS:
         kind = signs.kinds[text[at]]
         run = kind & (DIGIT | NUMERAL | LETTER)
-        start, hashed, of_sign = at, (OFFSET_BASIS ^ np.uint64(text[at])) * PRIME, kind & ALL
+        start, key, of_sign = at, hashed(OFFSET_BASIS, text[at]), kind & ALL
         at += 1
         while run and at < end and signs.kinds[text[at]] & run:
-            hashed = (hashed ^ np.uint64(text[at])) * PRIME
+            key = hashed(key, text[at])
             of_sign |= signs.kinds[text[at]] & ALL
             at += 1
         is_within = start < inner_end and at > inner_first
@@ -126,20 +124,21 @@ def read_part(
         if is_inner:
             if n_words < LONGEST_NAME:
                 is_particle = text[start] in PARTICLES or (start > 0 and text[start - 1] in BEFORE_NAMES)
-                inner[side, n_words] = PARTICLE if is_particle else hashed if is_within else TOUCHED
+                inner[side, n_words] = PARTICLE if is_particle else key if is_within else TOUCHED
             n_words += 1
         if run & (DIGIT | NUMERAL):
             is_after_digit = start > 0 and signs.kinds[text[start - 1]] & DIGIT != 0
             of_sign |= NUMBER | (run & DIGIT) | (run & NUMERAL if is_after_digit else np.uint8(0))
         elif run & LETTER:
-            of_sign |= _of_word(text, start, at, hashed, signs)
+            of_sign |= _of_word(text, start, at, key, signs)
         if of_sign:
-            hashes[side, n], kinds[side, n] = hashed, of_sign
+            hashes[side, n], kinds[side, n] = key, of_sign
             is_word = run & LETTER != 0
             room.sides[side, 0, n] = np.uint64(0) if is_word else _pair_at(text, start - 2)
             room.sides[side, 1, n] = np.uint64(0) if is_word else _pair_at(text, at)
             n += 1
-    return Side(n, n_words, n_roman, n_letters)
+    room.n_signs[side] = n
+    return Side(n_words, n_roman, n_letters)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -151,10 +150,10 @@ def _is_roman(word: UInt32s) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _of_word(text: UInt32s, start: int, end: int, hashed: np.uint64, signs: Signs) -> np.uint8:
+def _of_word(text: UInt32s, start: int, end: int, key: np.uint64, signs: Signs) -> np.uint8:
     """Return the flags of a known word, of the ``t`` in ``can't``, or of a hashtag that may name a day; otherwise 0."""
-    place = np.searchsorted(signs.words, hashed)
-    if place < len(signs.words) and signs.words[place] == hashed:
+    place = np.searchsorted(signs.words, key)
+    if place < len(signs.words) and signs.words[place] == key:
         return np.uint8(signs.of_words[place])
     is_letter = end - start == 1 and start > 1
     if is_letter and text[start] == T and text[start - 2] == N and text[start - 1] in (APOSTROPHE, TYPOGRAPHIC):

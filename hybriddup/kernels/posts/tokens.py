@@ -162,7 +162,7 @@ def key_and_weight(
         return key_of_tag(points, place, end, known), weight
     if of_token == WORD:
         key, n_letters = key_of_word(points, place, end, known)
-        if not is_filler(known.fillers, key) and not is_laughter(points, place, end):
+        if not is_in(known.fillers, key) and not is_laughter(points, place, end):
             weight = WEIGHTS[LETTER] * np.float32(min(n_letters, LONGEST))
         return key, weight
     for at in range(place, end):
@@ -358,10 +358,10 @@ def is_of_thousands(points: UInt32s, place: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_filler(fillers: UInt64s, key: np.uint64) -> bool:
-    """Return whether a word, given its hash, is a filler without content, such as an interjection."""
-    place = np.searchsorted(fillers, key)
-    return bool(place < len(fillers) and fillers[place] == key)
+def is_in(keys: UInt64s, key: np.uint64) -> bool:
+    """Return whether ascending keys, such as hashes of words, contain a key."""
+    place = np.searchsorted(keys, key)
+    return bool(place < len(keys) and keys[place] == key)
 
 
 @njit(cache=True, nogil=True, inner=True)

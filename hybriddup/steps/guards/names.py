@@ -160,10 +160,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 def _is_slot(difference: Difference, run: Run) -> bool:
     """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a hashtag alone is no name."""
-    sides = [
-        (difference.a, difference.spans_a, run.a),
-        (difference.b, difference.spans_b, run.b),
-    ]
+    sides = [(difference.a, difference.spans_a, run.a), (difference.b, difference.spans_b, run.b)]
     are_quoted = [_is_quoted(*side) for side in sides]
     are_hashtags = [text[spans[span[0]][0] - 1 : spans[span[0]][0]] == "#" for text, spans, span in sides]
     if any(are_hashtags):

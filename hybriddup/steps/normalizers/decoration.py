@@ -12,14 +12,7 @@ import re
 from collections.abc import Callable
 from enum import IntEnum
 
-from hybriddup.steps.normalizers.patterns import (
-    BOUNDARY,
-    CUT,
-    EMOJI,
-    HASHTAGS,
-    LINKS,
-    MENTION,
-)
+from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, EMOJI, HASHTAGS, LINKS, MENTION
 from hybriddup.steps.normalizers.wordless import MASK, has_words
 
 

@@ -78,10 +78,7 @@ MENTION = Pattern(_NAMES, "@")
 MENTIONS = Pattern(rf"{_NAMES}(?:[ ,、&+/]*+(?:and |y |et |und |e |和)?+{_NAMES})*+", "@")
 """A run of mentions, with the separators and words for "and" between them."""
 
-HASHTAGS = (
-    Pattern(rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#", "#"),
-    Pattern(r"#(?=\d*+[^\W\d])\w++", "#"),
-)
+HASHTAGS = (Pattern(rf"#(?=\S)[^#{BOUNDARY}]++(?<=\S)#", "#"), Pattern(r"#(?=\d*+[^\W\d])\w++", "#"))
 """Patterns of hashtags: ``#topic words#`` as on Weibo, then ``#topic`` as on other platforms."""
 
 DIGITS = Pattern(r"\d++")

@@ -94,10 +94,7 @@ SEQUENCES = {
         Sequence("\u0e4d([\u0e48-\u0e4b])", "\\1\u0e4d", "\u0e4d"),
     ],
     # Joiners combine emoji; between letters they only select a glyph.
-    "emoji": [
-        Sequence(f"(?<![{_EMOJI}])\u200d", "", "\u200d"),
-        Sequence(f"\u200d(?![{_EMOJI}])", "", "\u200d"),
-    ],
+    "emoji": [Sequence(f"(?<![{_EMOJI}])\u200d", "", "\u200d"), Sequence(f"\u200d(?![{_EMOJI}])", "", "\u200d")],
 }
 """Spelling variants of several characters by script, in the order in which they apply."""
 

@@ -9,15 +9,7 @@ from itertools import pairwise
 import numpy as np
 import regex
 
-from hybriddup.data.records import (
-    Bools,
-    EncodedTexts,
-    Int64s,
-    Tokens,
-    UInt8s,
-    characters_between,
-    encode_texts,
-)
+from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, UInt8s, characters_between, encode_texts
 from hybriddup.kernels.text import words as kernel
 from hybriddup.kernels.text.words import mark_words, take_words
 from hybriddup.steps.tokenizers.meaning import meaningful_characters
