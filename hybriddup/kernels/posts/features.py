@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt8s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.popcount import popcount
+from hybriddup.kernels.popcount import ONE, popcount
 from hybriddup.kernels.posts.alignments import ALL_ONES, Room, Side, align, enter_pair, make_room
 from hybriddup.kernels.posts.curves import Bound, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
@@ -77,7 +77,7 @@ def compare_posts(
         n = find_differences(posts, one, other, room, bounds)
         measure_differences(posts, kinds, one, other, room, bounds[:n], features[pair])
         features[pair, COMMENT] = comment_of(posts, one, other, room)
-        features[pair, GOES_ON] = np.float64(is_cut and begins_with(posts, one, other))
+        features[pair, GOES_ON] = np.float64(is_cut and n_equal_letters(posts, a, b) == n_letters(posts, a))
     return features
 
 
@@ -91,10 +91,8 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
     differ = np.zeros(len(earlier), np.bool_)
     for pair in range(len(earlier)):
         a, b = earlier[pair], later[pair]
-        is_cut = posts.is_cut[a] or posts.is_cut[b]
-        differ[pair] = (
-            not is_cut and compare_sets(posts, a, b, NUMBERS)[0] == 1.0 and order_of_letters(posts, a, b) != 0
-        )
+        if not (posts.is_cut[a] or posts.is_cut[b]) and compare_sets(posts, a, b, NUMBERS)[0] == 1.0:
+            differ[pair] = n_equal_letters(posts, a, b) < max(n_letters(posts, a), n_letters(posts, b))
     return differ
 
 
@@ -120,32 +118,34 @@ def enter_posts(posts: ParsedPosts, a: int, b: int, room: Room) -> tuple[Side, S
 
 
 @njit(cache=True, nogil=True, inner=True)
+def n_letters(posts: ParsedPosts, post: int) -> int:
+    """Return the number of letters of a post."""
+    return np.int64(posts.starts[posts.offsets[post + 1]] - posts.starts[posts.offsets[post]])
+
+
+@njit(cache=True, nogil=True, inner=True)
+def n_equal_letters(posts: ParsedPosts, one: int, other: int) -> int:
+    """Return the length of the common prefix of the letters of two posts."""
+    start, other_start = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[other]]
+    n, end = np.int64(0), min(n_letters(posts, one), n_letters(posts, other))
+    while n < end and posts.letters[start + n] == posts.letters[other_start + n]:
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
 def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post sorts before another one: by number of letters, then by letters, then by words."""
-    order = order_of_letters(posts, one, other)
-    return order < 0 or (order == 0 and has_earlier_words(posts, one, other))
+    """Return whether a post sorts before another one, or is equal to it.
 
-
-@njit(cache=True, nogil=True, inner=True)
-def order_of_letters(posts: ParsedPosts, one: int, other: int) -> int:
-    """Return -1, 0 or 1: whether a post is before, equal to or after another by number of letters, then by letters."""
-    start, end = posts.starts[posts.offsets[one]], posts.starts[posts.offsets[one + 1]]
-    other_start, other_end = posts.starts[posts.offsets[other]], posts.starts[posts.offsets[other + 1]]
-    if end - start != other_end - other_start:
-        return -1 if end - start < other_end - other_start else 1
-    for i in range(end - start):
-        if posts.letters[start + i] != posts.letters[other_start + i]:
-            return -1 if posts.letters[start + i] < posts.letters[other_start + i] else 1
-    return 0
-
-
-@njit(cache=True, nogil=True, inner=True)
-def has_earlier_words(posts: ParsedPosts, one: int, other: int) -> bool:
-    """Return whether a post sorts before another one with the same letters, or is equal to it.
-
-    The order is by the number of tokens, then by their keys and weights; then, a post that is cut off comes first.
+    The order is by the number of letters, then by the letters; then by the number of tokens, by their keys and weights;
+    then, a post that is cut off comes first.
     """
-    first, second = posts.offsets[one], posts.offsets[other]
+    n, n_other = n_letters(posts, one), n_letters(posts, other)
+    if n != n_other:
+        return n < n_other
+    first, second, equal = posts.offsets[one], posts.offsets[other], n_equal_letters(posts, one, other)
+    if equal < n:
+        return bool(posts.letters[posts.starts[first] + equal] < posts.letters[posts.starts[second] + equal])
     n, n_other = posts.offsets[one + 1] - first, posts.offsets[other + 1] - second
     if n != n_other:
         return bool(n < n_other)
@@ -209,8 +209,7 @@ def measure_sharing(posts: ParsedPosts, a: Side, b: Side, room: Room, common_let
     """
     row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, a, b, room)
     row[COVERED], row[ADDING], _ = known_to(posts, b, a, room)
-    n_a = posts.starts[a.last] - posts.starts[a.first]
-    n_b = posts.starts[b.last] - posts.starts[b.first]
+    n_a, n_b = posts.starts[a.last] - posts.starts[a.first], posts.starts[b.last] - posts.starts[b.first]
     row[LETTERS_SHARED] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
     row[LETTERS_CONTAINED] = common_letters / max(n_a, 1)
 
@@ -330,9 +329,9 @@ def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int
         return False
     state = ALL_ONES  # bit-parallel LCS, as in `alignments`
     for at in range(other_start, other_start + n_other):
-        mask = np.uint64(0)
-        for i in range(n):
-            mask |= np.uint64(posts.letters[start + i] == posts.letters[at]) << np.uint64(i)
+        mask, letter = np.uint64(0), posts.letters[at]
+        for i in range(start + n - 1, start - 1, -1):
+            mask = mask << ONE | np.uint64(posts.letters[np.uint64(i)] == letter)
         common = state & mask
         state = (state + common) | (state - common)
     return bool(2.0 * popcount(~state) >= SAME_SPELLING * (n + n_other))
@@ -386,13 +385,3 @@ def comment_of(posts: ParsedPosts, a: Side, b: Side, room: Room) -> float:
         elif posts.is_own[token]:
             own_a += weight
     return np.log1p(max(own_a, own_b)) if 2.0 * quoted > shared else 0.0
-
-
-@njit(cache=True, nogil=True, inner=True)
-def begins_with(posts: ParsedPosts, a: Side, b: Side) -> bool:
-    """Return whether the letters of post ``b`` begin with all letters of post ``a``."""
-    start, end, other = posts.starts[a.first], posts.starts[a.last], posts.starts[b.first]
-    for i in range(end - start):  # noqa: SIM110  (numba has no all)
-        if posts.letters[start + i] != posts.letters[other + i]:
-            return False
-    return True

@@ -134,7 +134,9 @@ def copy_letters(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int) -> None:
+def write_sets(
+    tokens: Tokens, n_tokens: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int
+) -> None:
     """Write the keys of a post's numbers, hashtags, emoji, names and sources as sorted sets.
 
     Repeats are removed, but repeated numbers are kept. Bit ``k`` of ``present`` is set if any token is of kind ``k``.
@@ -143,25 +145,17 @@ def write_sets(tokens: Tokens, n: int, present: np.uint64, set_keys: UInt64s, se
     for which in range(N_SETS):
         start = set_offsets[first + which]
         end, kind = start, KINDS_OF_SETS[which]
-        for token in range(n if present >> np.uint64(kind) & ONE else 0):
+        for token in range(n_tokens if present >> np.uint64(kind) & ONE else 0):
             if tokens.kinds[token] == kind:
                 set_keys[end] = tokens.keys[token]
                 end += 1
         sort_run(set_keys, start, end)
-        if which != NUMBERS:
-            end = without_repeats(set_keys, start, end)
-        set_offsets[first + which + 1] = end
-
-
-@njit(cache=True, nogil=True, inner=True)
-def without_repeats(values: UInt64s, start: int, end: int) -> int:
-    """Remove repeats from the sorted ``values[start:end]`` in place; return the new end."""
-    n = start
-    for i in range(start, end):
-        if i == start or values[i] != values[i - 1]:
-            values[n] = values[i]
-            n += 1
-    return n
+        n = start
+        for i in range(start, end):
+            if which == NUMBERS or i == start or set_keys[i] != set_keys[i - 1]:
+                set_keys[n] = set_keys[i]
+                n += 1
+        set_offsets[first + which + 1] = n
 
 
 @njit(cache=True, nogil=True)

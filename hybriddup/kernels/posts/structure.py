@@ -166,9 +166,9 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
     if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
         return False
     for token in range(tail + 1, n):
-        if tokens.kinds[token] != TAG and tokens.kinds[token] != EMOJI:
+        if tokens.kinds[token] not in (TAG, EMOJI):
             return False
-    if tokens.kinds[tail - 1] == TAG or tokens.kinds[tail - 1] == EMOJI:
+    if tokens.kinds[tail - 1] in (TAG, EMOJI):
         return True
     before = tokens.bounds[tail, 0] - 1
     while before > first and points[before] == SPACE:
@@ -181,11 +181,12 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
     """If a post begins with a few words before a colon or bar, or with a label in brackets, mark them as a source."""
     weight, start = np.float32(0.0), tokens.bounds[head, 0]
     is_label = start > first and points[start - 1] == OPEN
+    longest, ends = (BRACKETED, LABEL_ENDS) if is_label else (LABEL_IS_SHORT, SOURCE_ENDS)
     for token in range(head, n - 1):
         weight += tokens.weights[token]
-        if tokens.kinds[token] == NUMBER or weight > (BRACKETED if is_label else LABEL_IS_SHORT):
+        if tokens.kinds[token] == NUMBER or weight > longest:
             return
-        for mark in LABEL_ENDS if is_label else SOURCE_ENDS:
+        for mark in ends:
             if has_between(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], mark):
                 mark_source(tokens, n, head, token + 1, weight, is_label)
                 return
@@ -196,10 +197,8 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
     """If a post ends with a few words after a bar, or after a space and a dash, mark them as a source."""
     weight = np.float32(0.0)
     for token in range(n - 1, 0, -1):
-        if tokens.kinds[token] == NUMBER:
-            return
         weight += tokens.weights[token]
-        if weight > SOURCE_IS_SHORT:
+        if tokens.kinds[token] == NUMBER or weight > SOURCE_IS_SHORT:
             return
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
         if has_between(points, start, stop, BAR) or has_pair(points, start, stop, SPACE, DASHES):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
 from typing import TypeVar
 
@@ -90,10 +90,10 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     return [text if has else post for text, has, post in zip(texts, has_body, posts, strict=True)]
 
 
-def decoded(points: UInt32s, bounds: Int64s) -> Iterator[str]:
-    """Yield the texts between the given bounds of an array of code points."""
+def decoded(points: UInt32s, bounds: Int64s) -> list[str]:
+    """Return the texts between the given bounds of an array of code points."""
     text = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    return (text[first:last] for first, last in pairwise(bounds.tolist()))
+    return [text[first:last] for first, last in pairwise(bounds.tolist())]
 
 
 def words_of(posts: Sequence[str]) -> Sequence[str]:

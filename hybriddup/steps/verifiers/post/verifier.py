@@ -161,12 +161,9 @@ class Post:
         if not are_paired(texts, one, other)[0]:
             return ["the score is 0: too few pairs of adjacent letters of the shorter text are in the other"]
         features = pair_features(posts, one, other)
-        return [*first_of(differences), *(self.rules_on(features) or self.model.explain(features[0]))]
-
-    def rules_on(self, features: Float64s) -> list[str]:
-        """Return a list of one line that describes the rule that decides a pair; an empty list if the model decides."""
-        score, reason = RULES[rules_of(features)[0]]
-        return [f"the score is {score:g}: {reason}"] if reason else []
+        score, rule = RULES[rules_of(features)[0]]
+        reasons = [f"the score is {score:g}: {rule}"] if rule else self.model.explain(features[0])
+        return [*first_of(differences), *reasons]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post of any length may contain another one."""
