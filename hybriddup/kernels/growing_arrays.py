@@ -1,10 +1,11 @@
-"""Grows an array while it is being filled."""
+"""Sizes of arrays: grows an array while it is being filled, and finds the length of the longest text."""
 
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybriddup.data.records import Int64s
 from hybriddup.kernels.cache import njit
 
 Number = TypeVar("Number", bound=np.generic)
@@ -20,3 +21,12 @@ def with_room_for(found: NDArray[Number], n_found: int, n_more: int) -> NDArray[
     for i in range(n_found):  # a slice assignment would take a second to compile
         larger[i] = found[i]
     return larger
+
+
+@njit(cache=True, nogil=True, inner=True)
+def longest_of(offsets: Int64s) -> int:
+    """Return the length of the longest text; ``offsets``, int64[n_texts + 1]: the bounds of concatenated texts."""
+    longest = np.int64(0)
+    for text in range(len(offsets) - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    return longest

@@ -9,11 +9,12 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float64s, Int64s, UInt8s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import longest_of
 from hybriddup.kernels.popcount import ONE, popcount
 from hybriddup.kernels.posts.alignments import ALL_ONES, Room, Side, align, enter_pair, make_room
 from hybriddup.kernels.posts.curves import Bound, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
-from hybriddup.kernels.posts.tokens import EXTENDS, longest_of
+from hybriddup.kernels.posts.tokens import EXTENDS
 
 FEATURES = tuple(
     (  # noqa: SIM905  (one name per line would fill half a screen)

@@ -10,6 +10,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, Float32s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import longest_of
 
 LETTER, DIGIT, HAN, KANA, CLUSTER, HANGUL, PICTURE = (np.uint8(number) for number in range(1, 8))
 """Kinds of characters, in the bits of `KIND`; 0 = none of these. `CLUSTER`: Thai, Lao, Khmer, Myanmar."""
@@ -54,15 +55,6 @@ class Tokens(NamedTuple):
     """int32[n, 2]: begin and end of each token, as indices into the code points of all texts."""
     parts: Int32s
     """int32[n]: 0 for a token outside quotes, otherwise the one-based number of its quote."""
-
-
-@njit(cache=True, nogil=True, inner=True)
-def longest_of(offsets: Int64s) -> int:
-    """Return the size of the largest of some groups; ``offsets``: int64[n_groups + 1], as in `EncodedTexts`."""
-    longest = np.int64(0)
-    for group in range(len(offsets) - 1):
-        longest = max(longest, offsets[group + 1] - offsets[group])
-    return longest
 
 
 @njit(cache=True, nogil=True)
@@ -325,10 +317,11 @@ def key_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> np.u
 @njit(cache=True, nogil=True, inner=True)
 def key_of_number(points: UInt32s, place: int, end: int) -> np.uint64:
     """Return the hash of a number, the same for ``05`` and ``5``, ``6,000`` and ``6000``, ``1.0`` and ``1``."""
-    stop = end
-    while stop > place + 2 and points[stop - 1] == ZERO and is_fraction_of_zeros(points, place, stop):
-        stop -= 1
-    stop -= points[stop - 1] == POINT
+    stop, n_zeros = end, np.int64(0)
+    while end - n_zeros > place and points[end - n_zeros - 1] == ZERO:
+        n_zeros += 1
+    if 0 < n_zeros < 3 and end - n_zeros > place and points[end - n_zeros - 1] == POINT:
+        stop = end - n_zeros - 1
     key, is_leading = OFFSET_BASIS, True
     for at in range(place, stop):
         if points[at] in (COMMA, POINT) and is_of_thousands(points, at, stop):
@@ -337,15 +330,6 @@ def key_of_number(points: UInt32s, place: int, end: int) -> np.uint64:
         if not is_leading:
             key = hashed(key, points[at])
     return key
-
-
-@njit(cache=True, nogil=True, inner=True)
-def is_fraction_of_zeros(points: UInt32s, place: int, end: int) -> bool:
-    """Return whether a number ends in a point and one or two zeros."""
-    at = end
-    while at > place and points[at - 1] == ZERO:
-        at -= 1
-    return bool(at > place and points[at - 1] == POINT and end - at < 3)
 
 
 @njit(cache=True, nogil=True, inner=True)

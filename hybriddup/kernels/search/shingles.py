@@ -19,6 +19,7 @@ import numpy as np
 
 from hybriddup.data.records import Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import longest_of
 from hybriddup.kernels.search.key_groups import NO_KEY
 from hybriddup.kernels.text.ngrams import is_dense_script
 
@@ -116,9 +117,7 @@ def keys_of_shingles(shingles: UInt32s) -> UInt64s:
 @njit(cache=True, nogil=True)
 def room_for_texts(offsets: Int64s) -> Room:
     """Allocate buffers that are large enough for the longest text."""
-    longest = np.int64(1)
-    for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
+    longest = max(longest_of(offsets), 1)
     return Room(
         np.zeros(longest + 1, np.uint64),
         np.empty(longest, np.uint8),

@@ -4,6 +4,7 @@ import numpy as np
 
 from hybriddup.data.records import Float32s, Int32s, Int64s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
+from hybriddup.kernels.growing_arrays import longest_of
 from hybriddup.kernels.popcount import HALF, LOW_HALF, ONE, lowest_bit, power_of_two
 from hybriddup.kernels.text.ngrams import is_dense_script
 from hybriddup.kernels.vectors import equal_of_four
@@ -92,9 +93,7 @@ def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
 @njit(cache=True, nogil=True)
 def count_occurrences(hashes: UInt64s, offsets: Int64s) -> Int32s:
     """Return int32[n_tokens]: how often each token occurs in its text; `count_documents` explains the parameters."""
-    longest = np.int64(0)
-    for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
+    longest = longest_of(offsets)
     n_slots = slots_for(longest)
     keys = np.empty(n_slots, np.uint64)
     counts = np.empty(n_slots, np.int32)
