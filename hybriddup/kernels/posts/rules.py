@@ -4,18 +4,7 @@ import numpy as np
 
 from hybriddup.data.records import Float64s, UInt8s
 from hybriddup.kernels.cache import njit
-from hybriddup.kernels.posts.features import (
-    COMMENT,
-    EMOJI_DIFFER,
-    GOES_ON,
-    HASHTAGS_DIFFER,
-    HASHTAGS_OF_ONE,
-    LENGTH,
-    LETTERS_SHARED,
-    NAMES_DIFFER,
-    NUMBERS_DIFFER,
-    SOURCES_DIFFER,
-)
+from hybriddup.kernels.posts import features as column
 
 NO_RULE, ONLY_SPELLING, CUT_SHORT, COMMENTED, OTHER_NUMBERS, OTHER_NAMES, NO_WORDS = map(np.uint8, range(7))
 
@@ -35,18 +24,20 @@ def find_rules(features: Float64s, cut_off: float, comment: float, little: float
     found = np.empty(len(features), np.uint8)
     for pair in range(len(features)):
         row = features[pair]
-        is_named_otherwise = row[NAMES_DIFFER] > 0.0 or row[SOURCES_DIFFER] > 0.0
-        has_other_signs = row[HASHTAGS_DIFFER] > 0.0 or row[HASHTAGS_OF_ONE] > 0.0 or row[EMOJI_DIFFER] > 0.0
-        if row[LETTERS_SHARED] == 1.0 and not is_named_otherwise and not has_other_signs:
+        is_named_otherwise = row[column.NAMES_DIFFER] > 0.0 or row[column.SOURCES_DIFFER] > 0.0
+        has_other_signs = (
+            row[column.HASHTAGS_DIFFER] > 0.0 or row[column.HASHTAGS_OF_ONE] > 0.0 or row[column.EMOJI_DIFFER] > 0.0
+        )
+        if row[column.LETTERS_SHARED] == 1.0 and not is_named_otherwise and not has_other_signs:
             found[pair] = ONLY_SPELLING
-        elif row[GOES_ON] == 1.0 and row[LENGTH] >= cut_off:
+        elif row[column.GOES_ON] == 1.0 and row[column.LENGTH] >= cut_off:
             found[pair] = CUT_SHORT
-        elif row[COMMENT] >= comment:
+        elif row[column.COMMENT] >= comment:
             found[pair] = COMMENTED
-        elif row[NUMBERS_DIFFER] == 1.0:
+        elif row[column.NUMBERS_DIFFER] == 1.0:
             found[pair] = OTHER_NUMBERS
-        elif is_named_otherwise and row[LENGTH] < little:
+        elif is_named_otherwise and row[column.LENGTH] < little:
             found[pair] = OTHER_NAMES
         else:
-            found[pair] = NO_WORDS if row[LENGTH] == 0.0 and has_other_signs else NO_RULE
+            found[pair] = NO_WORDS if row[column.LENGTH] == 0.0 and has_other_signs else NO_RULE
     return found

@@ -40,14 +40,12 @@ MOST_UNPAIRED = 1 / 3
 text lacks; with more, the score is 0. This excludes three of four pairs of unrelated tweets that have enough letters in
 common. The model alone accepts 53 of them among 30,000 tweets, most of them wrongly."""
 COMMENT = 5.0
-"""Minimum weight of a comment on a quote for the post not to repeat the quoted post: five Han characters, or four
-English words."""
+"""Minimum weight of a comment on a quote for the post not to repeat the quoted post. A Han character weighs 1, a word
+up to 2."""
 LITTLE = 8.0
-"""If the words of the shorter post weigh less than this, two posts with different links, mentions, flags or sources do
-not match. A Han character weighs 1, a word up to 2."""
+"""If the words of the shorter post weigh less, posts with different links, mentions, flags or sources do not match."""
 CUT_OFF = 3.0
-"""Minimum weight of the words of a post that is cut off, for it to match any post that begins with these words. A Han
-character weighs 1, a word up to 2."""
+"""Minimum weight of the words of a post that is cut off, for it to match any post that begins with these words."""
 RULES = (
     (np.nan, ""),
     (1.0, "only marks and spelling differ"),
