@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from hybriddup.steps.tables import read_table
+from hybriddup.steps.guards.tables import read_table
 
 DIGITS = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 TIMES = {"十": 10, "百": 100, "千": 1000}

@@ -21,8 +21,8 @@ from hybriddup.kernels.posts.guard_kinds import PARTICLES as PARTICLE_POINTS
 from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, difference_of, has_frame, letters
+from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.posts.characters import hash_of
-from hybriddup.steps.tables import read_table
 
 ALIKE = 0.6
 """Two names with at least this similarity (0.0 to 1.0) may be spellings of the same name."""

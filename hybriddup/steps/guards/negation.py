@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hybriddup.kernels.posts.guard_kinds import NEGATION
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, spans_of
-from hybriddup.steps.tables import read_table
+from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
 """Maximum number of differing words other than negations, counted by `amount`; with more, the posts differ anyway."""

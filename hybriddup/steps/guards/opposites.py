@@ -7,7 +7,7 @@ from functools import cache
 from hybriddup.kernels.posts.guard_kinds import OPPOSITE
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import changed, difference_of, has_frame, letters
-from hybriddup.steps.tables import read_table
+from hybriddup.steps.guards.tables import read_table
 
 Places = dict[str, frozenset[tuple[int, int]]]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, TIMES, han_values
 from hybriddup.steps.guards.reading import HAN, SPACED
-from hybriddup.steps.tables import read_table
+from hybriddup.steps.guards.tables import read_table
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 WORDS = re.compile(r"[^\W\d_]+(?:-feira|['’]hui)?")

@@ -14,7 +14,7 @@ from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
 from hybriddup.kernels.posts.curves import Bound, Curves, sum_curves
 from hybriddup.kernels.posts.features import BY_PLACE, FEATURES, LENGTH, SHARED
-from hybriddup.steps.tables import read_table
+from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.verifiers.phrases import describe_contributions
 
 Points = tuple[tuple[float, float], ...]
