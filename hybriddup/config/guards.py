@@ -20,8 +20,8 @@ BLINDED_BY = {
 }
 """Maps a guard to a normalizer option, and to the values of this option that remove everything the guard compares."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Maps a guard to a normalizer option. If the option's value is ``drop``, the guard ignores all links or mentions
-outside sentences."""
+"""Maps a guard to a normalizer option. With the value ``drop``, `links` sees only the links inside sentences, and
+`mentions` only the mentions inside sentences; see `hybriddup.steps.normalizers.decoration`."""
 
 
 class SpelledOut(NamedTuple):

@@ -90,7 +90,7 @@ class SingleVerifier(ComponentSettings):
         return [self.threshold]
 
     def map_thresholds(self, change: Callable[[float], float]) -> SingleVerifier:
-        """Return a copy with ``change`` of the threshold as the threshold."""
+        """Return a copy with ``change`` applied to the threshold."""
         return self.model_copy(update={"threshold": change(self.threshold)})
 
 
@@ -115,7 +115,7 @@ class CombinedVerifier(_Section):
         return [threshold for member in self.members for threshold in member.thresholds()]
 
     def map_thresholds(self, change: Callable[[float], float]) -> CombinedVerifier:
-        """Return a copy in which all members have changed thresholds."""
+        """Return a copy with ``change`` applied to the thresholds of all members."""
         return self.model_copy(update={self.combine: tuple(one.map_thresholds(change) for one in self.members)})
 
 
@@ -177,7 +177,7 @@ class LengthBand(_Section):
         return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
 
     def map_thresholds(self, change: Callable[[float], float]) -> LengthBand:
-        """Return the band with changed thresholds of its verifiers."""
+        """Return a copy with ``change`` applied to the thresholds of all verifiers of the band."""
         verifier = self.verifier and self.verifier.map_thresholds(change)
         return self.model_copy(update={"verifier": verifier})
 
@@ -332,7 +332,7 @@ class Settings(_Section):
         return [threshold for band in self.lengths if band.verifier for threshold in band.verifier.thresholds()]
 
     def map_thresholds(self, change: Callable[[float], float]) -> Settings:
-        """Return a copy in which every verifier has ``change`` of its threshold as the threshold."""
+        """Return a copy with ``change`` applied to the thresholds of all verifiers."""
         return self.model_copy(update={"lengths": tuple(band.map_thresholds(change) for band in self.lengths)})
 
     def bands(self) -> Iterator[tuple[int, LengthBand]]:

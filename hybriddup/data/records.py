@@ -37,7 +37,7 @@ SKETCH_WORDS = 4
 """Number of uint64 words in a character sketch, see `hybriddup.kernels.text.characters.sketch_characters`. With four,
 sketches rule out two thirds (Chinese) or one third (English) of the candidate pairs with too few common characters."""
 NO_SKETCHES: UInt64s = np.zeros((0, SKETCH_WORDS), np.uint64)
-"""Empty array of sketches, for a run whose verifiers do not require common characters."""
+"""Empty array of sketches, for a run in which no verifier requires two texts to share characters."""
 
 
 class EncodedTexts(NamedTuple):

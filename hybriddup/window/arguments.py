@@ -27,7 +27,8 @@ def checked_limit(limit: object, at_least: int) -> int:
 def checked_after(after: object) -> int | None:
     """Return ``after`` as an int or None; InputError if it is neither None nor a whole number.
 
-    ``after`` limits a list to the posts at earlier positions than ``after``; None = no limit.
+    Lists run from the newest post to the oldest: ``after`` is the position after which a list continues, and all of its
+    posts have smaller positions. None = from the newest post.
     """
     number = whole_number(after)
     if number is None and after is not None:

@@ -1,4 +1,4 @@
-"""The stateless steps of a window: computing the fingerprints of texts, and verifying candidate pairs."""
+"""The steps of a window that do not depend on its stored posts: fingerprinting texts, and verifying pairs."""
 
 from __future__ import annotations
 

@@ -273,7 +273,8 @@ class WindowStats:
     index: str
     """Description of the live index."""
     seconds_ahead: float = 0.0
-    """Seconds by which the watermark is ahead of the clock; posts expire late by as much. See `Window.rewind`."""
+    """Seconds by which the watermark is ahead of the clock. Posts that arrive now get the time of the watermark, so
+    they expire late by as much. See `Window.rewind`."""
     limits_hit: Mapping[str, int] = field(default_factory=dict)
     by_band: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Numbers of posts by length band: kept, exact and near."""

@@ -37,7 +37,7 @@ SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
 """Maximum weight of a source at the end of a post, after a bar or dash: three or four words. The rest of the post must
-weigh at least twice as much, plus 2."""
+weigh at least twice the weight of this source, plus 2."""
 LABEL_IS_SHORT = np.float32(3.5)
 """Maximum weight of a source at the beginning, before a colon or bar; longer phrases name a subject, as in ``Leeds
 weather today: ...``."""

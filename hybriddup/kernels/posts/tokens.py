@@ -288,7 +288,7 @@ def is_drawn_out(points: UInt32s, first: int, at: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def is_spelling(points: UInt32s, first: int, at: int, end: int, known: Characters) -> bool:
-    """Return whether a character belongs to the spelling of its word; apostrophes and lengthened letters do not."""
+    """Return whether a character belongs to the spelling of its word; apostrophes and `is_drawn_out` letters do not."""
     is_part = known.kinds[points[at]] & (IN_NAME | EXTENDS) != 0 and points[at] != JOINER
     return bool(is_part and not is_drawn_out(points, first, at, end))
 

@@ -161,8 +161,8 @@ def decide_text(
 ) -> int:
     """Decide text ``row`` if the verdicts so far suffice; otherwise append pairs to verify to ``wanted[:n_wanted]``.
 
-    Return the new ``n_wanted``. If the text has more than ``most_pairs`` pairs, its `UNSURE` candidates are verified
-    only if ``is_bold``. The other parameters are as in `decide_in_order`.
+    Return the new ``n_wanted``. If the text has more pairs than its limit in ``contest.most_pairs``, its `UNSURE`
+    candidates are verified only if ``is_bold``. The other parameters are as in `decide_in_order`.
     """
     first, last, most = contest.offsets[row], contest.offsets[row + 1], contest.most_pairs[row]
     has_many, is_next, n_before = last - first > most, is_last and course.n_settled[0] == row, n_wanted

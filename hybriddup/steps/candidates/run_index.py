@@ -92,8 +92,8 @@ class RunIndex:
 def by_pair(near: NearPairs) -> NearPairs:
     """Return pairs sorted by later text, then by the position of the earlier text.
 
-    A search returns earlier texts in the order of their first occurrence in the run. So pairs are unsorted only if a
-    later copy of such a text was kept.
+    A search returns earlier texts in the order of their first occurrence in the run. So pairs are unsorted only if the
+    kept copy of a text is not its first occurrence.
     """
     falls = np.flatnonzero((near.earlier[1:] < near.earlier[:-1]) & (near.later[1:] == near.later[:-1]))
     if not len(falls):

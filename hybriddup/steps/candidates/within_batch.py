@@ -31,7 +31,7 @@ class WithinBatch:
     own: UInt32s
     """uint32[n, n_keys]: group of each of a text's keys; the texts of a group share a key."""
     probed: UInt32s
-    """uint32[n, n_probes]: group of each probe, a key by which the text is looked up."""
+    """uint32[n, n_probes]: for each key by which a text is looked up, the group of the texts with that key."""
     sizes: UInt32s
     """uint32[n_groups]: number of texts in each group."""
     before: Int32s

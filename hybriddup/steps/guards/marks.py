@@ -64,7 +64,7 @@ def _listed(marks: Iterable[str]) -> str:
 
 
 class Links(_Marks):
-    """Refuses two posts with different links; schemes such as ``https://`` and punctuation at the end do not count."""
+    """Keeps two posts apart that have different links, regardless of ``https://`` and of punctuation at the end."""
 
     name, pattern = "links", LINK
 
@@ -74,13 +74,13 @@ class Links(_Marks):
 
 
 class Mentions(_Marks):
-    """Refuses two posts that mention different accounts."""
+    """Keeps two posts apart that mention different accounts."""
 
     name, pattern = "mentions", MENTION
 
 
 class Emoji(_Marks):
-    """Refuses two posts with different emoji, regardless of skin tone and repetition."""
+    """Keeps two posts apart that have different emoji, regardless of skin tone and repetition."""
 
     name, pattern = "emoji", EMOJI
 

@@ -87,7 +87,7 @@ def is_han_name(word: str) -> bool:
 
 
 class Names(PairGuard):
-    """Refuses two posts if one name replaces another, or if two names are swapped."""
+    """Keeps two posts apart if one name replaces another, or if two names are swapped."""
 
     sign = NAME
 

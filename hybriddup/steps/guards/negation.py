@@ -119,7 +119,7 @@ def _words_at(spans: list[tuple[int, int]], first: int, last: int) -> range:
 
 
 class Negation(PairGuard):
-    """Refuses two posts if one negates the other."""
+    """Keeps two posts apart if one negates the other."""
 
     sign = NEGATION
 

@@ -19,7 +19,7 @@ LONGEST_PLACE = 6
 
 
 class Numbers(PairGuard):
-    """Refuses two posts with different numbers, however they are written: 2 is two, and 6,000 is 6000."""
+    """Keeps two posts apart that have different numbers, however these are written: 2 is two, and 6,000 is 6000."""
 
     class Options(ComponentOptions):
         """Options of the guard."""

@@ -40,7 +40,7 @@ def exclude(a: str, b: str) -> bool:
 
 
 class Opposites(PairGuard):
-    """Refuses two posts if a word is replaced by its opposite."""
+    """Keeps two posts apart if a word is replaced by its opposite."""
 
     sign = OPPOSITE
 

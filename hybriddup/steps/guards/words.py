@@ -10,7 +10,7 @@ from hybriddup.steps.options import Options as ComponentOptions
 
 
 class Words(PairGuard):
-    """Refuses two posts if only one of them has a word from a list."""
+    """Keeps two posts apart if only one of them has a word from a list."""
 
     class Options(ComponentOptions):
         """Options of the guard."""

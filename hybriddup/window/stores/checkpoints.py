@@ -29,10 +29,10 @@ class Checkpoints:
     """Moves committed posts from the log of SQLite into its file in a thread, so that batches hardly wait for it.
 
     SQLite by itself does so now and then at the end of a transaction, which then takes about fifty times as long as
-    others. The thread uses its own connection, which ``connect`` returns. Batches are committed meanwhile, so the log
-    is never empty and would grow for ever. So once it is large, the thread moves it a second time at once, and the
-    small rest is moved between two batches; then SQLite overwrites the log from its start. If posts come faster than
-    the disk can write, batches wait for the thread, so the size of the log is bounded.
+    others. The thread uses its own connection, which ``connect`` returns. Batches are committed during a checkpoint, so
+    the log is never empty and would grow for ever. Once it is large, the thread therefore runs a second checkpoint
+    right after the first, and the little that is left is moved between two batches; then SQLite overwrites the log from
+    its start. If posts come faster than the disk can write, batches wait for the thread, so the log stays bounded.
 
     An overwritten log keeps the bytes after its new end, which may contain a deleted text. So after a deletion the log
     is truncated instead. If a reader in the middle of a query prevents that, `retry` does it later.

@@ -1,9 +1,10 @@
 """Posts as rows of SQLite, with checksums.
 
 The column ``evidence`` is a JSON array of the fields of `hybriddup.window.records.Evidence`. The column ``copies`` is a
-JSON array of the author and, if copies are counted, the fields of `hybriddup.window.records.Copies`. So people can read
-the table, even with SQLite's own functions, except for surrogates and text after a NUL. A checksum detects damaged
-rows: SQLite itself notices flipped bits only if they break the structure of its file.
+JSON array of the author and, if copies are counted, the fields of `hybriddup.window.records.Copies`. So any program
+for SQLite can show the table, and SQLite's JSON functions can query these columns; only surrogates, and text after a
+NUL, are not readable that way. A checksum detects damaged rows: SQLite itself notices flipped bits only if they break
+the structure of its file.
 """
 
 from __future__ import annotations
