@@ -101,7 +101,7 @@ def serve(
     from time import time as clock
 
     from hybriddup.cli.compiling import compiling_together
-    from hybriddup.cli.watcher import noting_compilation, open_window, settle
+    from hybriddup.cli.windows import noting_compilation, open_window, settle
     from hybriddup.config import open_session
     from hybriddup.run.terminal import say
     from hybriddup.service.limits import Limits

@@ -116,7 +116,8 @@ def watch(
     from hybriddup.cli.compiling import compiling_together
     from hybriddup.cli.line_feed import LineFeed
     from hybriddup.cli.stopping import on_stop
-    from hybriddup.cli.watcher import Watcher, encoding_of_stream, noting_compilation, open_window, settle
+    from hybriddup.cli.watcher import Watcher, encoding_of_stream
+    from hybriddup.cli.windows import noting_compilation, open_window, settle
     from hybriddup.files.tables import batched
 
     encoding = encoding_of_stream(encoding)

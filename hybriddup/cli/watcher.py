@@ -1,17 +1,12 @@
-"""Implementation of `hybriddup watch`: parse lines, decide the posts, and write an answer to each line in order.
-
-Also opens the window of `hybriddup watch` or `hybriddup serve`, and prepares the process for a long run.
-"""
+"""Implementation of `hybriddup watch`: parse lines, decide the posts, and write an answer to each line in order."""
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import typer
 
@@ -23,8 +18,7 @@ from hybriddup.files.encodings import AUTO, checked_encoding
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.tables import json_line
 from hybriddup.files.text import Broken, why_too_long
-from hybriddup.run.progress import note_compiling
-from hybriddup.window import AnyWindow, Decision, Post, Window, WindowStats
+from hybriddup.window import AnyWindow, Decision, Post, WindowStats
 from hybriddup.window.event_time import event_time
 from hybriddup.window.sent_posts import as_post
 
@@ -131,30 +125,3 @@ def recall_line(stats: WindowStats) -> str:
         f"estimated recall of near duplicates {stats.estimated_recall:.4f} (95 %: {low:.3f} to {high:.3f}), "
         f"by {n_duplicates:,} of them among {stats.audit.n_compared:,} sampled posts"
     )
-
-
-def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any) -> AnyWindow:
-    """Open a window with `hybriddup.Window.open`; with ``rewind``, set its time back to the clock."""
-    window = Window.open(store, config, **opening)
-    if rewind:
-        try:
-            seconds = window.rewind()
-        except BaseException:
-            window.close()
-            raise
-        typer.echo(f"the window's time was set back by {seconds:,.0f} s", err=True)
-    return window
-
-
-def noting_compilation() -> AbstractContextManager[None]:
-    """Return a context manager that prints a note on standard error if a kernel is compiled in its block."""
-    return note_compiling(partial(typer.echo, err=True))
-
-
-def settle() -> None:
-    """Freeze all existing objects, so that the garbage collector skips them.
-
-    Otherwise, each full collection would visit all objects of all libraries, and block answers for about 35 ms.
-    """
-    gc.collect()
-    gc.freeze()

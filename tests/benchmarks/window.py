@@ -30,7 +30,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hybriddup.cli.watcher import settle
+from hybriddup.cli.windows import settle
 from hybriddup.window import Window, WindowStats
 from hybriddup.window.stores.sqlite_file import FILE
 from tests.benchmarks.corpora import SAMPLE_POSTS, read_texts, records_of

@@ -61,7 +61,7 @@ def test_only_a_disk_of_this_machine_is_tried(tmp_path: Path) -> None:
 
 SETTLE = """
 import gc
-from hybriddup.cli.watcher import settle
+from hybriddup.cli.windows import settle
 print(gc.get_freeze_count())
 settle()
 print(gc.get_freeze_count())
