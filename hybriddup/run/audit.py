@@ -114,13 +114,27 @@ def pairs_of_sample(scan: WideScan, part: Int64s, n: int, most_pairs: int) -> tu
 
     Return the number of sampled posts, and their pairs. A pair of long texts counts as several pairs.
     """
-    n_pairs = scan.size(scan.pairs(part[spread_rows(len(part), FIRST_LOOK)]))
-    chosen = part[spread_rows(len(part), min(n, max(FIRST_LOOK * most_pairs // max(n_pairs, 1), 1)))]
+    look = scan.pairs(part[spread_rows(len(part), FIRST_LOOK)])
+    chosen = part[spread_rows(len(part), min(n, affordable(int(scan.sizes(look).sum()), most_pairs)))]
     pairs = scan.pairs(chosen)
-    while len(chosen) > 1 and scan.size(pairs) > most_pairs:  # a few posts may have most of the pairs
+    chosen = thinned(chosen, pairs.later, scan.sizes(pairs), most_pairs)
+    return len(chosen), pairs.take(np.isin(pairs.later, chosen))
+
+
+def affordable(n_pairs: int, most_pairs: int) -> int:
+    """Estimate how many posts have at most ``most_pairs`` pairs, given that `FIRST_LOOK` posts have ``n_pairs``."""
+    return max(FIRST_LOOK * most_pairs // max(n_pairs, 1), 1)
+
+
+def thinned(chosen: Int64s, later: Int64s, sizes: Int64s, most_pairs: int) -> Int64s:
+    """Leave out every second post of a sample, again and again, until it has at most ``most_pairs`` pairs.
+
+    The estimate by `affordable` is often wrong, because a few posts may have most of the pairs. ``later`` and
+    ``sizes``, int64[n_pairs]: the post of each pair, and the number of pairs that it counts as.
+    """
+    while len(chosen) > 1 and sizes[np.isin(later, chosen)].sum() > most_pairs:
         chosen = chosen[::2]
-        pairs = pairs.take(np.isin(pairs.later, chosen))
-    return len(chosen), pairs
+    return chosen
 
 
 def parts_of_sample(kept: Int64s, has_common_key: Bools | None, sample: int) -> list[tuple[Int64s, int]]:
@@ -169,10 +183,10 @@ class WideScan:
         pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
         return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
 
-    def size(self, pairs: CandidatePairs) -> int:
-        """Return the number of pairs, with pairs of long texts counted once per `CHARACTERS_PER_PAIR`."""
+    def sizes(self, pairs: CandidatePairs) -> Int64s:
+        """Return int64[n_pairs]: how many pairs each pair counts as; long texts take longer to verify."""
         n_characters = self._lengths[pairs.earlier] + self._lengths[pairs.later]
-        return int(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).sum())
+        return np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).astype(np.int64)
 
 
 def length_classes(lengths: Int32s) -> Int64s:

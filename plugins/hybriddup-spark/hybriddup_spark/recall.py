@@ -14,15 +14,16 @@ from pyspark.sql import DataFrame
 from hybriddup.data.records import Bools, CandidatePairs, Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.run.audit import (
-    CHARACTERS_PER_PAIR,
     COMMON_IN,
     FIRST_LOOK,
     MAX_PAIRS,
     Estimate,
     Stratum,
     WideScan,
+    affordable,
     parts_of_sample,
     recall_of,
+    thinned,
 )
 from hybriddup.run.components import Components
 from hybriddup_spark.blocks import Batches, Task, mapped
@@ -74,8 +75,12 @@ class KeptPosts:
         chosen = []
         for (part, n), look in zip(parts, looks, strict=True):
             n_pairs = int(longs(weights, "weight")[np.isin(longs(weights, "later"), look)].sum())
-            affordable = max(FIRST_LOOK * (MAX_PAIRS * n // sample) // max(n_pairs, 1), 1)
-            chosen.append(part[spread_rows(len(part), min(n, affordable))])
+            chosen.append(part[spread_rows(len(part), min(n, affordable(n_pairs, MAX_PAIRS * n // sample)))])
+        weights = self.compared(chosen, is_verified=False)
+        later, sizes = longs(weights, "later"), longs(weights, "weight")
+        chosen = [
+            thinned(some, later, sizes, MAX_PAIRS * n // sample) for some, (_, n) in zip(chosen, parts, strict=True)
+        ]
         missed = distinct(longs(self.compared(chosen, is_verified=True), "later"))
         strata = [
             Stratum(len(part), int(is_among(some, missed).sum()), len(some))
@@ -157,8 +162,7 @@ def _compare(components: Components, posts: pa.Table, sampled: pa.Table, *, is_v
     scan = WideScan(columns, np.argsort(positions, kind="stable"), 1)
     pairs = scan.pairs(np.arange(len(posts), len(both)))
     pairs = pairs.take((pairs.earlier < len(posts)) & (positions[pairs.earlier] < positions[pairs.later]))
-    n_characters = scan.lengths[pairs.earlier] + scan.lengths[pairs.later]
-    weights = np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).astype(np.int64)
+    weights = scan.sizes(pairs)
     if is_verified:
         is_missed = verified(components, both, pairs)
         pairs, weights = pairs.take(is_missed), weights[is_missed]
