@@ -186,7 +186,7 @@ class WideScan:
     def sizes(self, pairs: CandidatePairs) -> Int64s:
         """Return int64[n_pairs]: how many pairs each pair counts as; long texts take longer to verify."""
         n_characters = self._lengths[pairs.earlier] + self._lengths[pairs.later]
-        return np.maximum(n_characters // CHARACTERS_PER_PAIR, 1).astype(np.int64)
+        return np.asarray(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1), np.int64)
 
 
 def length_classes(lengths: Int32s) -> Int64s:
