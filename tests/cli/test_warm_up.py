@@ -214,9 +214,9 @@ def test_a_window_logs_once_that_kernels_are_compiled() -> None:
 
 COMPILES = f"""
 from hybriddup.__main__ import main
-from hybriddup.cli import watcher
+from hybriddup.cli import windows
 from {__name__} import new_kernel
-watcher.settle = lambda: print(new_kernel()(1), "compiled", file=__import__("sys").stderr)  # before the first answer
+windows.settle = lambda: print(new_kernel()(1), "compiled", file=__import__("sys").stderr)  # before the first answer
 main()
 """
 
