@@ -62,7 +62,8 @@ def _reason(difference: Difference) -> str | None:
             differ = (
                 _name_other_days(of_a, of_b, text_a, text_b)
                 if of_a and of_b
-                else _replace_words(of_a, 0, b, difference, text_a) or _replace_words(of_b, 1, a, difference, text_b)
+                else _names_day_for_words(of_a, 0, b, difference, text_a)
+                or _names_day_for_words(of_b, 1, a, difference, text_b)
             )
             if differ:
                 return _spell(only_a, only_b)
@@ -93,8 +94,8 @@ def _name_other_days(a: list[Value], b: list[Value], text_a: str, text_b: str) -
     )
 
 
-def _replace_words(days: list[Value], side: int, others: list[Value], difference: Difference, text: str) -> bool:
-    """Return whether a day that only one post names is in the place of other words: "nice Friday", "nice day".
+def _names_day_for_words(days: list[Value], side: int, others: list[Value], difference: Difference, text: str) -> bool:
+    """Return whether a post names a day where the other post has other words: "nice Friday", "nice day".
 
     Days in hashtags do not count. ``side``: 0 if the days are in the first post, whose differing part is ``text``; 1 if
     they are in the second. ``others``: the values of the other post.
