@@ -119,7 +119,7 @@ CASES = [
     ("emoji", "keep", "赞👍👍[doge]", "赞👍👍[doge]"),
     ("digits", "mask", "确诊10例，+١٢", "确诊0例，+0"),
     ("digits", "keep", "确诊10例", "确诊10例"),
-    ("repeated_punctuation", "collapse", "哈哈！！！??。。~~——...", "哈哈！?…~—…"),
+    ("repeated_punctuation", "collapse", "哈哈！！！??。。~~——...", "哈哈！?。~—…"),
     ("repeated_punctuation", "collapse", "#a##b# http://x 👍👍 !?!?", "#a##b# http://x 👍👍 !?!?"),
     ("repeated_punctuation", "keep", "！！！", "！！！"),
     ("white_space", "collapse", " a\t\r\n b\u3000c\x85", "a b c"),

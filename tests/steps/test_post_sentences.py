@@ -114,6 +114,7 @@ REPEATS = {
     "word order, ru": ("Сегодня вечером в парке бесплатный концерт", "В парке сегодня вечером бесплатный концерт"),
 }
 DIFFERENT = {
+    "two dots mark no cut, ko": ("안녕하세요..", "안녕하세요. 회의는 수요일 오후 두 시에 시작합니다"),
     "one more word, en": ("Thanks!", "Fixed it, thanks"),
     "denied thanks, en": ("Thanks!", "no thanks"),
     "denied, vulgar, vi": ("Món này đéo ngon", "Món này ngon"),

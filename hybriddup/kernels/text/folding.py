@@ -31,6 +31,7 @@ TEXT_HAS_SIGN = np.uint8(4)
 
 SPACE, QUESTION = np.uint32(0x20), np.uint32(0x3F)
 DOT, ELLIPSIS, IDEOGRAPHIC_STOP = np.uint32(0x2E), np.uint32(0x2026), np.uint32(0x3002)
+TWO_DOTS = np.uint32(0x2025)
 
 
 class FoldingTable(NamedTuple):
@@ -50,13 +51,26 @@ class FoldingTable(NamedTuple):
     """Whether question marks between two spaces, or between a space and the end, are removed. The space then has
     `COLLAPSES` and `ENDS_LITERAL`."""
     joins_dots: bool
-    """Whether two or more dots become an ellipsis. Dots then have `COLLAPSES` and `ENDS_LITERAL`."""
+    """Whether three or more dots become an ellipsis, and two become one. Dots then have `COLLAPSES` and
+    `ENDS_LITERAL`."""
 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_dot(point: np.uint32) -> bool:
-    """Return whether a character is a dot, an ideographic full stop, or an ellipsis."""
-    return point in (DOT, ELLIPSIS, IDEOGRAPHIC_STOP)
+    """Return whether a character is a dot, an ideographic full stop, an ellipsis, or `TWO_DOTS`."""
+    return point in (DOT, ELLIPSIS, IDEOGRAPHIC_STOP, TWO_DOTS)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def join_dots(folded: UInt32s, end: int, before: np.uint32, point: np.uint32) -> np.uint32:
+    """Join a dot to the one at the end of ``folded[:end]``; return what they are together, ``before`` the next dot.
+
+    Three dots become an ellipsis, which marks a cut. Two are written as the first one, and returned as `TWO_DOTS`.
+    """
+    if point != ELLIPSIS and before in (DOT, IDEOGRAPHIC_STOP):
+        return TWO_DOTS
+    folded[end - 1] = ELLIPSIS
+    return ELLIPSIS
 
 
 @njit(cache=True, nogil=True)
@@ -157,7 +171,7 @@ def fold_texts(
                         end = end_before_questions(folded, start, end)
                         before = folded[end - 1] if end > start else SPACE
                     if joins_dots and is_dot(several[part] & POINT) and is_dot(before):
-                        folded[end - 1] = before = ELLIPSIS
+                        before = join_dots(folded, end, before, several[part] & POINT)
                         continue
                     end = put(several[part], folded, end, before)
                     before = several[part] & POINT
@@ -172,7 +186,7 @@ def fold_texts(
                     end = end_before_questions(folded, start, end)
                     before = folded[end - 1] if end > start else SPACE
                 if joins_dots and is_dot(entry & POINT) and is_dot(before):
-                    folded[end - 1] = before = ELLIPSIS
+                    before = join_dots(folded, end, before, entry & POINT)
                     continue
                 end = put(entry, folded, end, before)
                 before = entry & POINT

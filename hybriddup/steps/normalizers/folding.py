@@ -229,7 +229,7 @@ class Folder:
     drops_questions
         Remove question marks between spaces or between a space and the end; needs a space in ``once``.
     joins_dots
-        Replace two or more dots with an ellipsis; needs NFKC.
+        Replace three or more dots with an ellipsis, and two with one; needs NFKC.
     """
 
     def __init__(

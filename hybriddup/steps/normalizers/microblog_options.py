@@ -51,7 +51,7 @@ class MicroblogOptions(ComponentOptions):
     digits: Literal["keep", "mask"] = "keep"
     """mask: each run of digits becomes 0."""
     repeated_punctuation: Literal["keep", "collapse"] = "collapse"
-    """collapse: a repeated mark, such as ！！！, is reduced to one, and two or more dots become an ellipsis; # and /
+    """collapse: a repeated mark, such as ！！！, is reduced to one, three or more dots to an ellipsis; # and /
     stay unchanged."""
     white_space: Literal["keep", "collapse", "drop"] = "collapse"
     """collapse: runs become one space, and both ends are stripped; drop: all white space is removed. Both drop
