@@ -104,7 +104,8 @@ class BlockIndex(ABC):
 def bucket_limit(default: int) -> Any:
     """Return the pydantic field for the option ``max_bucket_size`` of a block index, with the given default."""
     description = (
-        "Number of the newest kept texts of a key that are read; the report counts how often a key had more; 0 = all."
+        "Maximum number of kept texts to read per key, the newest ones; the summary counts how often a key has more. "
+        "0 = all."
     )
     return Field(default, ge=0, description=description)
 

@@ -47,8 +47,8 @@ class Blocks(BlockIndex):
     class Options(ComponentOptions):
         """Options of the index."""
 
-        n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into.")
-        n_key_blocks: int = Field(1, ge=1, le=8, description="Blocks that form a key.")
+        n_blocks: int = Field(4, ge=1, le=64, description="Number of blocks into which fingerprints are cut.")
+        n_key_blocks: int = Field(1, ge=1, le=8, description="Number of blocks that form a key.")
         max_bucket_size: int = bucket_limit(0)
 
     def __init__(self, options: Options) -> None:
@@ -123,9 +123,13 @@ class Probing(BlockIndex):
     class Options(ComponentOptions):
         """Options of the index."""
 
-        n_blocks: int = Field(4, ge=1, le=64, description="Blocks that the fingerprint is cut into, one key each.")
+        n_blocks: int = Field(
+            4, ge=1, le=64, description="Number of blocks into which fingerprints are cut; each block is a key."
+        )
         max_probes: int = Field(
-            100_000, ge=1, description="Largest number of look-ups per text and block; needing more is an error."
+            100_000,
+            ge=1,
+            description="Maximum number of look-ups per text and block; settings that need more are an error.",
         )
         max_bucket_size: int = bucket_limit(0)
 

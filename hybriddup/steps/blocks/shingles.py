@@ -48,27 +48,28 @@ class Shingles(BlockIndex):
         """Options of the index."""
 
         n_shingles: int = Field(
-            16, ge=1, le=32, description="Keys of a text: more find more, and cost time and memory."
+            16, ge=1, le=32, description="Number of keys per text; more find more duplicates, in more time and memory."
         )
         n_dense_shingles: int = Field(
             12,
             ge=1,
             le=32,
-            description="The same, at most, of a text mostly in Han, kana or hangul: an edit spoils three of its "
-            "shingles, and five of a text in letters.",
+            description="Maximum number of keys of a text mostly in Han, kana or hangul. It needs fewer: changing one "
+            "character changes three of its shingles, but five of a text in an alphabet.",
         )
         max_bucket_size: int = bucket_limit(MAX_BUCKET_SIZE)
         max_candidates: int = Field(
             16,
             ge=0,
-            description="A candidate of a text is passed over if this many before it have no more differing bits; the "
-            "texts that this happens to are counted; 0 = never.",
+            description="A candidate is skipped if this many earlier candidates differ from the text in as many bits "
+            "or fewer; the summary counts the texts with skipped candidates. 0 = no limit.",
         )
         common_in: int = Field(
             10,
             ge=1,
-            description="A shingle that is found in this many surroundings comes last, in a sample of the texts that "
-            "could repeat one another. Copies of one text are one surrounding.",
+            description="A shingle with this many different pairs of neighbors (the characters before and after it) "
+            "in a sample of the texts is common, and becomes a key only if a text lacks rarer ones. Copies of a text "
+            "have the same neighbors, and so do not make a shingle common.",
         )
 
     learns = True

@@ -31,7 +31,9 @@ class _Marks(PairGuard):
         """Options of the guard."""
 
         strict: bool = Field(
-            False, description="Whether one that only one of two posts has keeps them apart; else each must have one."
+            False,
+            description="true: one that only one of two posts has keeps them apart. false: each post must have one that "
+            "the other lacks.",
         )
 
     name: ClassVar[str]

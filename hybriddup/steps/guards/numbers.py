@@ -26,8 +26,8 @@ class Numbers(PairGuard):
 
         strict: bool = Field(
             False,
-            description="Whether a number that only one of two posts has keeps them apart; else each must have one "
-            "that the other lacks.",
+            description="true: a number that only one of two posts has keeps them apart. false: each post must have a "
+            "number that the other lacks.",
         )
 
     def __init__(self, options: Options) -> None:

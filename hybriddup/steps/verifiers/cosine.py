@@ -38,12 +38,13 @@ class Cosine(FeatureVerifier):
         """Which features the vectors count, and how they are weighted."""
 
         idf: bool = Field(
-            True, description="Weigh features by how few of the run's texts hold them; with false, all weigh the same."
+            True, description="Whether to weight features by inverse document frequency (IDF) among the run's texts."
         )
         idf_sample: int = Field(
             100_000,
             ge=0,
-            description="Texts that IDF is learned from, spread evenly over the run and split once more; 0 = all.",
+            description="Number of texts from which IDF is learned, spread evenly over the run; they are tokenized "
+            "twice. 0 = all.",
         )
 
     options: Options

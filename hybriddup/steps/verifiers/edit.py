@@ -81,8 +81,8 @@ class Edit(CommonSubsequence):
 
         distance: Literal["indel", "levenshtein"] = Field(
             "indel",
-            description="indel: insertions and deletions, a replacement being one of each; levenshtein: replacements "
-            "count once.",
+            description="indel: only insertions and deletions, so that a replacement counts as two edits; levenshtein: "
+            "a replacement counts as one.",
         )
 
     def __init__(self, options: Options) -> None:

@@ -28,9 +28,9 @@ class FeatureOptions(Options):
     """The features of a text that are compared."""
 
     features: Literal["tokens", "char_ngrams"] = Field(
-        "tokens", description="`tokens`: those of the run's tokenizer; `char_ngrams`: overlapping pieces of the text."
+        "tokens", description="`tokens`: the tokens of the configured tokenizer; `char_ngrams`: character n-grams."
     )
-    size: int = Field(2, ge=1, le=16, description="Characters in a piece; only of meaning with `char_ngrams`.")
+    size: int = Field(2, ge=1, le=16, description="Length of an n-gram; used only with `char_ngrams`.")
 
 
 class TextPairs(NamedTuple):
