@@ -32,8 +32,8 @@ class _Marks(PairGuard):
 
         strict: bool = Field(
             False,
-            description="true: one that only one of two posts has keeps them apart. false: each post must have one that "
-            "the other lacks.",
+            description="true: one that only one of two posts has keeps them apart. false: each post must have one "
+            "that the other lacks.",
         )
 
     name: ClassVar[str]
