@@ -86,7 +86,7 @@ def compile_last_kernels(config: str) -> None:
 
 
 def search(parts: Components, texts: Sequence[str], rows: Int64s) -> None:
-    """Compile the kernels of the search, by looking up the texts in ``rows`` in an empty ring buffer."""
+    """Compile the kernels of the search, by looking up the texts at the indices ``rows`` in an empty ring buffer."""
     bits = np.zeros((len(texts), parts.settings.fingerprint.bits // 64), np.uint64)
     limits, kinds = parts.bands.limits_by_length(text_lengths(texts))
     columns = text_columns(bits, limits, NO_SKETCHES, kinds)

@@ -44,7 +44,7 @@ HORIZON = 3.0
 """Horizon of the window, in seconds of an artificial clock that advances by 1 whenever it is read."""
 
 BESIDE = "headlines"
-"""Name of the configuration whose last kernels another process compiles in parallel."""
+"""Name of the configuration for which another process compiles, in parallel, the kernels that a run needs last."""
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:

@@ -29,7 +29,7 @@ VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
 _KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
 _SHORT_BAND = 200
-"""A length band has the Hamming limit of short texts if its ``up_to`` is at most this number of characters."""
+"""Largest ``up_to`` of a length band, in characters, that has the default Hamming limit of short texts."""
 _SHORT_LIMIT, _LONG_LIMIT = 44, 40
 """Default Hamming limits for 128 bits, of short and of long bands; copies of short texts differ in more bits."""
 

@@ -11,7 +11,7 @@ NO_BOUND = 2**31 - 1
 """Result of `max_partner_lengths` if texts of any length can match."""
 
 DECIMALS = 12
-"""Number of decimals of a score; this is about a hundred times coarser than rounding errors of the computation."""
+"""Number of decimals of a score: the last one is about a hundred times as large as the rounding errors of a score."""
 
 
 def round_onto(scores: Float64s, thresholds: Float64s) -> Float64s:

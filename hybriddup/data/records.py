@@ -207,7 +207,7 @@ class VerifiedPairs:
     """float64[n_pairs]: score of each pair, from the pair's threshold to 1.0, the score of equal texts."""
     thresholds: Float64s
     verifiers: Int32s
-    """int32[n_pairs]: index of the deciding verifier in the plan's list of verifiers."""
+    """int32[n_pairs]: index of the deciding verifier in `hybriddup.run.bands.JudgePlan.names`."""
     length_bands: Int32s
     """int32[n_pairs]: index of the length band of the pair's shorter text."""
 

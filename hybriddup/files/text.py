@@ -21,7 +21,7 @@ _IS_SPACE = np.array([bytes([byte]).isspace() for byte in range(256)])
 
 
 def pieces_of(stream: BinaryIO, n_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Iterate over a stream in pieces of up to ``n_bytes``."""
+    """Yield the bytes of a stream in pieces of up to ``n_bytes``."""
     return iter(partial(stream.read, n_bytes), b"")
 
 

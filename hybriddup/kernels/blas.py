@@ -20,7 +20,7 @@ BLAS = "scipy.linalg.cython_blas"
 
 @contextmanager
 def delayed_blas() -> Iterator[None]:
-    """In a ``with`` block, an import of `BLAS`, scipy's module of BLAS functions, gives only a placeholder.
+    """Within a ``with`` block, make imports of `BLAS`, scipy's module of BLAS functions, return a placeholder.
 
     The placeholder imports the real module when a function is looked up in it. Nothing changes if the real module is
     already imported, or scipy is not installed.

@@ -40,7 +40,8 @@ class CacheLock:
     """
 
     threads = RLock()
-    """The lock between threads, shared by all instances because numba holds a global lock while it compiles callees."""
+    """The lock between threads, one for all instances: with one per file, threads could deadlock on the global lock
+    that numba holds while it compiles callees."""
 
     def __init__(self, file: Path | None) -> None:
         self._path = file

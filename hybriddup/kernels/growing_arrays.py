@@ -1,4 +1,4 @@
-"""Sizes of arrays: grows an array while it is being filled, and finds the length of the longest text."""
+"""Grows arrays while they are being filled, and finds the length of the longest of several texts."""
 
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ def with_room_for(found: NDArray[Number], n_found: int, n_more: int) -> NDArray[
 
 @njit(cache=True, nogil=True, inner=True)
 def longest_of(offsets: Int64s) -> int:
-    """Return the length of the longest text; ``offsets``, int64[n_texts + 1]: the bounds of concatenated texts."""
+    """Return the length of the longest text; ``offsets``, int64[n_texts + 1], are the bounds of concatenated texts."""
     longest = np.int64(0)
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])

@@ -42,16 +42,16 @@ COLUMNS = {one.name: "int64" if one.name.startswith("n_") else "string" for one 
 
 @dataclass
 class InCommon:
-    """The pairs of posts found so far that two accounts have in common."""
+    """Counts the pairs of posts that two accounts have in common: the same text, close enough in time."""
 
     n_pairs: int = 0
     clusters: set[int] = field(default_factory=set)
     first: float = inf
-    """Time of the first post, in seconds since 1970."""
+    """Time of the earliest post of these pairs, in seconds since 1970; infinity without pairs."""
     last: float = -inf
 
     def add(self, cluster: int, first: float, last: float) -> None:
-        """Add a pair of posts in a cluster, with the time of each."""
+        """Add a pair of posts of one cluster; ``first`` and ``last``: times of the earlier and the later post."""
         self.n_pairs += 1
         self.clusters.add(cluster)
         self.first, self.last = min(self.first, first), max(self.last, last)
@@ -116,9 +116,9 @@ def account_pairs(
 
 
 def _in_common(posts: Sequence[tuple[int, float, int]], within: float) -> dict[tuple[int, int], InCommon]:
-    """Return the pairs of posts that each two accounts have in common; the smaller account number comes first.
+    """Return the pairs of posts that two accounts have in common, by (smaller account number, larger account number).
 
-    ``posts`` are clusters, times and account numbers, in ascending order.
+    ``posts``: (cluster, time, account number) of each post, in ascending order.
     """
     found: dict[tuple[int, int], InCommon] = defaultdict(InCommon)
     for place, (cluster, first, account) in enumerate(posts):

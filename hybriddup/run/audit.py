@@ -31,21 +31,21 @@ from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
-"""The Hamming limit of the audit is this share of the bits, or the run's limit plus `WIDER_BY` for every 128 bits,
-whichever is larger."""
+"""Minimum Hamming limit of the audit, as a share of the bits. The limit is the run's limit plus `WIDER_BY` for every
+128 bits if that is larger."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Maximum number of verified pairs; with more pairs, the sample is smaller."""
 CHARACTERS_PER_PAIR = 512
-"""A pair of long texts takes longer to verify, and counts toward `MAX_PAIRS` as several pairs: one per this many
-characters."""
+"""Total length of two texts, in characters, per pair counted toward `MAX_PAIRS`: a pair of longer texts, which takes
+longer to verify, counts as several pairs."""
 FIRST_LOOK = 64
 """Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
-"""A block key is common if at least this many texts have it: half of the default of ``max_bucket_size``."""
+"""Minimum number of texts with a block key that counts as common: half of the default of ``max_bucket_size``."""
 LEAST_COMMON = 8
-"""At least one in this many sampled posts has a common block key, if there are enough such posts. A larger share would
-make the estimate for posts without a common key worse."""
+"""Minimum share, 1 / `LEAST_COMMON`, of sampled posts with a common block key, if there are enough such posts. A larger
+share would make the estimate for posts without a common key worse."""
 LENGTH_CLASSES = 64
 """Maximum number of length classes, each with about the same number of kept posts."""
 Z_95 = 1.96

@@ -19,8 +19,8 @@ from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement,
 EXACT_ONLY = -1
 """The Hamming limit of bands that only remove exact repeats: no distance is within it."""
 GUARDED_IN_PARTS, SMALLEST_PART = 4, 1024
-"""Pairs are judged in up to `GUARDED_IN_PARTS` parts of at least `SMALLEST_PART` pairs: the guards, which hold the GIL,
-check the accepted pairs of one part while kernels score the next part."""
+"""Maximum number of parts in which pairs are judged, and minimum number of pairs per part. The guards, which hold the
+GIL, check the accepted pairs of one part while kernels score the next part."""
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ class Audit:
     """int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding."""
     n_removed: int
     n_given: int
-    """The first ``n_given`` texts in ``kept`` were kept without being compared."""
+    """Number of texts at the start of ``kept`` that were kept without being compared."""
     has_common_key: Bools
     sample: int
     verify: PairVerifier

@@ -82,7 +82,9 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield a sentence for each difference between two recipes, in which ``where`` is the word for the ``other`` one.
+    """Yield a sentence for each difference: the value "here", in ``ours``, and the value ``where``, in ``other``.
+
+    ``path``: the keys that lead to the two values, if they are parts of recipes.
 
     Examples
     --------

@@ -119,8 +119,8 @@ class Result:
         Parameters
         ----------
         posts
-            The posts that ``dedupe`` received, or as many other items in the same order: a list, tuple or array,
-            a pandas or polars DataFrame or Series, or a Hugging Face Dataset.
+            The posts that ``dedupe`` received, or the same number of other items in the same order: a list, tuple or
+            array, a pandas or polars DataFrame or Series, or a Hugging Face Dataset.
 
         Raises
         ------

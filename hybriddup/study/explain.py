@@ -23,12 +23,12 @@ from hybriddup.study.shared_keys import SharedKeys, shared_keys
 MAY_NOT_LOOK = " A run might not compare this pair."
 NOT_VERIFIED = " The run kept both, so it did not verify this pair."
 ALL_RARE = ", all taken as rare"
-"""Appended to the description of the block keys if it is unknown which keys are common in the run."""
+"""Addition to the description of the block keys if it is unknown which keys are common in the run."""
 PASSED_OVER = (
     f"{NOT_VERIFIED} If very many posts share keys with a post, a run verifies only some of them (max_bucket_size, "
     "max_candidates)."
 )
-"""Appended to the verdict if the run kept both posts although they match.
+"""Sentences to append to the verdict if the run kept both posts although they match.
 
 The only other explanation is that the run had a different configuration.
 """

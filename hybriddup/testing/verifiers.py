@@ -21,9 +21,9 @@ TOLERANCE = 1e-12
 """Largest allowed difference of two scores that should be equal: a verifier may add numbers in different orders, and
 round the sums to 12 decimals."""
 MARGIN = 1e-9
-"""A pair must be rejected if the threshold is higher than its score by this much."""
+"""Difference between a score and the slightly higher threshold at which the pair must be rejected."""
 ALONE_EVERY = 5
-"""Every fifth pair is also scored alone."""
+"""One of this many pairs is also scored alone, because its score must not depend on the rest of the batch."""
 THRESHOLDS = (0.0, 0.3, 0.5, 0.75, 0.8, 0.85, 0.9, 1.0)
 
 

@@ -1,6 +1,6 @@
 """Contract check for windows: the guarantees of `hybriddup.Window`, for any kind of store.
 
-Windows that last are also reopened, after a crash too, and opened by several processes at once.
+Windows whose posts survive closing are also reopened, even after a crash, and opened a second time while open.
 """
 
 from __future__ import annotations

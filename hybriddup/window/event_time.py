@@ -62,7 +62,7 @@ class WindowTime:
     horizon: float
     """Seconds for which a kept post can match later posts."""
     clock: Callable[[], float]
-    """Returns the current time in seconds since 1970."""
+    """Function that returns the current time, in seconds since 1970."""
     max_step: float
     """The most that one post advances the watermark, in seconds."""
 

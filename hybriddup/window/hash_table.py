@@ -14,8 +14,8 @@ from hybriddup.kernels.live.id_slots import fill_slots, find_latest
 SMALLEST_SEGMENT = 1 << 14
 LARGEST_SEGMENT = 1 << 24
 SHARE = 4
-"""A new segment has room for a quarter as many hashes as the table has. So there are at most a few dozen segments, and
-the memory of forgotten hashes is freed soon."""
+"""Ratio of the size of the table to the size of a new segment. With a quarter of the table per segment, there are at
+most a few dozen segments, and the memory of forgotten hashes is freed soon."""
 
 
 class Segment:

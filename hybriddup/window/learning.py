@@ -65,7 +65,7 @@ class RecipeStore(Protocol):
 
 
 class Prepared(NamedTuple):
-    """The learned data of a window, by part, and whether the weights, or anything, have yet to be learned."""
+    """The learned data of a window, by part; whether the weights, and whether any data, still have to be learned."""
 
     learned: dict[str, Arrays]
     weights_learn: bool

@@ -52,7 +52,7 @@ class Comparison:
     edges: Float64s
     """float64[n]: for each post, the time at which its horizon begins; only kept posts with later times can match."""
     position: int
-    """Texts of the window before this position were already compared."""
+    """Position of the next text of the window to compare; all texts before it were already compared."""
     end: int
     """The first position of the batch: its posts were compared with one another when they were decided."""
     n_found_in_batch: int = 0

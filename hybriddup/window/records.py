@@ -53,7 +53,7 @@ class Evidence:
 
 EVIDENCE_FIELDS = tuple(field.name for field in fields(Evidence))
 evidence_values: Callable[[Evidence], tuple[Any, ...]] = attrgetter(*EVIDENCE_FIELDS)
-"""Returns the values of the fields of `Evidence`, in their order, for storing them."""
+"""Function that returns the values of all fields of an `Evidence`, in order, to store them."""
 
 
 class Copies(NamedTuple):
@@ -156,7 +156,7 @@ class StoredPost(NamedTuple):
 
 
 DELETED = Evidence("", -1, "deleted", 0, "", 0.0, 0.0, "")  # type: ignore[arg-type]  # in stores only
-"""Stored instead of evidence to mark a post as deleted."""
+"""Placeholder for the evidence of a post, which marks the post as deleted in the store."""
 
 
 def mark_of(post: StoredPost) -> StoredPost:

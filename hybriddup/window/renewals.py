@@ -21,7 +21,7 @@ from hybriddup.data.records import Float64s, Int64s
 from hybriddup.window.records import StoredPost
 
 STEPS = 16
-"""A post is renewed at most this many times per horizon."""
+"""Maximum number of times that a post is renewed per horizon."""
 
 
 class Renewals:

@@ -18,7 +18,7 @@ PLACE_BITS = 25
 MOST_PLACES = (1 << PLACE_BITS) - 1
 PLACE_MASK = np.uint32(MOST_PLACES)
 TAG_SHIFT = np.uint64(64 - (32 - PLACE_BITS))
-"""Shift from a hash to its tag, the upper bits; the lower bits select the slot."""
+"""Number of bits by which to shift a hash right to get its tag; the lowest bits of a hash select the slot."""
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,7 @@ and from `FREE_BLOCKS` on, the first free block of each class."""
 MOST_CLASSES = 64
 N_BOOK = FREE_BLOCKS + MOST_CLASSES
 BLOCK_BITS = np.uint64(2)
-"""The size of a block is a multiple of ``1 << BLOCK_BITS`` words."""
+"""Binary logarithm of the unit of block sizes: a block is a multiple of ``1 << BLOCK_BITS`` words."""
 NUMBER_BITS = 31
 NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
 SIZE_BITS = np.uint64(26)
@@ -32,7 +32,7 @@ LARGEST_RING = 1 << 25
 ANY_LENGTH = np.uint64(255)
 """Length class of texts of unknown length, and of the longest texts. It matches any range of lengths."""
 ROOM_SHARE = 8
-"""When a list is moved to another block, about 1 / `ROOM_SHARE` of that block stays free, to delay the next move."""
+"""About 1 / `ROOM_SHARE` of a block is left free when a list is moved to it, to delay the next move."""
 
 
 class Postings(NamedTuple):

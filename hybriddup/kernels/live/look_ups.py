@@ -124,8 +124,8 @@ def read_list(
     value
         Value of the key's slot: 0, the number of the key's only text, or the block of its list.
     read
-        uint64[READ_AT_ONCE]: rank of a text among the live texts in the upper 32 bits, its rank in the list (1 = the
-        newest) in the lower.
+        uint64[READ_AT_ONCE]: each item has, in the upper 32 bits, the rank of a text among all live texts, and in the
+        lower, its rank in the list (1 = the newest).
     n_read, depth
         Number of texts in ``read``, and number of texts of this list that were read before.
     lengths
@@ -159,7 +159,7 @@ def read_list(
 
 
 IN_NO_LIST = np.int64(2**40)
-"""Used instead of the number of a text that is not live; larger than every number in a list."""
+"""Placeholder for the number of a text that is not live; larger than every number in a list."""
 
 
 @njit(cache=True, nogil=True)

@@ -267,10 +267,11 @@ def read_buckets(
     later: LaterTexts,
     read: UInt64s,
 ) -> np.uint64:
-    """Search the buckets of text ``row`` for live texts with a tag within the text's Hamming limit of the text's tag.
+    """Find the live texts in the buckets of text ``row``, except texts that their tags rule out.
 
-    Write the texts found to ``read``, and return how many there are. ``first`` is the number of the oldest live text.
-    ``read`` must have room for all texts of the buckets.
+    At most `widest_limit` bits of a tag may differ from the tag of text ``row``. Write the texts found to ``read``,
+    which must have room for all texts of the buckets, and return how many there are. ``first`` is the number of the
+    oldest live text.
     """
     limit, tag, n_read = widest_limit(ring, later, row), tag_of(later.texts.bits, row), np.uint64(0)
     for segment in range(len(listing.rows)):

@@ -13,12 +13,12 @@ from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, home_of, place
 from hybriddup.kernels.vectors import fetch_early
 
 FETCH_KEYS = 16
-"""Slots of the hash table are prefetched this many keys ahead."""
+"""How many keys ahead the slots of the hash table are prefetched."""
 
 
 @njit(cache=True, nogil=True)
 def number_batch(keys: UInts) -> tuple[UInt32s, int]:
-    """Number the keys that occur more than once 0, 1, ...; return the number of each key, and how many numbers exist.
+    """Number the keys that occur more than once, from 0; return the number of each key, and how many were numbered.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ OPEN, MATCHES, REFUSED = np.int8(0), np.int8(1), np.int8(2)
 UNDECIDED, KEPT, NEAR, EXACT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """States of a text: undecided, kept, removed as a near repeat, and removed as an exact repeat."""
 IN_INDEX = np.int64(-1)
-"""Used instead of the row of a pair's earlier text if this text is not in the batch but in the index of kept texts."""
+"""Value of `Contest.earlier` for a pair whose earlier text is not in the batch but in the index of kept texts."""
 NONE = np.int64(-1)
 CANDIDATE, NO_CANDIDATE, EXPECTED, UNSURE = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 """Whether the earlier text of a pair is a candidate, that is, kept and among the newest texts with a shared key. In
@@ -60,7 +60,7 @@ class Contest(NamedTuple):
     """``before``, int32[n, m], and ``places``, int32[n, n_keys]: number of earlier texts of the batch in each group of
     ``probed`` and of ``own``."""
     max_bucket_size: int
-    """Only this many of the newest kept texts of a key are candidates; 0 = all."""
+    """Maximum number of kept texts with one key that are candidates, the newest ones; 0 = all."""
 
 
 class Course(NamedTuple):
@@ -83,7 +83,8 @@ class Course(NamedTuple):
     n_kept: Int64s
     """int64[n_groups]: number of kept texts of this batch in each group so far."""
     columns: Int16s
-    """int16[n_groups]: the column in `Contest.probed` of each group in which the text at hand is looked up, else -1."""
+    """int16[n_groups]: for the text that is being decided, the column of each group in its row of `Contest.probed`; -1
+    for a group in which the text is not looked up."""
     n_settled: Int64s
     """int64[1]: all texts in rows below this are decided and counted in ``n_kept``."""
 
@@ -125,7 +126,7 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_columns(contest: Contest, course: Course, row: int, is_at_hand: bool) -> None:
-    """Write ``course.columns`` for the text in ``row``, or reset it if the text is no longer at hand."""
+    """Fill ``course.columns`` for the text in ``row``, which is decided next; reset it if ``is_at_hand`` is False."""
     for j in range(contest.probed.shape[1]):
         if contest.probed[row, j] != NO_GROUP:
             course.columns[contest.probed[row, j]] = np.int16(j if is_at_hand else -1)

@@ -25,8 +25,8 @@ START_UNIT = 2
 """Alignment of rings, in words, so that starts of 32 bits can address 32 GiB."""
 HEAD_WORDS = 2
 MOST_NARROW = 128
-"""A ring with a larger capacity is wide: it also stores fingerprints. With 64 instead of 128, runs need up to 5 % more
-memory and are no faster."""
+"""Largest capacity of a ring that is not wide, that is, stores no fingerprints. With 64 instead of 128, runs need up to
+5 % more memory and are no faster."""
 WIDE = np.uint32(1 << 31)
 """Flag in the capacity word of a wide ring, one that also stores the fingerprints of its texts."""
 CLASS_BITS, WORD_BITS = 8, 32

@@ -44,8 +44,8 @@ SEEN_BITS = np.uint64(26)
 """Binary logarithm of the size, in bits, of a Bloom filter with one hash. It recognizes the surroundings of a shingle
 (the characters before and after it) that were counted before."""
 MOSTLY_COMMON, COMMON_PART = 3, 4
-"""If fewer than 1 / `MOSTLY_COMMON` of the shingles of a text are rare (not common), 1 / `COMMON_PART` of its keys are
-reserved for common shingles."""
+"""Shares, as denominators: if fewer than 1 / `MOSTLY_COMMON` of the shingles of a text are rare (not common), 1 /
+`COMMON_PART` of its keys are reserved for common shingles."""
 COMMON_BITS = 20
 """Number of leading bits of a hash by which common shingles are recognized; other shingles with the same bits count as
 common."""

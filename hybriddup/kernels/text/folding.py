@@ -1,4 +1,8 @@
-"""Folds texts character by character through a table, collapses repeated characters, and finds literals."""
+"""Folds texts character by character through a table, collapses repeated characters, and finds literals.
+
+A literal is a string to search for in the folded texts. The *state* of a text consists of flags that record which kinds
+of literals it contains.
+"""
 
 from typing import NamedTuple
 
@@ -133,7 +137,7 @@ def fold_texts(
     points, offsets
         The texts, as `hybriddup.data.records.EncodedTexts`.
     fold_special
-        Whether characters with the flag `SPECIAL` are copied like others. If not, a text with such a character has the
+        Whether characters with the flag `SPECIAL` are copied unchanged. If not, a text with such a character has the
         state `TEXT_IS_SPECIAL`, and nothing is written for it.
     found
         bool[n_literals]: set for each literal in a folded text; changed in place.

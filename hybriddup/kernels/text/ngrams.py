@@ -15,7 +15,7 @@ DENSE_RANGES = (
     (0xFF00, 0xFFEF),  # full-width and half-width forms
 )
 FIRST_DENSE_OF_HIGHER_PLANES = np.uint32(0x1F000)
-"""Characters from this code point on are of a dense script (see `is_dense_script`): emoji, and rare Han characters."""
+"""Code point from which on all characters count as a dense script (see `is_dense_script`): emoji and rare Han."""
 
 
 def mark_sixteens() -> Bools:

@@ -8,7 +8,8 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.vectors import add_where
 
 WEIGHT_UNIT = 256
-"""Weights are stored as multiples of 1/256, so that sums are exact and do not depend on the order of tokens."""
+"""Number of units in a weight of 1.0. Weights are whole numbers of units, so that sums are exact and do not depend on
+the order of tokens."""
 MAX_BLOCK_WEIGHT = 32767
 """Largest total weight of a block of tokens, so that its sums fit into 16 bits, which halves the registers needed."""
 

@@ -12,7 +12,7 @@ FLAG_HALF, EXTENDER, JOINER, SPACE, PICTURE, RETURN, LINE_FEED, NEWLINE = (np.ui
 Numeric; Katakana; ExtendNumLet; MidLetter; MidNum; MidNumLet; Single_Quote; Double_Quote; Regional_Indicator; Extend or
 Format; ZWJ; WSegSpace; Other with the property Extended_Pictographic; CR; LF; Newline."""
 LETTER_OR_NUMBER = NUMBER
-"""Letters and digits have the Word_Break values from `LETTER` to this one."""
+"""Highest Word_Break value of letters and digits; `LETTER` is the lowest, and no other values are between them."""
 
 
 @njit(cache=True, nogil=True, inner=True)

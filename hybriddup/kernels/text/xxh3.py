@@ -13,7 +13,8 @@ from hybriddup.kernels.popcount import LOW_HALF, ONE
 LONGEST_TOKEN = 32
 """Number of code points of the longest token that `hash_short_tokens` hashes."""
 LONGEST_NGRAM = 4
-"""Tokens of up to this many code points, such as most n-grams, fit into two 64-bit words and are hashed separately."""
+"""Number of code points of the longest token that fits into two 64-bit words, as most n-grams do. `hash_pairs` and
+`hash_fours` hash such tokens."""
 
 SECRET = np.array(
     [

@@ -23,7 +23,8 @@ LEAST_HEIGHT = 1.5
 """Minimum height of a bar, in SVG units, so that the bar can be seen."""
 LINE_WIDTH = 1.5
 MOST_LINEAR = 50
-"""The y axis of a histogram is logarithmic if its highest bar is more than this many times as high as its lowest."""
+"""Maximum ratio of the highest to the lowest bar of a histogram with a linear y axis; above it, the axis is
+logarithmic."""
 
 
 class Mark(NamedTuple):

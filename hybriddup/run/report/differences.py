@@ -12,7 +12,7 @@ from rapidfuzz.distance import Indel
 from hybriddup.steps.tokenizers.words import split_at_words
 
 MOST_SHOWN = 600
-"""A report shows at most this many characters of a text."""
+"""Maximum number of characters of a text that a report shows."""
 
 
 class MarkedText(NamedTuple):

@@ -25,10 +25,10 @@ class BlockIndex(ABC):
     """
 
     max_bucket_size: int = 0
-    """A look-up of a key reads at most this many kept texts, the newest ones; 0 = all."""
+    """Maximum number of kept texts that a look-up of a key reads, the newest ones; 0 = all."""
     max_candidates: int = 0
-    """A candidate is skipped if at least this many earlier candidates of the same text have an equal or smaller Hamming
-    distance; 0 = never."""
+    """Limit for each text: a candidate is skipped if at least this many earlier candidates of the text have an equal or
+    smaller Hamming distance; 0 = no limit."""
     is_complete: bool = False
     """Whether any two texts within the Hamming limit are certain to share a key."""
     probes_others: bool = False
@@ -43,7 +43,7 @@ class BlockIndex(ABC):
     n_keys: int | None = None
     """Maximum number of keys per text; None = it varies between batches."""
     key_bits: int = 64
-    """All keys except `NO_KEY` are below ``2**key_bits``. Keys of 32 bits take less memory than keys of 64."""
+    """Width of keys: all but `NO_KEY` are below ``2**key_bits``. Keys of 32 bits take less memory than keys of 64."""
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:  # noqa: B027  (need not be written)
         """Prepare for fingerprints of ``bits`` bits; called once, before all other methods.

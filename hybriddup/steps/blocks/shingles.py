@@ -31,7 +31,7 @@ UNITS = 5
 """Minimum length of a shingle in units. A letter is one unit, and a character of a dense script such as Han two, so a
 shingle has five letters or three Han characters."""
 MAX_LEARNED_CHARACTERS = 2048
-"""Learning reads at most this many characters of each text, so that huge texts do not take much memory and time."""
+"""Maximum number of characters of each text from which to learn, so that huge texts take little memory and time."""
 COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
 """Default of ``max_bucket_size``. Of the repeats found without a limit, a limit of 256 finds 98.9 % and one of 512

@@ -114,9 +114,9 @@ def group_texts(
 ) -> Groups:
     """Compute the keys of texts and group them, in ``workers`` threads.
 
-    ``bits``: uint64[n, words], the fingerprints. ``is_near``: bool[n], which texts get keys. ``scopes``: int64[n]; two
-    texts of different scopes share no key. A key that only one text has gets no group, unless ``index`` looks texts up
-    by other keys than their own.
+    ``bits``: uint64[n, words], the fingerprints. ``is_near``: bool[n], whether each text could be a near repeat; only
+    these texts get keys. ``scopes``: int64[n]; two texts of different scopes share no key. A key that only one text has
+    gets no group, unless ``index`` looks texts up by other keys than their own.
     """
 
     def keys_of_batch(first: int, last: int) -> UInt64s:

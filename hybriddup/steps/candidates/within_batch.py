@@ -16,8 +16,8 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, join_near, search_texts
 
 FEW_COMPARISONS = 64
-"""All texts of a batch are compared in advance if that takes at most this many comparisons per text on average.
-Otherwise, texts that repeat a text of the index are removed first and need no comparison."""
+"""Average number of comparisons per text up to which all texts of a batch are compared with each other in advance. With
+more, texts that repeat a text of the index are removed first and need no comparison."""
 
 
 @dataclass(frozen=True)

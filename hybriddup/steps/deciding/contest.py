@@ -32,8 +32,8 @@ CHARACTERS_OF_LONG = 20_000
 """Limit like `CHARACTERS`, for long texts, which are compared in sections."""
 
 FEW_IN_TURN, TEXTS_AHEAD = 64, 64
-"""A round of fewer than `FEW_IN_TURN` pairs shows that most texts wait for the decisions about earlier texts. From then
-on, all possible candidates of the next `TEXTS_AHEAD` texts are verified, because even a small round takes a
+"""`FEW_IN_TURN`: number of pairs in a round below which most texts probably wait for decisions about earlier texts.
+From then on, all possible candidates of the next `TEXTS_AHEAD` texts are verified, because even a small round takes a
 millisecond."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]

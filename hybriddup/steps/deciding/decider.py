@@ -48,10 +48,10 @@ class Decider:
     verify: Verify
     limits: Limits
     report: BlockReport
-    """Counts how often each limit applies."""
+    """Counts to which `decide` adds: look-ups, comparisons, and how often each limit applied."""
     workers: int = 1
     fewest_texts: int = 128
-    """A batch of up to this many texts is never split, however many comparisons it takes."""
+    """Maximum number of texts in a batch that is never split, regardless of the number of comparisons."""
     most_comparisons: int = 512
     """Maximum average number of comparisons per text within a batch; with more, the batch should be split. In smaller
     batches, the index removes most similar texts before they are compared with each other."""

@@ -57,7 +57,7 @@ class _Marks(PairGuard):
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
-        """Return a mark without differences that do not count, so that marks can be compared as strings."""
+        """Return a normalized mark: the guard treats two marks as the same if their results are equal."""
         return mark
 
 

@@ -16,8 +16,8 @@ LONGEST = 2.0
 """Maximum number of differing words other than negations, counted by `amount`; with more, the posts differ anyway."""
 ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "không", "不", "没"])
 FIRST_AT_END = "\u0590"
-"""A negation that begins with this code point or a higher one can end a sentence. In Latin, Greek and Cyrillic scripts,
-which have lower code points, only the negations in `Tables.at_end` can."""
+"""First code point after the Latin, Greek and Cyrillic scripts. In these scripts, only the negations in `Tables.at_end`
+can end a sentence; a negation that begins with this code point or a higher one always can."""
 CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
 """Matches a Chinese question that repeats a character around a negation: 是不是, 有没有."""

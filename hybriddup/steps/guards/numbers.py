@@ -15,7 +15,7 @@ from hybriddup.steps.guards.values import DAYS, LONG_FOR_BARE, WORDS, Value, tab
 from hybriddup.steps.options import Options as ComponentOptions
 
 LONGEST_PLACE = 6
-"""One number replaces another only in a run of at most this many words, as counted by `amount`."""
+"""Maximum number of words, as counted by `amount`, in a run of words in which one number may replace another."""
 
 
 class Numbers(PairGuard):

@@ -56,7 +56,7 @@ class Opposites(PairGuard):
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
-    """Return the opposites in two short runs: the whole runs, or two words at the same position; None if none."""
+    """Return the opposites in two short runs of words: the whole runs, or the words at one position; None = none."""
     if len(a) > 3 or len(b) > 3:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):

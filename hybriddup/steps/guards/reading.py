@@ -18,7 +18,7 @@ from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
 CONTEXT = 16
 """Number of characters of context on each side of the differing part, rounded up to whole words."""
 LONGEST_WORD = 24
-"""Number of characters within which the start or end of a word is searched for."""
+"""Maximum number of characters to search for the start or the end of a word; see `_word_start` and `_word_end`."""
 MARKS = "".join(
     chr(code)
     for code in (*range(0x300, 0x2000), *range(0x20D0, 0x2100), 0x3099, 0x309A, *range(0xA800, 0xAC00))

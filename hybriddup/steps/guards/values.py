@@ -142,9 +142,9 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
 def values_of(text: str, *, in_large_difference: bool = False) -> Iterator[Value]:
     """Yield the numbers, dates and days of a text.
 
-    With ``in_large_difference``, Han numerals are skipped, and words other than names of weekdays and months.
+    With ``in_large_difference``, Han numerals are skipped, and so are words, except the names in `Tables.days`.
 
-    Remove links and mentions from the text first, because digits in them would count.
+    The caller must remove links and mentions from the text, because digits in them would count.
     """
     plain = text
     if "#" in text:

@@ -33,7 +33,7 @@ WEIGHTS = ((3, "\u3400-\u9fff\uf900-\ufaff"), (2, "\u3040-\u30ff\uac00-\ud7a3"))
 LITTLE_LENGTH = 72
 """Maximum length of a post with little wording, in characters, marks and mentions included."""
 MAX_TRAILER_LENGTH = 200
-"""A mention is at the end of a post if only decoration of at most about this many characters follows it."""
+"""Approximate maximum length of the decoration that may follow a mention at the end of a post, in characters."""
 
 _NOT_COUNTED = re.compile(rf"{MASK}|{MENTION.source}|[\W_]")
 _HEAVY = [(weight - 1, re.compile(f"[{characters}]")) for weight, characters in WEIGHTS]
@@ -54,7 +54,7 @@ INSIDE_SENTENCE = re.compile(
 )
 """Pattern of a link in the middle of a sentence: ``Installed NAME LINK on my phone``."""
 _SENTENCE_ENDS = frozenset(".!?…。！？|)]】》>~#([（")
-"""A mention after one of these characters does not continue a sentence."""
+"""Characters after which a mention does not continue a sentence."""
 _LONGEST_BEFORE = 40
 
 

@@ -30,7 +30,7 @@ _ENTITY = re.compile(
 )
 """Pattern of an ampersand, possibly escaped several times, with the rest of an HTML entity if one follows."""
 SIGNS_OF_MARKUP = ("&", "<")
-"""A text without any of these characters has no markup."""
+"""Characters that markup begins with: a text without any of these has no markup."""
 
 
 def without_markup(text: str) -> str:

@@ -22,7 +22,7 @@ from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
 AT_HEAD = frozenset("#@<【《“\"'(")
-"""A post whose first character is one of these nearly always has words."""
+"""First characters of posts that nearly always have words, although the character is not a letter or digit."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",

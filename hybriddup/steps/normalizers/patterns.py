@@ -114,9 +114,9 @@ RESIDUE = (
     QUESTIONS,
 )
 """Residue of Weibo and its crawlers: ``收起全文d``, ``…全文``, ``来自iPhone客户端``, ``L新华网的秒拍视频``,
-``o你怎么看`` (the title of a link), ``2内江`` (a place), and question marks between spaces, which were emoji. Here, L,
-o XX; ``o`` counts only after at least eight other characters. The patterns are applied
-in this order, because some match only what an earlier one has uncovered.
+``o你怎么看`` (the title of a link), ``2内江`` (a place), and question marks between spaces, which were emoji. L, o and
+2 are remains of icons; ``o`` counts only after at least eight other characters. The patterns are applied in this order,
+because some match only text that an earlier one has uncovered.
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)

@@ -1,4 +1,4 @@
-"""Drops residue by custom patterns, which RE2 matches in time linear in the text, whatever the pattern.
+"""Drops residue, leftovers of platforms and crawlers in posts, by custom patterns that RE2 matches in linear time.
 
 Python's own regular expressions can take years on one post, and a configuration may come from somebody else.
 """

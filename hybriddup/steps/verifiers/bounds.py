@@ -14,8 +14,8 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 CHARACTERS_PER_BATCH = 2**22
 """Number of characters in a batch of pairs; comparing takes about 50 bytes of memory per character."""
 MAX_SPARSITY = 128
-"""Distinct text numbers are found with a bitmap if their range is at most this many times their count, else by
-sorting."""
+"""Maximum ratio of the range of text numbers to their count at which the distinct ones are found with a bitmap; above
+it, the numbers are sorted."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:

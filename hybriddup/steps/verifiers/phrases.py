@@ -9,9 +9,9 @@ import numpy as np
 from hybriddup.data.records import Float64s
 
 MOST_CONTRIBUTIONS = 4
-"""An explanation shows at most this many features, the strongest; weaker features rarely change a decision."""
+"""Maximum number of features in an explanation, the strongest ones; weaker features rarely change a decision."""
 MOST_DIFFERENCES = 6
-"""An explanation lists at most this many differences between two texts, and counts the rest; see `first_of`."""
+"""Maximum number of differences between two texts that an explanation lists; it counts the rest, see `first_of`."""
 SHARES = {
     "contained": "of the shorter post is in the longer one",
     "covered": "of the longer post is in the shorter one",

@@ -20,14 +20,15 @@ import numpy as np
 from hybriddup.data.records import Int64s, UInt32s, UInt64s
 
 LONGEST_EXACT = 8192
-"""A pair is cut if its shorter text has more code points than this. Two texts of this length take about 2 ms."""
+"""Length, in code points, up to which the shorter text of a pair is compared without cutting. Two texts of this length
+take about 2 ms."""
 SECTION = 1024
 """Minimum length of a section, in code points. Of two sections that are compared, the shorter has up to twice this
 length; the length of the longer is not limited."""
 STEPS = (1, 2, 4, 4)
 GRAM = 1 + sum(STEPS)
 """Number of characters that identify a position to cut at. In random edits of 100,000 Han characters or English
-letters, cutting finds the exact common share if 0.83 is common, and a share too low by 0.004 if 0.74 is."""
+letters, the common share is found exactly if it is 0.83, and found too low by 0.004 if it is 0.74."""
 ONE_IN = 8
 """One in this many positions, chosen by hash, is examined as a place to cut: more than a hundred per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)

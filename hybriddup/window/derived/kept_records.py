@@ -28,7 +28,7 @@ from hybriddup.window.stores import Derived
 VERSION = 6
 """Version of the format of records; increased when the meaning of a field changes."""
 NOT_FINDABLE = -1
-"""Stored instead of the length of a text that cannot have near repeats."""
+"""Placeholder in records for the length of a text that cannot have near repeats."""
 POSTS_PER_PART = 2**14
 """Number of posts whose records are stored as one value, limited because SQLite refuses values of a gigabyte."""
 
@@ -108,7 +108,10 @@ class RecordForm:
         return KeptColumns(positions, times, watermarks, column(records, "hash"), texts)
 
     def keys_and_probes(self, findable: Records, bits: UInt64s) -> tuple[UInt64s, UInt64s]:
-        """Return the block keys of texts, and the probes, the keys by which the texts are looked up."""
+        """Return the block keys of texts, and their probes, the keys by which they are looked up; each is uint64[n, m].
+
+        ``findable`` and ``bits`` are the records and the fingerprints of the texts.
+        """
         index = self.index
         if not index.reads_texts:
             keys = index.keys([""] * len(bits), bits)

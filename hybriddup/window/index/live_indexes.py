@@ -28,7 +28,7 @@ SMALLEST_SEGMENT = 2**12
 """Number of texts in the smallest segment, a power of two. The newest texts are compared one by one until there are
 enough for such a segment, because reading buckets would take longer."""
 SEGMENTS_OF_WINDOW = 4
-"""A window has at least this many segments of the largest size, so that forgotten texts take little memory."""
+"""Minimum number of segments of the largest size in a full window, so that forgotten texts take little memory."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:

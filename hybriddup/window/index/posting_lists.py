@@ -33,8 +33,8 @@ MOST_NUMBERS = 2**30
 """Largest span of the numbers of live texts: lists store only low bits of numbers, which must not be confused with the
 numbers of forgotten texts that are still in the lists."""
 FEWEST_WORDS, CLASS_GROWTH = 4, 1.5
-"""Each list has one block of memory, of one of several sizes. `FEWEST_WORDS` is the smallest size, in 32-bit words.
-Each larger size is about `CLASS_GROWTH` times the previous one, rounded up to a multiple of the smallest."""
+"""Smallest size of a block of memory, in 32-bit words, and the approximate ratio of each size to the next smaller one.
+Each list has one block. All sizes are multiples of the smallest."""
 GROWTH = 1.5
 """Factor by which a full pool grows."""
 BYTES_OF_NUMBER = 5

@@ -26,7 +26,8 @@ from hybriddup.steps.candidates import Batch
 from hybriddup.steps.parallel import map_slices
 
 SPARE = 256
-"""The ring buffer has one extra slot per 256 texts, because texts are added before the oldest are forgotten."""
+"""Number of texts per extra slot of the ring buffer. Extra slots are needed because texts are added before the oldest
+are forgotten."""
 GROWTH = 1.25
 """Minimum factor by which a full ring grows; its columns are copied one after another."""
 MOST_TEXTS = 2**31
@@ -78,7 +79,7 @@ class TextRing:
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
-        """The texts in the ring buffer have the numbers ``first`` to ``next - 1``."""
+        """Numbers of the oldest text in the ring buffer, and of the next text to add."""
         self._base = IN_BLOCK
         """The number that slot 0 held first. This number and the capacity are multiples of `IN_BLOCK`."""
         self._edge = 0
@@ -143,7 +144,7 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with rank 1."""
+        """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with depth 1."""
         ring, place, nothing = self.live, first - self.first, np.zeros(0, np.uint64)
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
 

@@ -25,7 +25,8 @@ DELETED = "deleted"
 READ_TOGETHER = 4096
 """Number of posts that are read together to fill the memory or to learn."""
 FEWEST_CLEARED = 256
-"""Each append deletes at least this many forgotten posts from the database, if there are as many."""
+"""Number of forgotten posts, if there are that many, that an append deletes from the database; a large one deletes
+more."""
 BYTES_PER_POST = 200
 """Estimated size of a post in the database, in bytes, in addition to its texts and its record."""
 

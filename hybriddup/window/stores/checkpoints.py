@@ -20,7 +20,7 @@ MOST_BEHIND = 2
 """A batch waits for the checkpoint thread if the thread is behind by more than this many times the size of a large log
 (see `large_log`)."""
 PATIENCE = 0.1
-"""Time that a deletion waits for readers, in seconds, so that no text is left in the log when it returns."""
+"""Maximum time, in seconds, that a deletion waits for readers to finish, because the log cannot be emptied before."""
 
 logger = logging.getLogger("hybriddup")
 
@@ -104,7 +104,7 @@ class Checkpoints:
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
         """Continue after the thread moved a log of ``n_pages``: if it was large, start the second move in the thread.
 
-        After the second move, move the small rest here.
+        After the second move, the calling thread moves the small rest.
         """
         self._moving = None
         if self._is_last_round:

@@ -20,7 +20,7 @@ LOCK = "writer.lock"
 BUSY_TIMEOUT = 5.0
 """Time to wait for other programs that lock the file, in seconds; a second writing window fails at once."""
 APPLICATION = 0x68796464
-"""Marks the file as one of hybriddup's windows."""
+"""SQLite's application id of the files of windows, by which a file of another program is recognized."""
 SCHEMA = 7
 """Version of the tables. Files of the two previous versions are converted, files of any other version are refused."""
 

@@ -16,9 +16,9 @@ from hybriddup.window.stores.rows import as_bytes, check_seal, is_sealed, post_o
 STATE, ID_KEY = "state", "id key"
 """Names under which the table ``meta`` has the range of positions in the store, and the secret for hashing ids."""
 BATCHES_TOGETHER = 1 << 16
-"""The records of at least this many posts are read together, if there are as many."""
+"""Number of posts whose records are read together; whole batches are read, so there may be more."""
 MERGED, MERGED_POSTS = 64, 4096
-"""The latest 64 batches are merged if together they have fewer than 4,096 posts."""
+"""Number of latest batches that are merged, and the number of posts that they must not reach together."""
 COLUMNS = "position, id, time, text, evidence, copies, checksum"
 """Columns of a post; in a file of an earlier version, ``copies`` is the last column."""
 INSERT_POST = f"INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608

@@ -50,7 +50,7 @@ class WindowStore:
         self._connection: sqlite3.Connection | None = connect_to_memory() if connection is None else connection
         self._first = self._next = 0
         self._cleared = 0
-        """Posts before this position are no longer in the database."""
+        """Position of the first post that is still in the database."""
         self._ids = StoredIds()
         self._until_merged = 0
         """Number of further batches after which the latest batches may be merged."""
