@@ -39,7 +39,8 @@ class Expected(NamedTuple):
     allowed: str
     """Allowed values, for error messages; may refer to the call's arguments as ``{0}``, ``{1}``."""
     fault: Callable[..., object]
-    """Function of the return value and the call's arguments; returns a description of the fault, or None."""
+    """Function of the return value and the call's arguments; returns a description of the fault, None if there is
+    none."""
     is_list: bool = False
     """Whether the allowed value is a list; any other ordered iterable that a function returns is converted."""
 

@@ -30,9 +30,9 @@ class AccountPair:
     n_pairs: int
     """Number of pairs of posts, one by each account, that repeat each other and are close enough in time."""
     n_texts: int
-    """Number of different texts in these pairs; copies of one post count as one text."""
+    """Number of different texts in the pairs of posts that `n_pairs` counts; copies of one post count as one text."""
     first_seen: str
-    """Time of the first post in these pairs, in UTC."""
+    """Time of the earliest post in the pairs that `n_pairs` counts, in UTC."""
     last_seen: str
 
 
@@ -47,7 +47,7 @@ class InCommon:
     n_pairs: int = 0
     clusters: set[int] = field(default_factory=set)
     first: float = inf
-    """Time of the earliest post of these pairs, in seconds since 1970; infinity without pairs."""
+    """Time of the earliest post in a counted pair, in seconds since 1970; infinity if there is no pair yet."""
     last: float = -inf
 
     def add(self, cluster: int, first: float, last: float) -> None:

@@ -37,9 +37,9 @@ class Origin(NamedTuple):
     corpus: Corpus
     settings: Settings
     judge: Judge
-    """Judges candidate pairs of the posts with other settings and the recipe of the run."""
+    """Function that judges the candidate pairs of posts with other settings, and the recipe of the run."""
     registry: Registry
-    """Creates the components that the settings name."""
+    """Registry that creates the components named in the settings."""
     per: str | None
     """The field whose value two posts must share to repeat each other; None = any two posts may."""
     time_field: str = TIME_FIELD

@@ -54,7 +54,7 @@ class Service:
         """Function that raises OSError if the disk of the store cannot be written to."""
         self.window: Window | None = None
         self.failure: BaseException | None = None
-        """The exception if the window could not be opened."""
+        """The exception if the window could not be opened, else None."""
         self.status = "loading"
         self.trouble: str | None = None
         """Message about why the store cannot be used at the moment; None = it can be used."""

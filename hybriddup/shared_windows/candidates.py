@@ -15,7 +15,7 @@ from hybriddup.shared_windows.store import Block, Entries, EntryArray
 from hybriddup.steps.candidates import Batch
 
 LAST = 2**63 - 1
-"""Larger than every position."""
+"""A number larger than every position."""
 
 
 class Buckets(NamedTuple):

@@ -115,8 +115,8 @@ class Encounter:
 class Numbered:
     """Candidates and leading posts of a batch, numbered in one sequence: candidates from 0, then leading posts.
 
-    As a `KeptPostsOfBatch` and its `KeptIndex`, it gives `decide_batch` the candidates, which must be kept posts
-    then. In the near pairs, ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
+    `decide_batch` uses this object as `KeptPostsOfBatch` and as `KeptIndex`; all candidates must then be kept posts. In
+    the near pairs, ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Numbered:
         return self
 
     def pairs(self) -> CandidatePairs:
-        """Return the near pairs, by number."""
+        """Return the near pairs; candidates and leading posts are given by their numbers."""
         return CandidatePairs(self._near.earlier, self.prepared.positions[self._near.later], self._near.distances)
 
     def verify(self, pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:

@@ -66,7 +66,7 @@ class Measures:
     n_found: int
     """Number of pairs that the configuration takes for duplicates."""
     n_right: int
-    """Number of these pairs that are duplicates by their labels (true positives)."""
+    """Number of pairs counted by `n_found` that are duplicates by their labels (true positives)."""
     n_wanted: int
     """Number of pairs that are duplicates by their labels."""
     precision: float | None

@@ -115,9 +115,10 @@ class Way(NamedTuple):
 
     name: str
     matches: Callable[[Bools, Bools], Bools]
-    """Function of two masks, bool[n_pairs]: fits to the pairs in the first, predicts the labels of the second."""
+    """Function of two masks, bool[n_pairs]: fits to the pairs in the first mask, and returns the predictions for the
+    pairs in the second."""
     settings: Callable[[], Settings]
-    """Function that fits to all pairs, and returns the settings."""
+    """Function that fits to all pairs, and returns the changed settings."""
 
 
 def tune(

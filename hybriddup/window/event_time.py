@@ -45,7 +45,7 @@ class PostTimes(NamedTuple):
     """The times of a batch of posts."""
 
     times: Float64s
-    """float64[n]: seconds since 1970."""
+    """float64[n]: the time of each post, in seconds since 1970."""
     watermarks: Float64s
     """float64[n]: the watermark when each post is decided, with its own time included."""
 

@@ -49,7 +49,7 @@ class MaintainedState:
     is_learning: bool = False
     """Whether something has yet to be learned from the first posts."""
     learned: dict[str, Arrays] = field(default_factory=dict)
-    """Learned data, by part."""
+    """Learned data, by part; see `hybriddup.window.learning.Learned`."""
     unsaved: dict[str, bytes] = field(default_factory=dict)
     """Learned data that could not be stored yet."""
     is_ahead: bool = False

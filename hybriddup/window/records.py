@@ -214,7 +214,7 @@ class Match:
     verifier: str
     length_band: str
     guards: list[str] = field(default_factory=list)
-    """Reasons why guards refuse this match; see ``must_agree``."""
+    """Reasons of the guards that refuse the pair, empty if none does; the setting ``must_agree`` lists the guards."""
 
 
 @dataclass(frozen=True, slots=True)

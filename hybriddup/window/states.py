@@ -25,7 +25,7 @@ class WindowOptions:
 
     settings: Settings
     registry: Registry
-    """Makes the components that the settings name."""
+    """Registry that creates the components named in the settings."""
     timing: WindowTime
     workers: int
     """Number of threads, at least 1."""
@@ -56,7 +56,7 @@ class KeptPostsOfBatch(Protocol):
 
     @property
     def index(self) -> KeptIndex:
-        """The index that finds these posts."""
+        """The index that finds the kept posts."""
 
     @property
     def horizon(self) -> float:
@@ -113,10 +113,10 @@ class OpenState(Protocol):
         """Return the post with an id; None if there is none."""
 
     def posts_at(self, positions: Int64s) -> list[StoredPost]:
-        """Return the posts at these positions."""
+        """Return the posts at ``positions``, in this order."""
 
     def texts(self, positions: Int64s) -> list[str]:
-        """Return the normalized texts of kept posts."""
+        """Return the normalized texts of the kept posts at ``positions``, in this order."""
 
     def posts_before(self, position: int | None, n: int) -> PostList:
         """Return the posts at the ``n`` positions before ``position``; None = at the latest ``n`` positions."""

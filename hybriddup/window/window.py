@@ -259,7 +259,10 @@ class Window(ReadableWindow):
         return self._ask(lambda state: state.rewind(to))
 
     def _check_writes(self, refusal: str) -> None:
-        """Raise WindowError if the window is read-only, closed, or was opened by another process."""
+        """Raise WindowError if the window is read-only, closed, or was opened by another process.
+
+        ``refusal`` completes the message about a read-only window, for example "takes no posts".
+        """
         self._open_state()
         if self._options.read_only:
             raise WindowError(

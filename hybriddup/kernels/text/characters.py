@@ -12,9 +12,9 @@ points get distant classes."""
 OCCURRENCE_SPREAD = np.uint32(2246822519)
 """Odd multiplier for hashing how often a class has occurred, so that each further occurrence sets a distant bit."""
 N_CLASSES, CLASS_SHIFT = 1024, np.uint32(22)
-"""Number of classes of characters, and the shift from a 32-bit hash to a class."""
+"""Number of classes of characters, and number of bits to shift a 32-bit hash right, which gives a class."""
 BIT_SHIFT = np.uint32(24)
-"""Shift from a 32-bit hash to one of the 256 bits of a sketch."""
+"""Number of bits to shift a 32-bit hash right, which gives one of the 256 bits of a sketch."""
 
 
 @njit(cache=True, nogil=True)

@@ -120,7 +120,7 @@ class Contents:
         return sorted({iso_time(float(end))[:10] for end in (known.min(), known.max())}) if len(known) else []
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten length ranges with similar numbers of removed posts, and these numbers by reason."""
+        """Return up to ten length ranges with similar numbers of removed posts, and the numbers by kind of repeat."""
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
         lengths = np.fromiter(

@@ -260,5 +260,5 @@ class Scan(BlockIndex):
         return np.zeros((len(bits), 1), np.uint64)
 
     def describe(self) -> str:
-        """Return a one-line description."""
+        """Return a fixed description, because there are no options."""
         return "scan: every pair compared"

@@ -195,8 +195,8 @@ _CHECKED = (
     (_NO_CHARACTERS[1], 0x10000),
     (0x1F000, 0x20000),
 )
-"""Code points whose folding is computed: the rest of the basic plane, and emoji. All other characters are rare, and
-treated as if their folding depended on their neighbors."""
+"""Code points whose folding is computed: the basic plane without `_UNCHANGED`, and emoji. Characters in neither range
+are rare, and treated as if their folding depended on their neighbors."""
 
 
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"

@@ -129,7 +129,7 @@ class MicroblogNormalizer:
         return self._finish(apply_rules(rules, joined).split(BOUNDARY)) if texts else []
 
     def _finish(self, texts: list[str]) -> list[str]:
-        """Reduce texts of only masks or white space to ``""``; remove white space at both ends if it is collapsed."""
+        """Empty the texts of only masks or white space; with ``white_space: collapse``, strip both ends of texts."""
         if self.options.white_space == "collapse":
             texts = [text.strip() for text in texts]
         if self._masks is not None:
