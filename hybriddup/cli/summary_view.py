@@ -15,7 +15,7 @@ from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
 WORTH_TELLING = 0.9995
-"""Estimated recall of stage 1 below which it is printed even without ``--verbose``."""
+"""Limit for the estimated recall of stage 1: a lower estimate is printed even without ``--verbose``."""
 FOUND = (
     "Candidate search found an estimated {} of the pairs that the second stage accepts{}; repeats that it does not "
     "accept are not counted."

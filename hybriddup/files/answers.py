@@ -45,7 +45,7 @@ class AnswerFile:
 
 
 def parse_answer(line: str, place: str) -> tuple[tuple[str, str], bool | None]:
-    """Return the two texts and the label of an answer; raise InputError, which names ``place``, if it is not one."""
+    """Return the two texts and the label in a line; raise InputError, which names ``place``, if it is no answer."""
     try:
         at = json.loads(line)
         a, b, label = at["a"], at["b"], at["label"]

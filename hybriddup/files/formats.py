@@ -184,7 +184,7 @@ def needed_columns(names: Container[str], fields: Fields) -> list[str]:
 
 
 def reader_of_rows(names: Sequence[str], fields: Fields) -> Callable[[Sequence[Any]], tuple[Any, Any, tuple[Any, ...]]]:
-    """Return a function that returns text, id and order values of a row with values of the columns ``names``.
+    """Return a function that extracts text, id and order values from a row with one value per column in ``names``.
 
     The id and order values are None if the table lacks the column. Further values of a row are ignored.
     """

@@ -44,7 +44,7 @@ that 64 posts share), and character sketch."""
 
 
 class Cost(NamedTuple):
-    """Nanoseconds per look-up of a key, comparison of two fingerprints, and addition of a key."""
+    """Nanoseconds per look-up of a key, per comparison of two fingerprints, and per addition of a key."""
 
     look_up: float
     comparison: float

@@ -85,7 +85,7 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
 
 
 UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."
-"""Caution after a verdict that depends on the Hamming distance, if the token weights are not learned yet."""
+"""Caution to append to a verdict that depends on the Hamming distance, if token weights are not learned yet."""
 
 
 def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:

@@ -24,7 +24,7 @@ class Post(NamedTuple):
     id: PostId | None = None
     """Id of the post; None = the window makes an id from the post's position, such as ``#17``."""
     created_at: float | None = None
-    """Seconds since 1970 (UTC); used with event time only."""
+    """Time of the post, in seconds since 1970 (UTC); used with event time only."""
     author: PostId | None = None
     """Who posted it; see the parameter ``authors`` of `hybriddup.Window.open`."""
 
@@ -34,7 +34,7 @@ class Evidence:
     """Why a post is a duplicate: the kept post that it matches, and the score of this pair."""
 
     duplicate_of: PostId
-    """Id of the kept post."""
+    """Id of the kept post that the duplicate matches."""
     of_position: int
     reason: Literal["exact", "near"]
     """``exact``: equal after normalizing; ``near``: any other verified pair."""
@@ -73,7 +73,7 @@ class StoredPost(NamedTuple):
     """Zero-based number of the post in the order of acknowledgement; never reused."""
     id: PostId
     time: float
-    """Seconds since 1970 (UTC), event or arrival time."""
+    """Event or arrival time of the post, in seconds since 1970 (UTC)."""
     text: str
     """The text as it was sent."""
     evidence: Evidence | None

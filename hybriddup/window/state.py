@@ -139,7 +139,7 @@ class WindowState(MaintainedState):
         return stored
 
     def audit(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts) -> None:
-        """Continue the audit, if enabled: compare a sample of these decided posts with the posts kept before them."""
+        """Continue the audit, if enabled: compare a sample of the decided posts with the posts kept before them."""
         if self.steps.components.settings.audit.sample and not self.is_learning:
             with self.counts.timed("audit"):
                 self.live_audit.follow(prepared, times, verdicts, self)

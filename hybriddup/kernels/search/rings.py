@@ -37,7 +37,8 @@ FETCHED_WITH_HEAD = 12
 LINE_WORDS = 16
 """Number of 32-bit words in a cache line."""
 MOST_FETCHED = 64
-"""Maximum number of texts of a ring to prefetch; the processor itself prefetches the rest, as it is sequential."""
+"""Maximum number of texts of a ring to prefetch; the rest is read in sequence, so the processor itself prefetches
+it."""
 
 
 class Rings(NamedTuple):

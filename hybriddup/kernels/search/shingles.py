@@ -39,7 +39,8 @@ constant length."""
 MOST_UNITS = 16
 SURROUNDING = 8
 """Number of characters on each side of a shingle that belong to its surroundings; half as many in a dense script. With
-16, if copies of a text differ in several places, the shingles that they share would still count as common."""
+16, the surroundings of a shingle would differ so often between edited copies of a text that it would count as
+common."""
 SEEN_BITS = np.uint64(26)
 """Binary logarithm of the size, in bits, of a Bloom filter with one hash. It recognizes the surroundings of a shingle
 (the characters before and after it) that were counted before."""

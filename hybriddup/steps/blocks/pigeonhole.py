@@ -204,9 +204,9 @@ def segment_keys(words: UInt64s, chosen: list[Int64s]) -> UInt64s:
 
 
 def key_bits_of(chosen: list[Int64s], radii: list[int], words: int) -> KeyBits:
-    """Return the `KeyBits` of one key for each array of bit positions, with every choice of up to ``radii[key]`` flips.
+    """Return the `KeyBits` with a key for each array of bit positions and each choice of its bits to flip.
 
-    With radius 0, a key is the text's own, with no bits flipped.
+    Up to ``radii[i]`` bits of ``chosen[i]`` are flipped; with radius 0, the only key is the text's own.
     """
     masks = np.concatenate([masks_of_bits(positions[None, :], words) for positions in chosen])
     flips = [flips_of_block(positions, radius, words) for positions, radius in zip(chosen, radii, strict=True)]

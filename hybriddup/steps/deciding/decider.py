@@ -101,10 +101,9 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, the largest number of earlier texts of the batch that have one look-up key.
+        """Return int64[n]: for each text, the number of earlier texts of the batch with its most frequent look-up key.
 
-        Only the text's own look-up keys count. The number is 0 if none of them can have more than
-        ``max_bucket_size`` texts.
+        The number is 0 if none of the text's look-up keys can have more than ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)

@@ -61,8 +61,8 @@ class BatchPairs:
     def is_sure(self, most_with_key: Int64s, max_bucket_size: int) -> Bools:
         """Return bool[n_pairs]: whether the earlier text is a candidate no matter which texts of the batch are kept.
 
-        ``most_with_key``: int64[n], for each text, the largest number of earlier texts of the batch that have one of
-        its look-up keys.
+        ``most_with_key``: int64[n], for each text, the number of earlier texts of the batch with its most frequent
+        look-up key.
         """
         if not max_bucket_size:
             return np.ones(len(self), np.bool_)

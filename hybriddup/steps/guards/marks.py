@@ -57,7 +57,7 @@ class _Marks(PairGuard):
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
-        """Return a normalized mark: the guard treats two marks as the same if their results are equal."""
+        """Return the normalized form of a mark: the guard treats two marks as the same if these forms are equal."""
         return mark
 
 

@@ -43,7 +43,7 @@ class Numbers(PairGuard):
 
 
 def _strict_reason(difference: Difference) -> str | None:
-    """Return the numbers, written in digits, that only one post has; if there are none, the result of `_reason`."""
+    """Return the numbers in digits that only one of the two posts has; if there are none, the result of `_reason`."""
     a, b = (
         [value for value in values_of(text) if value.kind == "number" and value.shown[0].isdecimal()]
         for text in (difference.a, difference.b)

@@ -20,7 +20,7 @@ BOUNDARY = "\ufdd0"
 never matches as a letter, a mark or white space."""
 
 CUT = "\ufdd1"
-"""Placeholder of a repost marker until the trail of quotes is dropped; also guaranteed to be no character."""
+"""Placeholder of a repost marker until the trail of quotes is dropped; like `BOUNDARY`, no Unicode character."""
 
 
 class Pattern(NamedTuple):

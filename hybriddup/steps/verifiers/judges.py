@@ -122,7 +122,7 @@ class AllOf(_Combined):
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the minimum of the member that is strictest for texts of equal length, as all must accept the pair."""
+        """Return the requirement of the member that is strictest for texts of equal length, as all must accept."""
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
@@ -142,7 +142,7 @@ class AnyOf(_Combined):
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the smallest shares of the members, because one accepting member is enough."""
+        """Return the smallest share that any member requires, for each text, because one accepting member is enough."""
         return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 

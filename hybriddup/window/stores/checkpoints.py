@@ -17,8 +17,8 @@ SMALLEST_LARGE, LARGEST_LARGE, SHARE_OF_FILE = 256, 8192, 16
 """A log is large if it has at least 1 / `SHARE_OF_FILE` as many pages as the file; this minimum is never less than
 `SMALLEST_LARGE` or more than `LARGEST_LARGE` pages. A large log is overwritten from its start."""
 MOST_BEHIND = 2
-"""A batch waits for the checkpoint thread if the thread is behind by more than this many times the size of a large log
-(see `large_log`)."""
+"""Maximum backlog of the checkpoint thread, as a multiple of the size of a large log (see `large_log`); above it,
+batches wait for the thread."""
 PATIENCE = 0.1
 """Maximum time, in seconds, that a deletion waits for readers to finish, because the log cannot be emptied before."""
 

@@ -18,7 +18,7 @@ STATE, ID_KEY = "state", "id key"
 BATCHES_TOGETHER = 1 << 16
 """Number of posts whose records are read together; whole batches are read, so there may be more."""
 MERGED, MERGED_POSTS = 64, 4096
-"""Number of latest batches that are merged, and the number of posts that they must not reach together."""
+"""Number of latest batches that are merged if together they have fewer than `MERGED_POSTS` posts."""
 COLUMNS = "position, id, time, text, evidence, copies, checksum"
 """Columns of a post; in a file of an earlier version, ``copies`` is the last column."""
 INSERT_POST = f"INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
