@@ -122,7 +122,7 @@ def pairs_of_sample(scan: WideScan, part: Int64s, n: int, most_pairs: int) -> tu
 
 
 def affordable(n_pairs: int, most_pairs: int) -> int:
-    """Estimate how many posts have at most ``most_pairs`` pairs, given that `FIRST_LOOK` posts have ``n_pairs``."""
+    """Estimate how many posts together have ``most_pairs`` pairs, if `FIRST_LOOK` posts together have ``n_pairs``."""
     return max(FIRST_LOOK * most_pairs // max(n_pairs, 1), 1)
 
 

@@ -160,7 +160,7 @@ class SharedStore(Protocol):
         """Claim names; return the position that holds each name afterwards."""
 
     def positions_of(self, names: Sequence[bytes]) -> list[int | None]:
-        """Return the position that holds each name; None if no post holds it."""
+        """Return the position of the post that holds each name; None if no post holds it."""
 
     def enter(self, texts: Keyed, keys: UInt64s) -> Entries:
         """Add posts to the buckets of their keys, then return the contents of the buckets of ``keys``, uint64[n].

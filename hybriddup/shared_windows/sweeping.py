@@ -1,8 +1,8 @@
 """Garbage collection for batches that ended halfway: their process was killed, or a call failed.
 
 The block of such a batch (its range of positions) stays unfinished: it has undecided posts, entries of duplicates in
-buckets, and kept posts that are not counted. Any process may clean up: marking an undecided post as gone, so
-that nothing matches it, is always safe: its own process, if it was only slow, then decides the post anew.
+buckets, and kept posts that are not counted. Any process may clean up. It is always safe to mark an
+undecided post as gone, so that nothing matches it: if its own process was only slow, it then decides the post anew.
 
 Entries of a finished block count towards `max_bucket_size`, so all of them must be of kept posts; entries of other
 posts would displace kept posts, whose matches would then be kept as well. A slow process may still write records of

@@ -40,7 +40,7 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Return the shortest part of the text for each key; the parts are distinct and in no particular order.
+    """Return the shortest part of the text that has each key; the parts are distinct and in no particular order.
 
     The index computes the keys of every short part. If its keys do not depend on the text, the result is empty.
     ``n_words`` is the size of a fingerprint in words.

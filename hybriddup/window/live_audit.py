@@ -133,7 +133,7 @@ class LiveAudit:
         self.comparisons: deque[Comparison] = deque()
         """The unfinished comparisons; the first is continued next."""
         self._n_since = 0
-        """Posts decided since the last part."""
+        """Number of posts decided since the last part of a comparison was done."""
         self._n_unique = self._n_found = self._n_missed = self._n_skipped = self._n_given_up = 0
 
     def counts(self) -> AuditCounts:

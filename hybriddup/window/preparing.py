@@ -49,7 +49,7 @@ class PreparedTexts(NamedTuple):
     keys: list[tuple[bool, str]]
     """The keys of the texts for exact repeats; see `exact_keys`."""
     hashes: UInt64s
-    """uint64[n]: hash of each key, not 0."""
+    """uint64[n]: hash of each of ``keys``; never 0."""
     batch: Batch
     """Positions, block keys and fingerprints of the texts. In a batch to be decided, positions are consecutive."""
     searchable: Bools

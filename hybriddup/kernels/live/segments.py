@@ -144,7 +144,7 @@ def build_segments(segments: Segments, keys: BucketKeys, ring: Ring, before: int
 def build_segment(segments: Segments, keys: BucketKeys, ring: Ring, bounds: Int64s, row: int, place: int) -> None:
     """Build the segment of the texts numbered ``bounds[0]`` to ``bounds[1] - 1``.
 
-    ``row`` and ``place`` say where to store it; they are its values in `Listing.rows` and `Listing.places`.
+    It is stored at ``row`` and ``place``, which are its values in `Listing.rows` and `Listing.places`.
     """
     first_live, ring_bits = np.int64(ring.next_number - ring.span), ring.columns.bits
     first, capacity = max(first_live, bounds[0]), np.uint64(len(ring_bits))

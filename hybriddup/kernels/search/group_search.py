@@ -51,7 +51,7 @@ class Queries(NamedTuple):
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: search each ring as it was after this many texts were added; no rows = as it is now."""
+    """int32[n, m]: number of texts in each ring before the query; later ones are ignored. No rows = use all."""
 
     def take(self, first: int, last: int) -> "Queries":
         """Return the queries ``first`` to ``last - 1``."""

@@ -25,7 +25,7 @@ from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.posts.characters import hash_of
 
 ALIKE = 0.6
-"""Two names with at least this similarity (0.0 to 1.0) may be spellings of the same name."""
+"""Minimum similarity, 0.0 to 1.0, of two names that may be spellings of the same name."""
 LONGEST = 4
 """Maximum number of words in a name, as counted by `amount`."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))

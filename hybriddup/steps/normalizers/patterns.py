@@ -152,7 +152,7 @@ class Rule(NamedTuple):
 
 
 def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` of every rule is empty."""
+    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` is empty, as the case may differ."""
     if ignore_case:
         return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
     return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]

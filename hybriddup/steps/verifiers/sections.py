@@ -30,7 +30,8 @@ GRAM = 1 + sum(STEPS)
 """Number of characters that identify a position to cut at. In random edits of 100,000 Han characters or English
 letters, the common share is found exactly if it is 0.83, and found too low by 0.004 if it is 0.74."""
 ONE_IN = 8
-"""One in this many positions, chosen by hash, is examined as a place to cut: more than a hundred per section."""
+"""Average distance between the positions that are examined as places to cut; a hash selects them, more than a hundred
+per section."""
 MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 """Odd multipliers of the hash, as in `hybriddup.kernels.search.key_groups`."""
 HALF = np.uint64(32)

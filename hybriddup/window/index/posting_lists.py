@@ -25,8 +25,8 @@ MOST_SHARDS = 2**18
 MOST_PAGES = 2**10
 """Initial maximum number of pages per shard; it grows in a window that is larger than expected."""
 SWEEPS = 4
-"""Number of times that each shard is cleared of forgotten texts while the window is replaced once by new texts. Just
-before that, about a quarter of a shard's entries belong to forgotten texts; on average over all shards, an eighth."""
+"""Number of times that each shard is cleared of forgotten texts in the time in which all texts of the window are
+replaced. Just before that, about a quarter of a shard's entries belong to forgotten texts; on average, an eighth."""
 FASTEST = 2
 """Maximum factor by which the removal of forgotten texts speeds up after many texts were forgotten at once."""
 MOST_NUMBERS = 2**30

@@ -146,6 +146,6 @@ def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def large_log(connection: sqlite3.Connection) -> int:
-    """Return the minimum number of pages of a large log, which is moved completely, then overwritten from its start."""
+    """Return the minimum number of pages of a large log, which depends on the size of the file; see `SHARE_OF_FILE`."""
     n_pages: int = connection.execute("PRAGMA page_count").fetchone()[0]
     return min(max(n_pages // SHARE_OF_FILE, SMALLEST_LARGE), LARGEST_LARGE)

@@ -38,7 +38,7 @@ SELECT_BATCHES = """
     SELECT {} FROM batches
     WHERE first_position >= (SELECT ifnull(max(first_position), 0) FROM batches WHERE first_position <= ?)
     ORDER BY first_position"""
-"""Selects the batch that contains a position, and all later batches."""
+"""Query for columns of the batch that contains a position, and of all later batches."""
 SELECT_LATEST = "SELECT first_position FROM batches ORDER BY first_position DESC LIMIT ?"
 INSERT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)"
 DELETE_BATCHES = (
@@ -47,7 +47,7 @@ DELETE_BATCHES = (
 
 
 def insert_posts(connection: sqlite3.Connection, posts: Sequence[StoredPost]) -> None:
-    """Insert posts."""
+    """Insert posts into the table ``posts``; a post replaces the one at its position."""
     rows = list(map(row_of, posts))
     try:
         connection.executemany(INSERT_POST, rows)
