@@ -164,8 +164,9 @@ class _RecordTooLongError(Exception):
 class _RecordLines:
     """Feeds decoded lines to a csv parser and keeps the bytes of the current record.
 
-    If the parser requests another line of a record, it is inside quotes. It then gets nothing until a line with a quote
-    is read, so that after an unclosed quote, only bytes stay in memory and not also decoded text.
+    If the parser requests another line of a record, it is inside quotes. The lines are then kept as
+    bytes and passed on together with the next line that has a quote, so that after an unclosed quote, no decoded text
+    fills the memory.
     """
 
     def __init__(self, lines: Iterator[bytes], source: Source) -> None:

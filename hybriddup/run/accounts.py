@@ -42,7 +42,7 @@ COLUMNS = {one.name: "int64" if one.name.startswith("n_") else "string" for one 
 
 @dataclass
 class InCommon:
-    """Counts the pairs of posts that two accounts have in common: the same text, close enough in time."""
+    """Counts the pairs of posts, one by each of two accounts, with the same text and times that are close enough."""
 
     n_pairs: int = 0
     clusters: set[int] = field(default_factory=set)

@@ -60,7 +60,7 @@ class Gate:
         self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, and record its time."""
+        """Answer a request, and record how long the answer took."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

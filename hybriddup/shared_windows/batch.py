@@ -126,7 +126,8 @@ class SharedBatch(Contestants):
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post, a post of this batch that is being decided.
+        A leading post is a post of this batch that is being decided; a rival is an undecided candidate that matches
+        a leading post.
         """
         self._encounter.note(positions, records)
         return self._encounter.rivals()

@@ -90,10 +90,10 @@ class Encounter:
         return [positions[number] for number in np.unique(pairs.earlier[both.verify(pairs)[0]]).tolist()]
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
-        """Decide the leading posts against the kept candidates and each other.
+        """Decide the leading posts, those of the batch that are being decided, against kept candidates and each other.
 
-        Also return the records of the kept candidates. The verdicts refer to kept posts by number: first these records,
-        from 0, then the leading posts.
+        Also return the records of the kept candidates. The verdicts refer to a matched post by number: first these
+        records, from 0, then the leading posts.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one

@@ -102,9 +102,9 @@ class SharedState:
         return batch
 
     def _run(self, batch: SharedBatch) -> None:
-        """Run the protocol until all posts of a batch are decided; then finish the positions that it took last.
+        """Run the protocol until all posts of a batch are decided; mark the last positions taken for it as finished.
 
-        Afterwards, clean up overdue batches of other processes.
+        Then clean up overdue batches of other processes.
         """
         protocol, answer = decide(batch), None
         while True:

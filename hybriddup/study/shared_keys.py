@@ -13,7 +13,8 @@ from hybriddup.steps.blocks import BlockIndex
 LONGEST_PART = 8
 """Maximum length of a part of a text that is tried as a key, in characters; shingles have up to five."""
 CHARACTERS_TRIED = 1_000
-"""Number of characters at the start of a text whose parts are tried, to limit the time for long texts."""
+"""Parts of a text are tried as the origin of a key only in its first `CHARACTERS_TRIED` characters, to limit the time
+for long texts."""
 
 
 class SharedKeys(NamedTuple):

@@ -7,8 +7,8 @@ is later, minus the horizon. So the answer depends only on the posts and their o
 A single wrong time, from a post or from a clock that was ahead once, does little harm. Each post advances the
 watermark by at most ``max_step``. With arrival times, the limit applies to a whole batch, because all its posts come at
 one moment. An event time later than the clock is replaced by the clock's time. After a pause, posts are decided by
-their own times while the watermark catches up. A post that is ahead of the watermark by more than a horizon is removed
-once it is the oldest.
+their own times while the watermark catches up. A kept post whose time is ahead of the watermark by more
+than a horizon is removed when all posts that were kept before it are gone.
 
 If the clock goes backwards, the time of the window does not advance until the clock has caught up; `Window.rewind` is
 for a clock that was ahead for long. A post older than the horizon is *late*: it is decided like any other post, but no

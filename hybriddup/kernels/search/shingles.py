@@ -38,9 +38,9 @@ N_RANKED = np.uint64(32)
 constant length."""
 MOST_UNITS = 16
 SURROUNDING = 8
-"""Number of characters on each side of a shingle that belong to its surroundings; half as many in a dense script. With
-16, the surroundings of a shingle would differ so often between edited copies of a text that it would count as
-common."""
+"""Number of characters on each side of a shingle that belong to its surroundings; half as many in a dense script. A
+shingle is common if it occurs in many different surroundings. With 16 characters, small edits between the copies of a
+text would make its shingles common."""
 SEEN_BITS = np.uint64(26)
 """Binary logarithm of the size, in bits, of a Bloom filter with one hash. It recognizes the surroundings of a shingle
 (the characters before and after it) that were counted before."""
@@ -246,7 +246,7 @@ def limit_of_small(shingles: UInt32s, n_wanted: int) -> np.uint32:
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_ranked(small: UInt32s, n_small: np.uint64, kept: UInt32s) -> int:
-    """Sort ``small[:n_small]``, write the smallest distinct shingles that fit to ``kept``, and return their number.
+    """Sort ``small[:n_small]``, fill ``kept`` with the smallest distinct shingles, and return their number.
 
     Shingles are sorted by rank, the number of smaller shingles; equal shingles have the same rank. ``n_small`` is at
     most `N_RANKED`. The length of ``small`` is at least ``2 * N_RANKED``.

@@ -112,7 +112,7 @@ def bucket_limit(default: int) -> Any:
 
 @dataclass
 class BlockReport:
-    """Counts of stage 1 for the summary of a run, including how often limits were reached."""
+    """Counts of the candidate search for the summary of a run, such as how often a key had too many texts."""
 
     shape: str = ""
     """Description of the block index, in one line."""

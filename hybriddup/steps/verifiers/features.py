@@ -34,7 +34,7 @@ class FeatureOptions(Options):
 
 
 class TextPairs(NamedTuple):
-    """Candidate pairs and the features of their texts; a text in several pairs is counted only once."""
+    """Candidate pairs and the features of their texts; a text in several pairs is stored only once."""
 
     counts: SparseCounts
     """int64 csr_array[n_texts, n_features]: occurrences of each feature in each text."""

@@ -66,7 +66,10 @@ class KeptPosts:
         self._longest_lag = longest_lag(self._times[: self._end], self._latest[: self._end])
 
     def columns(self) -> tuple[Int64s, Float64s, Float64s]:
-        """Return, for the posts not forgotten, the position, the time, and the largest time or watermark so far."""
+        """Return the position, the time and the latest moment of each post that is not forgotten.
+
+        The latest moment is the maximum of all times and watermarks up to this post.
+        """
         held = slice(self._first, self._end)
         return self._positions[held], self._times[held], self._latest[held]
 

@@ -144,7 +144,10 @@ class TextRing:
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
-        """Compare ``later`` with the texts numbered ``first`` to ``last - 1``; return the near pairs, with depth 1."""
+        """Compare ``later`` with all texts numbered ``first`` to ``last - 1``, whatever their keys.
+
+        Return the near pairs. Their `NearPairs.depths` are 1, as those of the newest text of a key.
+        """
         ring, place, nothing = self.live, first - self.first, np.zeros(0, np.uint64)
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)
 
