@@ -14,9 +14,9 @@ from numba.extending import intrinsic
 from hybriddup.data.records import UInt32s, UInt64s
 
 N_LANES = 8
-"""Words per vector in `near_of_eight`."""
+"""Number of texts that `near_of_eight` compares at once, one per vector lane."""
 N_COMPARED = 4
-"""Words per vector in `equal_of_four`."""
+"""Number of 64-bit words that `equal_of_four` compares at once."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 

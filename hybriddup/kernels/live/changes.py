@@ -128,7 +128,7 @@ def fetch_for_adding(postings: Postings, flat: UInt64s, i: int, values: UInt64s)
 
 @njit(cache=True, nogil=True, inner=True)
 def fetch_tail(postings: Postings, value: np.uint64) -> None:
-    """If a slot's value points to a list, prefetch the word where the list will store its next number."""
+    """If a slot's value points to a list, prefetch the memory to which the list's next number will be written."""
     if value & IS_LIST:
         start = (value ^ IS_LIST) << BLOCK_BITS
         _, n, oldest = read_header(postings.words, start, postings.ring_size)

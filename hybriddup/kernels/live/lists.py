@@ -22,7 +22,7 @@ and from `FREE_BLOCKS` on, the first free block of each class."""
 MOST_CLASSES = 64
 N_BOOK = FREE_BLOCKS + MOST_CLASSES
 BLOCK_BITS = np.uint64(2)
-"""Binary logarithm of the unit of block sizes: a block is a multiple of ``1 << BLOCK_BITS`` words."""
+"""Binary logarithm of the unit of block sizes: every block has a multiple of ``1 << BLOCK_BITS`` 32-bit words."""
 NUMBER_BITS = 31
 NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
 SIZE_BITS = np.uint64(26)
@@ -51,12 +51,12 @@ class Postings(NamedTuple):
     words: UInt32s
     """uint32[n]: the blocks of all lists."""
     length_classes: UInt8s
-    """uint8[n]: for each word in ``words`` that is a text number, the length class of the text, as returned by
-    `hybriddup.kernels.search.pair_limits.length_class`; `ANY_LENGTH` if unknown."""
+    """uint8[n]: for each element of ``words`` that is the number of a text, the length class of that text, as returned
+    by `hybriddup.kernels.search.pair_limits.length_class`; `ANY_LENGTH` if unknown."""
     book: Int64s
     """int64[N_BOOK]: the free lists of pages and blocks; the indices are `FRESH_PAGE` and the constants next to it."""
     class_words: Int64s
-    """int64[n_classes]: block size of each class, in words, in ascending order; the last is the size of a ring."""
+    """int64[n_classes], ascending: size of the blocks of each class, in 32-bit words; the last class is for rings."""
     ring_size: int
     """Maximum number of texts in a list: one more than a look-up reads, to show whether there are more."""
 
@@ -116,7 +116,7 @@ def free_block(postings: Postings, block: np.uint64, its_class: np.uint64) -> No
 
 @njit(cache=True, nogil=True, inner=True)
 def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Read a list's header at word ``start``; return its block class, number of entries, and index of the oldest."""
+    """Read a list's header, ``words[start]``; return its block class, its length, and the index of its oldest entry."""
     header, ring = np.uint64(words[start]), np.uint64(ring_size)
     size = header & SIZE_MASK
     is_ring = size >= ring
@@ -125,13 +125,16 @@ def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.ui
 
 @njit(cache=True, nogil=True, inner=True)
 def number_at(words: UInt32s, start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return entry ``place`` of the list that starts at word ``start``; indices past the end of a ring wrap around."""
+    """Return entry ``place`` of the list with header ``words[start]``; indices past the end of a ring wrap around."""
     return np.uint64(words[word_of(start, place, ring_size)])
 
 
 @njit(cache=True, nogil=True, inner=True)
 def word_of(start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return the index of the word with entry ``place`` of a list; indices past the end of a ring wrap around."""
+    """Return the index in `Postings.words` of entry ``place`` of the list that starts at ``start``.
+
+    Indices past the end of a ring wrap around.
+    """
     ring = np.uint64(ring_size)
     return np.uint64(start + np.uint64(1) + (place - ring if place >= ring else place))
 
@@ -169,9 +172,9 @@ def pair_up(postings: Postings, older: np.uint64, newer: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_length: np.uint64, age: Age) -> np.uint64:
-    """Append a number and its length class to the list in ``block``; return the list's block, 0 if the arena is full.
+    """Append the number and the length class of a text to the list in ``block``.
 
-    The list may move to another block.
+    Return the list's block, which may be another one, or 0 if the arena is full.
     """
     words, ring = postings.words, np.uint64(postings.ring_size)
     start = block << BLOCK_BITS
@@ -195,7 +198,7 @@ def append(postings: Postings, block: np.uint64, number: np.uint64, class_of_len
 
 @njit(cache=True, nogil=True, inner=True)
 def write_number(postings: Postings, at: np.uint64, number: np.uint64, class_of_length: np.uint64) -> None:
-    """Write a number into the word ``at`` of the arena, and the length class of its text."""
+    """Write the number and the length class of a text to index ``at`` of ``words`` and ``length_classes``."""
     postings.words[at], postings.length_classes[at] = np.uint32(number), np.uint8(class_of_length)
 
 

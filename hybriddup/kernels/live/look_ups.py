@@ -1,7 +1,7 @@
 """Looks up texts in posting lists, and compares them with the earlier texts in the lists.
 
 A look-up waits for memory three times: for the slot of a key, for its list, and for the fingerprints of the texts in
-the list. So the texts go through a pipeline: the memory for one text is prefetched while earlier texts are compared.
+the list. So look-ups form a pipeline: the memory for one look-up is prefetched while the previous ones go on.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ N_STAGES = 4
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
 """Number of words (uint32), and of length classes (uint8), that fit into a cache line of 64 bytes."""
 MOST_FETCHED = 512
-"""Largest number of words of a list that are prefetched."""
+"""Maximum number of entries of a list that are prefetched."""
 
 
 @njit(cache=True, nogil=True)

@@ -94,7 +94,7 @@ class Segments(NamedTuple):
     """uint32[n_tables * capacity]: the entries of a segment whose first text has number ``n`` begin at index
     ``n % capacity * n_tables``. The capacity is a multiple of `largest`."""
     starts: UInt32s
-    """uint32[n_rows, n_buckets + 1]: a row per segment: start of each bucket, relative to the first entry."""
+    """uint32[n_rows, n_buckets + 1], a row per segment: start of each bucket, relative to the segment's first entry."""
     smallest: int
     largest: int
 

@@ -30,8 +30,8 @@ BLOCK_BITS = 6
 IN_BLOCK = 1 << BLOCK_BITS
 """Number of texts per block; their input positions are stored relative to the position of the block's first text."""
 LOW_BITS = 20
-"""Number of low bits of a text's number that are never all 0. So modules that store only the low bits of numbers, but
-at least these, can use 0 for "no text"."""
+"""Number of low bits that are never all 0 in the number of a text. So a module that stores only the low bits of
+numbers, `LOW_BITS` or more of them, can use 0 for "no text"."""
 NO_TEXT = np.uint16(2**16 - 1)
 LARGEST_OFFSET = 2**16 - 2
 FETCH_SOON = 12

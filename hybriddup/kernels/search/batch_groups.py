@@ -66,7 +66,7 @@ def number_shared(numbers: UInt32s, n_numbers: int) -> int:
 
 @njit(cache=True, nogil=True)
 def count_keys(own: UInt32s, n_groups: int) -> UInt32s:
-    """Return uint32[n_groups + 1]: the number of keys in each group, then the number of keys without a group.
+    """Return uint32[n_groups + 1]: how often each group occurs in ``own``, then how often `NO_GROUP` does.
 
     ``own``: uint32[n, n_keys], the groups of each text, padded with `NO_GROUP`.
     """

@@ -30,12 +30,12 @@ class Contest(NamedTuple):
     offsets: Int64s
     """int64[n + 1]: the pairs with later text ``i`` are ``offsets[i]`` to ``offsets[i + 1] - 1``."""
     earlier: Int64s
-    """int64[n_pairs]: the row of the earlier text, or `IN_INDEX`."""
+    """int64[n_pairs]: the row of the earlier text; `IN_INDEX` if that text is in the index instead of the batch."""
     distances: Int32s
     """int32[n_pairs]: Hamming distance of the fingerprints."""
     is_sure: Bools
-    """bool[n_pairs]: whether the earlier text is among the newest texts of a shared key even if all texts of the batch
-    are kept."""
+    """bool[n_pairs]: whether the earlier text is certain to be a candidate: even if all texts of the batch are kept, it
+    is among the newest ``max_bucket_size`` texts of a shared key."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN`, `MATCHES` or `REFUSED`."""
     least_depths: Int64s
@@ -126,7 +126,7 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_columns(contest: Contest, course: Course, row: int, is_at_hand: bool) -> None:
-    """Fill ``course.columns`` for the text in ``row``, which is decided next; reset it if ``is_at_hand`` is False."""
+    """Fill ``course.columns`` for text ``row``, which is decided next; clear them if ``is_at_hand`` is False."""
     for j in range(contest.probed.shape[1]):
         if contest.probed[row, j] != NO_GROUP:
             course.columns[contest.probed[row, j]] = np.int16(j if is_at_hand else -1)
@@ -312,10 +312,10 @@ def stays_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, 
 
 @njit(cache=True, nogil=True)
 def may_be_verified(later: Int64s, distances: Int32s, is_sure: Bools, most_pairs: Int64s) -> Bools:
-    """Return bool[n_pairs]: False for pairs that ``most_pairs`` excludes, however the texts of the batch are decided.
+    """Return bool[n_pairs]: False for pairs that ``most_pairs`` excludes, whichever texts of the batch are kept.
 
-    As an exception, the excluded pairs of a text stay True up to and including the first certain candidate, so that the
-    run can count the text as one that skipped a candidate.
+    As an exception, the excluded pairs of a text stay True up to and including the first certain candidate: this pair
+    shows the run that the text skipped a candidate.
 
     Parameters
     ----------

@@ -51,7 +51,8 @@ class Queries(NamedTuple):
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: number of texts in each ring before the query; later ones are ignored. No rows = use all."""
+    """int32[n, m]: number of texts in each ring before the query; texts added later are ignored. No rows = ignore no
+    text."""
 
     def take(self, first: int, last: int) -> "Queries":
         """Return the queries ``first`` to ``last - 1``."""

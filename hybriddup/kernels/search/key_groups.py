@@ -73,7 +73,7 @@ def part_of(key: np.uint64, part_bits: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def number_keys(keys: UInts, fewest: int) -> tuple[UInt32s, UInt32s]:
-    """Number the distinct keys of one part 0, 1, 2, ..., and count how often each occurs.
+    """Number the distinct keys of one part, starting at 0, and count how often each occurs.
 
     Parameters
     ----------

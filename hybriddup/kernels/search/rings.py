@@ -22,7 +22,7 @@ from hybriddup.kernels.search.pair_limits import TextColumns, length_class
 from hybriddup.kernels.vectors import N_LANES, fetch_early, near_of_eight
 
 START_UNIT = 2
-"""Alignment of rings, in words, so that starts of 32 bits can address 32 GiB."""
+"""Alignment of rings, in 32-bit words. Ring starts are stored in this unit, so that 32 bits can address 32 GiB."""
 HEAD_WORDS = 2
 MOST_NARROW = 128
 """Largest capacity of a ring that is not wide, that is, stores no fingerprints. With 64 instead of 128, runs need up to
@@ -33,7 +33,7 @@ CLASS_BITS, WORD_BITS = 8, 32
 FETCH_HEADS, FETCH_REST = 6, 3
 """How many texts ahead the heads of rings (`FETCH_HEADS`) and the rest of rings (`FETCH_REST`) are prefetched."""
 FETCHED_WITH_HEAD = 12
-"""Number of words after a head that are prefetched with it."""
+"""Number of 32-bit words after the first word of a ring that are prefetched together with it."""
 LINE_WORDS = 16
 """Number of 32-bit words in a cache line."""
 MOST_FETCHED = 64
@@ -48,7 +48,7 @@ class Rings(NamedTuple):
     fingerprints: UInt64s
     """``words``, uint32[2 * n], and ``fingerprints``, uint64[n], are two views of the same memory."""
     class_bits: np.uint64
-    """Number of low bits of a text's word that hold the length class."""
+    """Number of low bits that hold the length class, in the 32-bit word that a ring stores for a text."""
 
 
 class Wanted(NamedTuple):
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
     """Maximum number of differing bits."""
     shortest: np.uint64
     more: np.uint64
-    """The wanted length classes are ``shortest`` to ``shortest + more``."""
+    """Number of wanted length classes above `shortest`, the lowest wanted class."""
 
 
 def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = MOST_NARROW) -> tuple[Rings, UInt32s]:
@@ -94,7 +94,10 @@ def make_rings(sizes: UInt32s, n_texts: int, most: int = 0, most_narrow: int = M
 
 @njit(cache=True, nogil=True)
 def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, int]:
-    """Return the start of each ring, and the end of the last ring, in units of `START_UNIT`."""
+    """Return the start of each ring, and the end of the last ring, in units of `START_UNIT`.
+
+    The parameters are as in `make_rings`.
+    """
     starts, n_units = np.empty(len(sizes), np.uint32), np.int64(0)
     for ring in range(len(sizes)):
         starts[ring] = np.uint32(n_units)
@@ -105,7 +108,10 @@ def find_starts(sizes: UInt32s, most: int, most_narrow: int) -> tuple[UInt32s, i
 
 @njit(cache=True, nogil=True)
 def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_narrow: int) -> None:
-    """Write the capacities of new rings into their heads, and flag the wide rings, which also store fingerprints."""
+    """Write the capacity of each new ring into its head, and flag the wide rings.
+
+    ``starts`` is the result of `find_starts` for the last three parameters, which are as in `make_rings`.
+    """
     for ring in range(len(starts)):
         room = room_for(sizes[ring], most)
         rings.words[place_of(starts[ring]) + 1] = np.uint32(room) | (WIDE if room > most_narrow else np.uint32(0))
@@ -113,7 +119,7 @@ def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_n
 
 @njit(cache=True, nogil=True, inner=True)
 def room_for(size: np.uint32, most: int) -> int:
-    """Return the capacity of a ring to which ``size`` texts will be added."""
+    """Return the capacity of a ring to which ``size`` texts will be added: at most ``most``, unless that is 0."""
     return min(np.int64(size), np.int64(most)) if most > 0 else np.int64(size)
 
 
@@ -155,7 +161,7 @@ def class_of(rings: Rings, length: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def class_mask(rings: Rings) -> np.uint64:
-    """Return the bit mask of the length class in the word of a text."""
+    """Return the mask of the length class in the words that these rings store for texts, see `word_of`."""
     return (ONE << rings.class_bits) - ONE
 
 
@@ -283,7 +289,10 @@ def note_fitting(
 def note_if_fitting(
     rings: Rings, word: np.uint32, depth: np.uint64, wanted: Wanted, hits: UInt64s, n: np.uint64
 ) -> np.uint64:
-    """Write the text in ``word`` of a ring to ``hits[n]``; return ``n + 1`` if its length is wanted, else ``n``."""
+    """Append the text that a ring stores as ``word`` to ``hits[:n]`` if its length is wanted; return the new ``n``.
+
+    ``hits[n]`` is overwritten in any case.
+    """
     hits[n] = (row_of(rings, word) << HALF) | depth
     of_length = np.uint64(word) & class_mask(rings)
     return n + np.uint64(of_length - wanted.shortest <= wanted.more)  # a shorter one wraps around

@@ -156,7 +156,8 @@ def keep_shingles(
 ) -> int:
     """Append the smallest shingles of the text in ``room`` to ``kept[:n_before]`` until ``kept`` is full.
 
-    Return the number of shingles in ``kept``, which is smaller than its length if the text has too few.
+    ``units`` is the weight of a shingle, as in `bottom_shingles`. Return the number of shingles in ``kept``, which is
+    below ``len(kept)`` if the text has too few.
     """
     n_shingles, n_rare, n = hash_shingles(room, n_characters, units, powers), np.uint64(0), np.int64(n_before)
     for i in range(n_shingles):
@@ -328,7 +329,7 @@ def count_surroundings(code_points: UInt32s, offsets: Int64s, scopes: Int64s, un
 
 @njit(cache=True, nogil=True, inner=True)
 def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s) -> np.uint64:
-    """Return the hash of the shingle at ``start`` together with its surroundings, for the text in ``room``."""
+    """Return the hash of the shingle at ``start`` with the characters around it (see `SURROUNDING`)."""
     reach = np.int64(SURROUNDING) // np.int64(room.units[start])
     first, last = max(start - reach, np.int64(0)), min(np.int64(room.ends[start]) + reach, np.int64(n_characters))
     return mixed((room.prefixes[last] - room.prefixes[first] * powers[last - first]) ^ np.uint64(last - first))

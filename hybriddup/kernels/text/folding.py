@@ -55,7 +55,7 @@ class FoldingTable(NamedTuple):
     """Whether question marks between two spaces, or between a space and the end, are removed. The space then has
     `COLLAPSES` and `ENDS_LITERAL`."""
     joins_dots: bool
-    """Whether three or more dots become an ellipsis, and two become one. Dots then have `COLLAPSES` and
+    """Whether three or more dots become an ellipsis, and two dots become one dot. Dots then have `COLLAPSES` and
     `ENDS_LITERAL`."""
 
 
@@ -67,9 +67,9 @@ def is_dot(point: np.uint32) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def join_dots(folded: UInt32s, end: int, before: np.uint32, point: np.uint32) -> np.uint32:
-    """Join a dot to the one at the end of ``folded[:end]``; return what they are together, ``before`` the next dot.
+    """Join the dot ``point`` to ``before``, the dots at the end of ``folded[:end]``; return the new ``before``.
 
-    Three dots become an ellipsis, which marks a cut. Two are written as the first one, and returned as `TWO_DOTS`.
+    Two dots are written as the first one, and the result is `TWO_DOTS`. Three become an ellipsis, which marks a cut.
     """
     if point != ELLIPSIS and before in (DOT, IDEOGRAPHIC_STOP):
         return TWO_DOTS

@@ -62,11 +62,11 @@ def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, 
 def lcs_strip(
     places: UInt64s, n_symbols: int, first_word: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return how much one strip, 64 * `WORDS_PER_STRIP` symbols of the marked text, adds to the LCS length.
+    """Return how much one strip of the text marked in ``places`` adds to the LCS length.
 
-    The strip begins at symbol ``64 * first_word``. ``carries``, uint8[end - start], contains the carry bit of the
-    previous strip at each symbol of the other text, ``symbols[start:end]``; 0 for the first strip. It is overwritten
-    with the carry bits of this strip.
+    The strip is the 64 * `WORDS_PER_STRIP` symbols from ``64 * first_word`` on. ``carries``, uint8[end - start],
+    contains the carry bit of the previous strip at each symbol of the other text, ``symbols[start:end]``; 0 for the
+    first strip. It is overwritten with the carry bits of this strip.
     """
     a, b, c, d = ALL_ONES, ALL_ONES, ALL_ONES, ALL_ONES
     of_word = np.uint64(n_symbols)

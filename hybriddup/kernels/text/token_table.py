@@ -81,7 +81,10 @@ def note_tokens(
 
 @njit(cache=True, nogil=True)
 def larger_table(keys: UInt64s, notes: UInt64s) -> tuple[UInt64s, UInt64s]:
-    """Copy ``keys`` and ``notes`` to a hash table four times as large; tables start small, to fit the CPU cache."""
+    """Copy a hash table of ``keys`` and their values ``notes`` to one four times as large.
+
+    Tables start small, to fit the CPU cache.
+    """
     more_keys, more_notes = np.zeros(4 * len(keys), np.uint64), np.zeros(4 * len(keys), np.uint64)
     for old in range(len(keys)):
         if keys[old] != EMPTY:

@@ -1,4 +1,4 @@
-"""Block index: texts -> block keys. This is the start of stage 1: texts without a common key are never compared.
+"""Block index: texts -> block keys. Texts without a common key are never compared.
 
 **Two texts are a candidate pair if they share a key and the Hamming distance of their fingerprints is within the limit
 for the length of the shorter text.** A block index computes the keys of a text; an index of
@@ -134,7 +134,7 @@ class BlockReport:
         self.largest_bucket = max(self.largest_bucket, largest_bucket)
 
     def hit(self, limit: str, n_times: int) -> None:
-        """Record that a limit cut ``n_times`` searches short; ``limit`` is the name of its option."""
+        """Add ``n_times`` to the number of searches that a limit cut short; ``limit`` is the name of its option."""
         if n_times:
             self.limits_hit[limit] = self.limits_hit.get(limit, 0) + int(n_times)
 

@@ -120,8 +120,8 @@ def search_texts(columns: TextColumns, queries: Queries, rings: Rings, workers: 
 
 
 def find_depths(find: Callable[[int, int], Int64s], n_pairs: int, n_keys: int, workers: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: the concatenated results of ``find(first, last)`` for slices of the pairs.
+    """Return int64[n_pairs, n_keys]: the depth (recency rank) of each pair's earlier text, for each look-up key.
 
-    The slices are processed by up to ``workers`` threads.
+    ``find(first, last)`` returns the rows of pairs ``first`` to ``last - 1``; up to ``workers`` threads call it.
     """
     return np.concatenate([np.zeros((0, n_keys), np.int64), *map_slices(find, n_pairs, workers, FEWEST_DEPTHS)])

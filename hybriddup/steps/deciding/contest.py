@@ -29,12 +29,12 @@ CHARACTERS = 16_000
 """Maximum product of a text's length and its number of candidates, for `most_candidates`; a text of any length may
 have at least one candidate."""
 CHARACTERS_OF_LONG = 20_000
-"""Limit like `CHARACTERS`, for long texts, which are compared in sections."""
+"""Value in place of `CHARACTERS` for texts longer than `LONGEST_EXACT`, which are compared in sections."""
 
 FEW_IN_TURN, TEXTS_AHEAD = 64, 64
-"""`FEW_IN_TURN`: number of pairs in a round below which most texts probably wait for decisions about earlier texts.
-From then on, all possible candidates of the next `TEXTS_AHEAD` texts are verified, because even a small round takes a
-millisecond."""
+"""In a round of fewer than `FEW_IN_TURN` pairs, most texts probably wait for decisions about earlier texts. From
+the next round on, all possible candidates of the next `TEXTS_AHEAD` texts are verified, because even a small round
+takes a millisecond."""
 
 Verify = Callable[[CandidatePairs], tuple[Bools, VerifiedPairs]]
 """A function that verifies pairs; returns bool[n_pairs], whether each pair is accepted, and the accepted pairs."""

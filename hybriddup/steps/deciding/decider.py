@@ -84,7 +84,7 @@ class Decider:
     def _decide_by_index(self, batch: Batch, most_with_key: Int64s, evidence: Evidence) -> BatchContest:
         """Remove the texts that surely match a kept text of the index; all other texts stay undecided.
 
-        The batch is looked up in parts, because a look-up may find far more pairs than are verified.
+        The batch is looked up in parts to save memory: a look-up may find far more pairs than need verifying.
         """
         found, most = [BatchPairs.of_index(join_near([]))], self.limits.most_pairs(batch.columns.lengths)
         for start in range(0, len(batch), LOOKED_UP_TOGETHER):
@@ -119,8 +119,8 @@ class Decider:
     ) -> Decisions:
         """Return the decisions about the whole batch, and add its kept texts to the index.
 
-        ``first``: the batch, decided by the index. ``last``: the texts in the rows ``rest`` of the batch, which were
-        compared with each other.
+        ``first``: the whole batch, with decisions about the texts that the index alone could decide. ``last``: all
+        other texts, in the rows ``rest`` of the batch, which were also compared with each other.
         """
         batch, status = first.batch, first.course.status.copy()
         status[rest] = last.course.status
@@ -137,8 +137,8 @@ class Decider:
 def reaches_farther_than_copies(batch: Batch) -> Bools:
     """Return bool[n]: whether each text has an earlier copy in the batch with a later time cutoff.
 
-    A match may then be too old for the earlier copy, so that this copy is kept and becomes the keeper of the later
-    copy. So the index alone cannot decide these texts.
+    A kept text that matches may be too old for the earlier copy, but not for the later one. Then the earlier copy is
+    kept, and becomes the keeper of the later one. So the index alone cannot decide a text with such a copy.
     """
     if batch.oldest is None or (batch.oldest[1:] >= batch.oldest[:-1]).all():
         return np.zeros(len(batch), np.bool_)

@@ -22,7 +22,7 @@ class Tables(NamedTuple):
     counted: re.Pattern[str]
     """Pattern of a numeral after 第, before a unit, or next to 比."""
     phrases: frozenset[str]
-    """Numerals with a unit that may be an article or a set phrase, not a count: 一个, 十分."""
+    """Phrases that begin with a numeral, but may be an article or an idiom instead of a count: 一个, 十分."""
 
 
 @cache

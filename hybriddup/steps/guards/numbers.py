@@ -111,9 +111,9 @@ def _names_day_for_words(days: list[Value], side: int, others: list[Value], diff
 
 
 def _replaces_words(day: Value, side: int, others: list[Value], difference: Difference) -> bool:
-    """Return whether other words are in the place of a day.
+    """Return whether the other post has, in the place of a day, words that cannot mean the same day.
 
-    A date in that place may be the same day, and so may a word with the same first letters, such as Fri.
+    A number or date can mean the same day, and so can a word with the same first letters, such as Fri.
     """
     spans, other_spans = (difference.spans_a, difference.spans_b)[:: 1 - 2 * side]
     for run in _places(difference):
@@ -207,7 +207,7 @@ def _texts(difference: Difference) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Return the length of a text; in a text shorter than `LONG_FOR_BARE`, Han characters and kana count twice."""
+    """Return the length of a text; below `LONG_FOR_BARE` characters, each Han character or kana counts twice."""
     return len(text) if len(text) >= LONG_FOR_BARE else len(text) + len(HAN.findall(text))
 
 

@@ -94,7 +94,7 @@ class Difference:
 
     @cached_property
     def b(self) -> str:
-        """The differing part of the second post, with the same context."""
+        """The differing part of the second post, with the same context (equal text around it) as `a`."""
         n_left_out = len(self.whole_a) - self._first - len(self.a)
         return self.whole_b[self._first : len(self.whole_b) - n_left_out]
 

@@ -89,8 +89,8 @@ class Folding(NamedTuple):
     def fold_text(self, text: str) -> str:
         """Fold a text, except for traditional Chinese and white space.
 
-        Each step can create work for another, so all are repeated until nothing changes. This takes at most 30 passes,
-        because only a run of combining marks can change in every pass.
+        Each step can create work for another, so all are repeated until nothing changes. This takes at most 30 passes:
+        only a run of combining marks can change in every pass, and `_LONG_RUN_OF_MARKS` limits a run to 30.
         """
         before = None
         while text != before:
@@ -195,8 +195,8 @@ _CHECKED = (
     (_NO_CHARACTERS[1], 0x10000),
     (0x1F000, 0x20000),
 )
-"""Code points whose folding is computed: the basic plane without `_UNCHANGED`, and emoji. Characters in neither range
-are rare, and treated as if their folding depended on their neighbors."""
+"""Code points whose folding is computed: the basic plane without `_UNCHANGED`, and emoji. Characters neither here nor
+in `_UNCHANGED` are rare, and treated as if their folding depended on their neighbors."""
 
 
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
@@ -229,7 +229,7 @@ class Folder:
     drops_questions
         Remove question marks between spaces or between a space and the end; needs a space in ``once``.
     joins_dots
-        Replace three or more dots with an ellipsis, and two with one; needs NFKC.
+        Replace three or more dots with an ellipsis, and two dots with one dot; needs NFKC.
     """
 
     def __init__(

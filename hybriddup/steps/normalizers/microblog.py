@@ -51,7 +51,8 @@ class MicroblogNormalizer:
     -----
     Normalizing is idempotent, with five exceptions: ``white_space: drop``, which can join what only spaces kept apart
     (``@ name``); custom patterns, which may match the result of other patterns; brackets around a cross-post with more
-    than 200 characters; residue within a repost marker (``//收起全文d@name``); and markup escaped more than four times.
+    than 200 characters; platform leftovers within a repost marker (``//收起全文d@name``); and markup escaped more than
+    four times.
     """
 
     Options = MicroblogOptions
