@@ -11,7 +11,7 @@ from hybriddup.data.records import UInt64s
 from hybriddup.kernels.cache import njit
 
 HALF, LOW_HALF, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
-"""The width of half a word in bits, a word with its lower half set, and a word with its lowest bit set."""
+"""Width of half a 64-bit word, in bits; a word with the lower half set; and a word with only the lowest bit set."""
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """2**64 divided by the golden ratio, the factor of multiplicative hashing (Knuth, volume 3, 6.4)."""
 

@@ -58,7 +58,7 @@ class Ring(NamedTuple):
 
     columns: RingColumns
     lengths: Int32s
-    """int32[n_lengths]: the different lengths of the texts."""
+    """int32[n_lengths]: the distinct lengths of the texts."""
     limits: Records
     """LIMIT[n_lengths]: for each of ``lengths``, the limits of pairs whose shorter text has this length."""
     max_distances: Int32s
@@ -161,7 +161,7 @@ def write_texts(
 
 @njit(cache=True, nogil=True)
 def slot_of(number: int, turn: int, capacity: int) -> int:
-    """Return the slot of a number; ``turn`` is the number in slot 0."""
+    """Return the slot for the number of a text; ``turn`` is the number in slot 0."""
     slot = np.int64(number - turn)
     if slot < 0:
         return slot + capacity

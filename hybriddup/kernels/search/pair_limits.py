@@ -199,7 +199,7 @@ def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: n
 
 @njit(cache=True, nogil=True)
 def new_pairs(n: int) -> NearPairs:
-    """Allocate uninitialized arrays with space for more than ``n`` pairs."""
+    """Allocate uninitialized arrays with space for ``n`` pairs and some more."""
     room = n + 1024
     return NearPairs(
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)

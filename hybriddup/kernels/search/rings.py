@@ -131,7 +131,10 @@ def place_of(start: np.uint32) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def first_fingerprint(head: int, room: int) -> int:
-    """Return the index in `Rings.fingerprints` of the first fingerprint of a ring with capacity ``room``."""
+    """Return the index in `Rings.fingerprints` of a ring's first fingerprint.
+
+    The ring begins at ``Rings.words[head]`` and has the capacity ``room``.
+    """
     return (head + HEAD_WORDS + room + START_UNIT - 1) // START_UNIT
 
 
@@ -143,7 +146,7 @@ def n_added(rings: Rings, head: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def room_of(rings: Rings, head: int) -> int:
-    """Return the capacity of a ring."""
+    """Return the capacity of the ring that begins at ``rings.words[head]``."""
     return np.int64(rings.words[head + 1] & ~WIDE)
 
 

@@ -166,12 +166,12 @@ def _exclude(difference: Difference, a: Value, b: Value, text_a: str, text_b: st
 
 @lru_cache(maxsize=1)
 def _places(difference: Difference) -> list[Run]:
-    """Return the runs in which one number may replace another; cached, because a post may have many values."""
+    """Return the runs of differing words in which one number may replace another; cached for posts with many values."""
     return [run for run in difference.runs if _is_place(difference, run)]
 
 
 def _is_place(difference: Difference, run: Run) -> bool:
-    """Return whether a run is short enough for one number in it to replace another."""
+    """Return whether a run of differing words is short enough for one number in it to replace another."""
     if max(run.a[1] - run.a[0], run.b[1] - run.b[0]) > 2 * LONGEST_PLACE:
         return False
     return max(map(amount, difference.sides(run))) <= LONGEST_PLACE
