@@ -116,9 +116,10 @@ def account_pairs(
 
 
 def _in_common(posts: Sequence[tuple[int, float, int]], within: float) -> dict[tuple[int, int], InCommon]:
-    """Return the pairs of posts that two accounts have in common, by (smaller account number, larger account number).
+    """Count the pairs of posts of a cluster, one by each of two accounts, by (smaller account number, larger one).
 
-    ``posts``: (cluster, time, account number) of each post, in ascending order.
+    ``posts``: (cluster, time, account number) of each post, in ascending order. ``within``: maximum time between the
+    two posts of a pair, in seconds.
     """
     found: dict[tuple[int, int], InCommon] = defaultdict(InCommon)
     for place, (cluster, first, account) in enumerate(posts):

@@ -6,8 +6,8 @@ This finds both the pairs that the block index missed and the pairs beyond the l
 thousand differs in more bits.
 
 Most missed repeats have common block keys, which many posts share: a look-up reads only the newest posts with such a
-key, and common keys are used last. So a part of the sample consists of posts with common keys, even if these are rare,
-and the estimate weights both parts by the number of kept posts that they represent (stratified sampling).
+key, and common keys are used last. So a part of the sample consists of posts with common keys, even if such posts are
+rare, and the estimate weights both parts by the number of kept posts that they represent (stratified sampling).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
 
 AUDITED_SHARE = 3 / 8
-"""Minimum Hamming limit of the audit, as a share of the bits. The limit is the run's limit plus `WIDER_BY` for every
-128 bits if that is larger."""
+"""Minimum Hamming limit of the audit, as a share of the bits. If the run's limit plus `WIDER_BY` per 128 bits is
+larger, the audit uses this sum."""
 WIDER_BY = 4
 MAX_PAIRS = 100_000
-"""Maximum number of verified pairs; with more pairs, the sample is smaller."""
+"""Maximum number of pairs to verify; a sample with more pairs is reduced."""
 CHARACTERS_PER_PAIR = 512
 """Total length of two texts, in characters, per pair counted toward `MAX_PAIRS`: a pair of longer texts, which takes
 longer to verify, counts as several pairs."""
@@ -44,8 +44,8 @@ FIRST_LOOK = 64
 COMMON_IN = 128
 """Minimum number of texts with a block key that counts as common: half of the default of ``max_bucket_size``."""
 LEAST_COMMON = 8
-"""Minimum share, 1 / `LEAST_COMMON`, of sampled posts with a common block key, if there are enough such posts. A larger
-share would make the estimate for posts without a common key worse."""
+"""At least one in this many sampled posts has a common block key, if there are enough such posts. A larger share would
+make the estimate for posts without a common key worse."""
 LENGTH_CLASSES = 64
 """Maximum number of length classes, each with about the same number of kept posts."""
 Z_95 = 1.96
@@ -127,10 +127,10 @@ def affordable(n_pairs: int, most_pairs: int) -> int:
 
 
 def thinned(chosen: Int64s, later: Int64s, sizes: Int64s, most_pairs: int) -> Int64s:
-    """Leave out every second post of a sample, again and again, until it has at most ``most_pairs`` pairs.
+    """Leave out every second post of a sample, again and again, until the rest has at most ``most_pairs`` pairs.
 
-    The estimate by `affordable` is often wrong, because a few posts may have most of the pairs. ``later`` and
-    ``sizes``, int64[n_pairs]: the post of each pair, and the number of pairs that it counts as.
+    The estimate by `affordable` is often wrong, because a few posts may have most of the pairs. ``later``:
+    int64[n_pairs], the sampled post of each pair. ``sizes``: int64[n_pairs], how many pairs each pair counts as.
     """
     while len(chosen) > 1 and sizes[np.isin(later, chosen)].sum() > most_pairs:
         chosen = chosen[::2]
@@ -184,7 +184,7 @@ class WideScan:
         return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
 
     def sizes(self, pairs: CandidatePairs) -> Int64s:
-        """Return int64[n_pairs]: how many pairs each pair counts as; long texts take longer to verify."""
+        """Return int64[n_pairs]: how many pairs each pair counts as; several for long texts, which take longer."""
         n_characters = self._lengths[pairs.earlier] + self._lengths[pairs.later]
         return np.asarray(np.maximum(n_characters // CHARACTERS_PER_PAIR, 1), np.int64)
 

@@ -92,7 +92,7 @@ class Components:
         return components
 
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
-        """Load a learned recipe into the components, in place; return a copy whose ``learned`` is the recipe.
+        """Let these components use a learned recipe; return the same components with ``learned`` set to the recipe.
 
         Raises ConfigError, which mentions ``name``, if the recipe was learned with other components.
         """
@@ -155,7 +155,7 @@ class Components:
     def learn_blocks(self, texts: Sequence[str], scopes: Int64s | None = None) -> None:
         """Let the block index learn from a sample of the compared texts, unless there is a learned recipe.
 
-        ``scopes``: int64[n], the scope of each text; only texts of one scope are compared. None = there is one scope.
+        ``scopes``: int64[n], the scope of each text; texts of different scopes are never compared. None = one scope.
         """
         if not self.block_index.learns or self.learned is not None:
             return

@@ -48,7 +48,7 @@ def read_files(
 
 
 def check_against(inputs: Sequence[str], against: Sequence[str]) -> None:
-    """Raise InputError if a file of ``against`` is also an input, so that it would be compared with itself."""
+    """Raise InputError if a file of ``against`` is also an input: each of its posts would repeat itself."""
     for name in against:
         if name in inputs or any(parse_name(name).covers(parse_name(other)) for other in inputs):
             raise InputError(f"--against {name} is also an input, so that all its posts would repeat themselves.")

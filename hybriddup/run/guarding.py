@@ -15,7 +15,7 @@ from hybriddup.steps.guards.signs import signs_of_pairs
 from hybriddup.steps.parallel import map_slices
 
 SMALLEST_SLICE = 256
-"""Minimum number of pairs for which one thread finds the guards that must check them."""
+"""Minimum number of pairs per thread when threads find the guards that must check each pair."""
 
 
 @dataclass(frozen=True)

@@ -262,7 +262,7 @@ class Run:
         return replace(result, recipe=self.components.learned_recipe()), audit
 
     def scopes(self, corpus: Corpus) -> Scopes | None:
-        """Return the scope of each post; only posts of one scope are compared (``per``). None = there is one scope."""
+        """Return the scope of each post; posts of different scopes are never compared. None = one scope."""
         return None if self.per is None else scopes_of(self.per, corpus.order_values[self.per])
 
     def times(self, corpus: Corpus) -> Times | None:

@@ -130,7 +130,7 @@ class FirstCompilation(Listener):
         self._note: Callable[[str], object] | None = note
 
     def on_start(self, event: Event) -> None:
-        """Tell ``note`` that kernels are being compiled, if this is the first kernel of hybriddup or a plugin."""
+        """Pass a message to ``note`` if this is the first compilation of a kernel of hybriddup or a plugin."""
         if self._note is not None and event.data["dispatcher"].py_func.__module__.startswith("hybriddup"):
             note, self._note = self._note, None
             note(MESSAGE)

@@ -82,7 +82,7 @@ def hash_recipe(parts: Mapping[str, Any]) -> str:
 
 
 def compare_recipes(ours: Any, other: Any, where: str, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield a sentence for each difference: the value "here", in ``ours``, and the value ``where``, in ``other``.
+    """Yield a sentence for each difference; it calls the value in ``ours`` "here" and the value in ``other`` ``where``.
 
     ``path``: the keys that lead to the two values, if they are parts of recipes.
 

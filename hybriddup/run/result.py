@@ -37,7 +37,7 @@ class Origin(NamedTuple):
     corpus: Corpus
     settings: Settings
     judge: Judge
-    """Function that judges the candidate pairs of posts with other settings, and the recipe of the run."""
+    """Function that judges the candidate pairs of a corpus, with the settings given to it and the recipe of the run."""
     registry: Registry
     """Registry that creates the components named in the settings."""
     per: str | None
@@ -98,7 +98,7 @@ class Result:
 
     @cached_property
     def labels(self) -> Int64s:
-        """int64[n_rows]: the row of the keeper for each removed row, else the row itself.
+        """int64[n_rows]: for each removed row, the kept row that it repeats (its keeper); for any other row, itself.
 
         The label is -1 if the keeper is a post of another corpus (``against``).
 
@@ -138,7 +138,7 @@ class Result:
         return kept
 
     def clusters(self, *, connected: bool = False) -> list[list[int]]:
-        """Return clusters of at least two rows, keeper first.
+        """Return clusters of at least two rows, kept rows first.
 
         Matches with posts of another corpus (``against``) form no clusters.
 
@@ -190,9 +190,9 @@ class Result:
     def rethreshold(self, threshold: float) -> Result:
         """Return the result for a higher threshold, computed from the scores of the removed posts without a new run.
 
-        Near duplicates with a lower score are kept; all others stay removed, with the same keepers. The posts that are
-        newly kept were not compared with each other, so a new run may remove some of them. A length band with a
-        higher threshold keeps its threshold.
+        Near duplicates with a lower score are kept; all others stay removed, as repeats of the same kept posts.
+        The posts that are newly kept were not compared with each other, so a new run may remove some of them. A length
+        band with a higher threshold keeps its threshold.
 
         Parameters
         ----------
@@ -283,8 +283,8 @@ class Result:
         """Write an HTML report: a single file that needs no network.
 
         It shows counts, charts by length, day, score and distance, the most repeated posts, a sample of the removed
-        posts next to their keepers with the differences marked, the nearest misses, and the settings. The same result
-        gives the same bytes. Like `near_misses`, it compares the kept posts again.
+        posts next to the posts that they repeat, with the differences marked, the nearest misses, and the settings. The
+        same result gives the same bytes. Like `near_misses`, it compares the kept posts again.
 
         Parameters
         ----------

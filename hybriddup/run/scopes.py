@@ -60,7 +60,7 @@ class Times(NamedTuple):
     """The times of posts or distinct texts, and how far apart in time two repeats may be."""
 
     seconds: Float64s
-    """float64[n]: time of each post or text, in seconds since 1970."""
+    """float64[n]: time of each post, or of the first post of each distinct text, in seconds since 1970."""
     within: float
     """Time limit between two posts that repeat each other, exclusive, in seconds."""
 

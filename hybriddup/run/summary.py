@@ -58,7 +58,7 @@ class Summary:
     n_against: int = 0
     """Number of posts given as ``against``, which are always kept; no other count includes these posts."""
     n_removed_against: int = 0
-    """Number of removed posts that repeat a post of ``against``."""
+    """Number of removed posts that repeat a post of another corpus (``against``)."""
     n_candidate_pairs: int = 0
     n_verified_pairs: int = 0
     estimated_stage1_recall: float | None = None

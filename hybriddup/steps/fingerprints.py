@@ -105,7 +105,7 @@ class Fingerprinter:
         return Simhashes(bits, tokens.offsets[1:] > tokens.offsets[:-1])
 
     def _weigh(self, tokens: Tokens, hashes: UInt64s) -> Float32s:
-        """Return the weight of each token; if ``hashes`` begin with the `token_keys`, these are not computed again."""
+        """Return the weight of each token; if the `token_keys` are the first column of ``hashes``, use this column."""
         if begin_with_keys(self.hasher) and isinstance(self.weighter, FittedWeighter):
             return self.weighter.weigh_keys(tokens, hashes)
         return self.weighter.weigh_batch(tokens)

@@ -56,7 +56,8 @@ def map_threads(function: Callable[[T], R], things: Iterable[T], workers: int) -
     """Yield ``function(thing)`` for each thing, in order, computed by up to ``workers`` threads.
 
     The calling thread is one of the workers, because waking another thread can take milliseconds. It works alone if
-    there is one worker or one thing, or if it is itself a worker, which could deadlock by waiting for its own pool.
+    there is one worker or one thing, or if it is already executing a task of the pool: to wait for other tasks of the
+    same pool could deadlock.
     """
     things = list(things)
     if workers <= 1 or len(things) <= 1 or getattr(of_thread, "is_worker", False):

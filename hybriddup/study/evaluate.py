@@ -1,4 +1,6 @@
-"""Evaluates a configuration on labeled pairs: precision, recall and F1, for the final decision and for stage 1 alone.
+"""Evaluates a configuration on labeled pairs: precision, recall and F1.
+
+They are computed for the final decision, and for the search for candidate pairs (stage 1) alone.
 
 Each pair is judged as if its two texts were the only posts of a run, but the components are fitted to the texts of all
 pairs. Curves and tuning use the scores of the pairs and ignore the configured thresholds.
@@ -103,7 +105,7 @@ class BandMeasures:
     n_pairs: int
     decision: Measures
     stage_1: Measures
-    """Measures of stage 1 alone: all exact repeats and candidate pairs count as predicted duplicates."""
+    """Measures of the search for candidates alone: exact repeats and candidate pairs count as predicted duplicates."""
 
 
 @dataclass(frozen=True)
@@ -214,8 +216,8 @@ class ScoredPairs(NamedTuple):
     bands: Int32s
     """int32[n_pairs]: index of each pair's length band."""
     scores: Float64s
-    """float64[n_pairs]: the score of each pair; NaN for exact repeats, pairs missed by stage 1, and pairs in bands with
-    no verifier or a combination of several."""
+    """float64[n_pairs]: the score of each pair; NaN for exact repeats, pairs that the search for candidates misses, and
+    pairs in bands with no verifier or a combination of several."""
     single: list[int]
     """Indices of the bands with exactly one verifier."""
     texts: DistinctTexts

@@ -30,7 +30,7 @@ PASSED_OVER = (
 )
 """Sentences to append to the verdict if the run kept both posts although they match.
 
-The only other explanation is that the run had a different configuration.
+They name the limits on candidates as the cause. The only other possible cause is a different configuration of the run.
 """
 
 

@@ -21,9 +21,9 @@ UNLEARNED = (
 
 
 class Cautions(NamedTuple):
-    """Sentences to append to a verdict that depends on the other posts of a run, by the uncertain part.
+    """Sentences to append to a verdict, one each if the distance, the keys or the score is uncertain.
 
-    A sentence is empty if its part does not depend on other posts.
+    A sentence is empty if its value does not depend on the other posts of a run.
     """
 
     of_distance: str = ""
@@ -47,7 +47,7 @@ def cautions_of(components: Components) -> Cautions:
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
-    """Let the components learn from a corpus, in place, as a run would; return a copy that has the learned recipe."""
+    """Let the components learn from a corpus as a run would; return these components with ``learned`` set."""
     is_unordered = isinstance(corpus, Corpus)
     posts = corpus if isinstance(corpus, Corpus) else Corpus(list(corpus), range(len(corpus)), np.arange(len(corpus)))
     return replace(components, learned=Run(components, 1, Clock()).learn(posts, as_decided=is_unordered))

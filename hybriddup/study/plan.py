@@ -52,10 +52,11 @@ class Cost(NamedTuple):
 
 
 COSTS = {"lists": Cost(60, 50, 60), "tables": Cost(60, 25, 60), "scan": Cost(60, 1, 60), "run": Cost(30, 1, 30)}
-"""Costs by how keys are stored: in the posting lists or tables of a window, not at all (scan), or in a run.
+"""Costs of an index: in a window, by how keys are stored (posting lists, tables, or not at all: scan), or in a run.
 
-Lists and tables wait for random memory accesses: a post in a window of 50 million took 70 us in lists (16 look-ups,
-1,336 comparisons) and 80 us in tables (4 and 3,052). A run and a scan read memory sequentially."""
+In lists and tables, a look-up waits for random memory accesses: a post in a window of 50 million took 70 us in lists
+(16 look-ups, 1,336 comparisons) and 80 us in tables (4 look-ups, 3,052 comparisons). A run and a scan read memory
+sequentially."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield the index `probing` for each number of blocks with which it looks up at most `MAX_PROBES` neighbors."""
+    """Yield the index `probing` for each number of blocks at which a text needs at most `MAX_PROBES` look-ups."""
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
         if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}

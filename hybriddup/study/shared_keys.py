@@ -13,8 +13,8 @@ from hybriddup.steps.blocks import BlockIndex
 LONGEST_PART = 8
 """Maximum length of a part of a text that is tried as a key, in characters; shingles have up to five."""
 CHARACTERS_TRIED = 1_000
-"""Parts of a text are tried as the origin of a key only in its first `CHARACTERS_TRIED` characters, to limit the time
-for long texts."""
+"""Number of characters at the start of a text that are searched for the parts from which its keys are computed. To
+search all of a long text would take too long."""
 
 
 class SharedKeys(NamedTuple):

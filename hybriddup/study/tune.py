@@ -52,7 +52,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Reached:
-    """Measures with their 95 % confidence intervals; None if the denominator is 0."""
+    """Measures with their 95 % confidence intervals; an interval is None if the measure's denominator is 0."""
 
     measures: Measures
     precision: Interval | None

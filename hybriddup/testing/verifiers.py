@@ -67,7 +67,7 @@ def _texts() -> list[str]:
 def _pairs(texts: Sequence[str]) -> CandidatePairs:
     """Return all pairs of sample texts and edited copies from `_texts`, and each sample text with its repeat.
 
-    The pairs are in the order in which stage 1 returns pairs.
+    The pairs are sorted by later text, then by earlier text, like the candidate pairs of a run.
     """
     n_originals = sum(1 for text in ALL_TEXTS if text.strip())
     repeats = [(place, len(texts) - n_originals + place) for place in range(n_originals)]
@@ -122,9 +122,9 @@ def _check_batches(subject: Subject, texts: Sequence[str], pairs: CandidatePairs
 def _check_thresholds(
     subject: Subject, verifier: Any, texts: Sequence[str], pairs: CandidatePairs, scores: Float64s
 ) -> None:
-    """Check scores at several thresholds: if the exact score reaches the threshold, the verifier must return it.
+    """Check scores at several thresholds: an exact score that reaches the threshold must be returned.
 
-    Otherwise, the verifier may return any number below the threshold.
+    For a lower exact score, the verifier may return any number below the threshold.
 
     ``scores`` are the exact scores. The thresholds are these scores, slightly higher ones, and `THRESHOLDS`.
     """
@@ -161,7 +161,8 @@ def _check_characters(
 ) -> None:
     """Check that pairs with fewer common characters than ``least_in_common`` requires do not reach the threshold.
 
-    Stage 1 drops such pairs. The thresholds are the score of each pair, and the `THRESHOLDS` below this score.
+    The search for candidates drops such pairs unscored. The thresholds are the score of each pair, and the
+    `THRESHOLDS` below this score.
     """
     shares = getattr(verifier, "least_in_common", None)
     if shares is None:
@@ -187,7 +188,7 @@ def _check_learning(
 ) -> None:
     """Check that scores stay the same after ``renew`` with other texts, and after saving and loading the learned data.
 
-    The other texts are the same texts after an additional first text, so that all positions change.
+    The other texts are the same texts, preceded by one more text, so that all positions change.
     """
     methods = [method for method in KEEPING if callable(getattr(verifier, method, None))]
     if not methods:

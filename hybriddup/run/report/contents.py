@@ -62,7 +62,7 @@ class ShownCluster(NamedTuple):
     n_removed: int
     members: list[ShownMember]
     n_more: int
-    """Number of removed posts whose text is not among ``members``, including posts with the same text as the keeper."""
+    """Number of removed posts whose text is not among ``members``, including posts with the text of the kept post."""
     known: dict[str, Any]
     """First and last time and authors of the cluster's posts, as far as known."""
 

@@ -143,7 +143,7 @@ def _load_dictionary(tokenizer: Any, file: BinaryIO, path: Path) -> None:
 
 @lru_cache(maxsize=1)
 def _parsed(dictionary: bytes, name: str) -> tuple[dict[str, int], int]:
-    """Return the frequencies of words and of their prefixes, and the sum; tokenizers share them.
+    """Return the frequency of each word and word prefix, and their sum; cached, so that tokenizers share the result.
 
     ``name`` is the file's name for messages.
     """

@@ -34,7 +34,7 @@ class Words:
 
 @cache
 def word_classes() -> UInt8s:
-    """Return uint8[0x110000]: the Word_Break value of each code point, a constant of `hybriddup.kernels.text.words`."""
+    """Return uint8[0x110000]: Word_Break class of each code point, numbered as in `hybriddup.kernels.text.words`."""
     classes = np.full(0x110000, kernel.OTHER, np.uint8)
     for start, end in _CHECKED:
         characters = characters_between(start, end)

@@ -68,11 +68,11 @@ class Verifier(Protocol):
     """
 
     def prepare(self, context: VerifierContext) -> None:
-        """Prepare for the texts of the run, and learn from them; called once, before any pair is scored.
+        """Prepare for texts, and learn from them; a run calls this once, before any pair is scored.
 
-        In a live window, texts change from batch to batch, and `prepare` is called for each batch. A verifier that
-        learns from a corpus also has a method ``renew``, which is called instead: it replaces the texts and keeps the
-        learned state. A verifier with all methods of `LearningVerifier` learns only once. Any other verifier learns
+        A live window has new texts in each batch. For each batch, it calls the method ``renew`` of a verifier that has
+        one, or else `prepare`. A verifier that learns from a corpus needs ``renew``, which replaces the texts and keeps
+        the learned state. A verifier with all methods of `LearningVerifier` learns only once. Any other verifier learns
         whenever the window is opened, so that its scores may change slightly.
         """
         ...

@@ -14,8 +14,8 @@ from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
 CHARACTERS_PER_BATCH = 2**22
 """Number of characters in a batch of pairs; comparing takes about 50 bytes of memory per character."""
 MAX_SPARSITY = 128
-"""Maximum ratio of the range of text numbers to their count at which the distinct ones are found with a bitmap; above
-it, the numbers are sorted."""
+"""Maximum range of the text numbers, divided by their count, for which a bitmap finds the distinct numbers; sparser
+numbers are sorted."""
 
 
 def unbounded(lengths: Int32s | Int64s) -> Int32s:
@@ -26,8 +26,8 @@ def unbounded(lengths: Int32s | Int64s) -> Int32s:
 def longest_partners(lengths: Int32s | Int64s, threshold: float) -> Int32s:
     """Return, for each length, the largest partner length with ``length / partner_length >= threshold``.
 
-    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. The comparison
-    is the same as for scores, rounding errors included (12 x 0.8 / 1.2 is 8.000000000000002).
+    ``lengths`` are the lengths of the shorter texts in code points; at threshold 0.0 there is no bound. The quotient
+    is rounded exactly as a score is, so that no rounding error excludes a partner length.
 
     Examples
     --------

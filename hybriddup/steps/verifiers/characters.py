@@ -35,9 +35,9 @@ def as_symbols(texts: EncodedTexts) -> SymbolTexts:
 
 
 def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:
-    """Return int64[n_pairs]: the number of common characters of each pair, in any order.
+    """Return int64[n_pairs]: how many characters the two texts of each pair have in common, in any order.
 
-    If a pair has fewer than ``needed``, its result may be any number below ``needed``.
+    If this is below ``needed``, the result may be any number below ``needed``.
     """
     lengths = texts.lengths
     is_longer = lengths[earlier] > lengths[later]
@@ -84,7 +84,7 @@ def length_by_sections(a: UInt32s, b: UInt32s) -> int:
 
 
 def length_of_cut(a: UInt32s, b: UInt32s, cut: Cut) -> int:
-    """Return the total length of the longest common subsequences of the sections and of the texts' equal ends."""
+    """Sum up the lengths of the longest common subsequences of the section pairs, and of the texts' equal ends."""
     between = slice(cut.of_a[0], cut.of_a[-1]), slice(cut.of_b[0], cut.of_b[-1])
     points = np.concatenate([a[between[0]], b[between[1]]])
     of_a, of_b = cut.of_a - cut.of_a[0], cut.of_b - cut.of_b[0]

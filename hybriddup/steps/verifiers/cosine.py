@@ -35,7 +35,7 @@ class Cosine(FeatureVerifier):
     """
 
     class Options(FeatureOptions):
-        """Which features the vectors count, and how they are weighted."""
+        """Which features the vectors count, and how the features are weighted."""
 
         idf: bool = Field(
             True, description="Whether to weight features by inverse document frequency (IDF) among the run's texts."

@@ -99,8 +99,8 @@ class Edit(CommonSubsequence):
     def _unchanged(self, pairs: CandidatePairs, needed: Int64s, longer: Int64s) -> Int64s:
         """Return int64[n_pairs]: the length of the longer text minus the edit distance, for each pair.
 
-        If this is below ``needed``, the result may be any number below ``needed``: every character of the longer text
-        outside the longest common subsequence costs at least one edit, so most distances need not be computed.
+        If this is below ``needed``, the result may be any number below ``needed``. The result cannot be greater than
+        the length of the longest common subsequence: if that is below ``needed``, the distance is not computed.
         """
         unchanged, texts = self._in_common(pairs, needed), self._context.texts
         is_open = np.flatnonzero(unchanged >= needed)
@@ -131,7 +131,7 @@ class Lcs(CommonSubsequence):
     """
 
     class Options(ComponentOptions):
-        """The text that the score refers to."""
+        """The choice of the text, longer or shorter, by whose length the common characters are divided."""
 
         relative_to: Literal["longer", "shorter"] = Field(
             "longer",

@@ -87,7 +87,7 @@ class SingleJudge:
 
 @dataclass(frozen=True)
 class _Combined:
-    """Several judges; any or all of them must accept a pair."""
+    """Base class of `AllOf` and `AnyOf`, which combine several judges, their members."""
 
     members: Sequence[Judge]
 
@@ -129,8 +129,8 @@ class AllOf(_Combined):
 class AnyOf(_Combined):
     """Accepts a pair that at least one member accepts.
 
-    Members score pairs in the given order, and an accepted pair is not scored again: put the member that accepts most
-    first.
+    Members score pairs in the given order, and an accepted pair is not scored again: begin with the member that
+    accepts the most pairs.
     """
 
     def judge(self, pairs: CandidatePairs) -> PairJudgement:
@@ -142,7 +142,7 @@ class AnyOf(_Combined):
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the smallest share that any member requires, for each text, because one accepting member is enough."""
+        """Return the smallest share that a member requires, for each text of a pair: one accepting member is enough."""
         return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 
