@@ -113,8 +113,8 @@ def ranks_from_newest(counts: Int64s, positions: Int64s) -> Int64s:
     counts
         int64[n_buckets]: number of entries in each bucket.
     positions
-        int64[n_entries]: the position of each entry, bucket by bucket; -1 = the entry has rank 1, and the ranks of the
-        other entries do not count it.
+        int64[n_entries]: the position of each entry, bucket by bucket; -1 = an entry that gets rank 1, and is left out
+        when the other entries are ranked.
     """
     bucket = np.repeat(np.arange(len(counts)), counts)
     order = np.argsort(-positions)
@@ -166,7 +166,7 @@ def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands)
 
 
 def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
-    """Return the distinct pairs, sorted by text and position; and int64[n_met]: for each meeting, its pair's index.
+    """Return the distinct pairs, sorted by text and position; and int64[n_met]: the pair's index by row of ``met``.
 
     In the pairs, ``later`` is the index of the text in the batch, and ``earlier`` the position of the stored post.
     """

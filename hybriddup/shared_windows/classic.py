@@ -1,6 +1,6 @@
 """The classic layout of 64-bit fingerprints in a store: a plain cell for each post under each block of its fingerprint.
 
-A key has the number of the table in its lowest byte, and above it a block of the fingerprint, the *segment*.
+A key has the number of a block in its lowest byte, and above it this block of the fingerprint, the *segment*.
 Fingerprints within three bits of each other have one of four blocks in common (Manku, Jain and Das Sarma 2007). Cells
 are big-endian and have no padding, so that other programs can read them.
 """

@@ -103,7 +103,7 @@ class Encounter:
     def _numbered(self, positions: Sequence[int]) -> Numbered:
         """Return the candidates at ``positions`` and the leading posts, numbered in one sequence, candidates first.
 
-        Leading posts are the posts that are being decided. The near pairs contain only these candidates.
+        Leading posts are the posts that are being decided. Near pairs with other candidates are left out.
         """
         others, records = np.array(positions, np.int64), [self._records[position] for position in positions]
         chosen = np.isin(self._near.earlier, others)

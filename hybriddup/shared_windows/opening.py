@@ -30,8 +30,8 @@ def open_shared(open_store: Callable[[Needs], SharedStore], options: WindowOptio
     open_store
         Opens the store; called only after the components were created without error.
     lease
-        Seconds to wait for an undecided post of another process, because that process may have ended. If it was only
-        slow, it restarts its batch.
+        Seconds to wait for an undecided post of another process; after that, the other process is assumed to be dead.
+        If it was only slow, it restarts its batch.
     """
     return Window(lambda: open_shared_state(open_store, options, lease), options)
 
@@ -93,7 +93,7 @@ def refuse_other_layout(found: str, own: str) -> None:
     StoreError
         The window was made by another version of the plugin.
     WindowError
-        The window was made with other blocks of the fingerprint.
+        The window was made with a recipe that divides fingerprints into other blocks.
     """
     version, _, segments = found.partition(":")
     own_version, _, own_segments = own.partition(":")

@@ -101,8 +101,8 @@ def decide_announced(posts: Contestants) -> Steps:
     """Decide the open (undecided) posts.
 
     If another process gives one of these posts up (sets its state to `State.GONE`), give up all that are still
-    undecided; they stay open. Leading posts, the first ones with their texts, are decided together; a post that takes
-    over its text from an earlier post joins them.
+    undecided, and leave them open, so that `decide` starts again with them. Leading posts, the first ones with their
+    texts, are decided together; a post that takes over its text from an earlier post joins them.
     """
     while posts.open:
         states: States = yield from follow(posts)
@@ -121,10 +121,10 @@ def give_up(positions: Iterable[int]) -> Steps:
 
 
 def contest(posts: Contestants) -> Generator[Call | Wait, Any, States]:
-    """Add the leading posts to their buckets, and decide them; return the states of posts that stay undecided.
+    """Add the leading posts, the first ones with their texts, to their buckets, and decide them.
 
-    Leading posts are the first ones with their texts. `State.GONE` is among the states if another process gave up one
-    of the posts.
+    If another process gives one of them up (sets its state to `State.GONE`), stop, and return the states of the posts
+    that stay undecided because another process changed their states; else return an empty dict.
     """
     first = min(posts.position[place] for place in posts.leading)
     posts.entered |= posts.leading

@@ -33,7 +33,7 @@ PATIENCE = 0.002, 0.05
 LARGEST_BATCH = 1024
 """Maximum number of posts per batch, limited because other processes may wait for a whole batch."""
 LEASES_UNTIL_SWEPT = 10
-"""Longest duration of another process's batch, in leases; after that, its undecided posts are marked as gone."""
+"""Age in leases at which an unfinished batch of another process is cleaned up: its undecided posts become gone."""
 LOOKING = 2**62
 """First position assigned to query texts, larger than the positions of all posts."""
 
@@ -57,8 +57,8 @@ class SharedState:
         self._taken: deque[tuple[float, int]] = deque()
         """Time, on a monotonic clock, and first position of each recent block of this process, oldest first.
 
-        A block is the range of positions that a batch reserved at once. The blocks reserved within the last lease are
-        here, and in front the latest older block, if there is one: all posts before it are older than a lease.
+        A block is the range of positions that a batch reserved at once. The first entry is the latest block that was
+        reserved more than a lease ago, if there is one: all posts at smaller positions are older than a lease, too.
         """
         self._sweeper = Sweeper(self.shared, self.steps, LEASES_UNTIL_SWEPT * self.lease)
 
@@ -262,7 +262,7 @@ class SharedState:
         return seconds
 
     def sizes(self, now: float) -> WindowSizes:
-        """Return approximate counts and sizes, because no process knows all posts; there is no index and no audit."""
+        """Return counts and sizes; they are approximate, because no process knows all posts. Audit counts are 0."""
         shape = f"{self.steps.components.block_index.describe()}, shared"
         n_kept = self.shared.n_kept_after(now - self.timing.horizon)
         return WindowSizes(n_kept, 0, self.shared.n_bytes(), BlockReport(shape), AuditCounts())

@@ -31,7 +31,7 @@ class State(IntEnum):
     KEPT = 3
     DUPLICATE = 4
     GONE = 5
-    """The post was still undecided when its process seemed to be dead, or has no record: nothing matches it."""
+    """The post has no record, or was undecided when its process seemed to be dead; either way, nothing matches it."""
     __hash__ = int.__hash__  # Enum's is a Python function, called for every set lookup
 
 
@@ -191,7 +191,7 @@ class SharedStore(Protocol):
         position
             The position of the post.
         kept
-            The time of the post if it was kept, to remove it from the count of kept posts; None = it is a duplicate.
+            The time of a kept post, by which the count of kept posts is corrected; None = the post is a duplicate.
         """
 
     def meta(self, key: str) -> bytes | None:

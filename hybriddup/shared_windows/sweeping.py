@@ -47,7 +47,7 @@ class Sweeper:
         self._first_seen = {block: self._first_seen.get(block, now) for block in unfinished}
 
     def abandon(self, blocks: Iterable[Block]) -> None:
-        """Record blocks of this process that their batches will not finish; `sweep_abandoned` cleans them up."""
+        """Record blocks that batches of this process left unfinished; `sweep_abandoned` cleans them up."""
         self._abandoned.update(blocks)
 
     def sweep_abandoned(self) -> None:

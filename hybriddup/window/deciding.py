@@ -22,9 +22,9 @@ from hybriddup.window.records import Evidence, PostId
 from hybriddup.window.states import KeptPostsOfBatch
 
 FIRST_OF_POST, MOST_OF_POST = 16, 128
-"""Maximum number of pairs of a post that are verified in the first round, and in each later round. Rounds are larger
-than in a run: this verifies slightly more pairs, but saves rounds, each of which takes a millisecond however few pairs
-it has."""
+"""Maximum number of pairs of a post that are verified in the first round, and in each later round. With larger rounds
+than in a run over a file, slightly more pairs are verified, but in fewer rounds; each round takes at least a
+millisecond."""
 
 
 @dataclass(frozen=True)

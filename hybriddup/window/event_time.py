@@ -35,7 +35,7 @@ TimeOf = Literal["arrival", "event"]
 Length = str | float | timedelta
 """A length of time: seconds, a timedelta, or text such as ``2d``."""
 LONGEST_STEP = 3600.0
-"""Default of ``max_step``: the most that one post advances the watermark, in seconds."""
+"""Largest default of ``max_step``, the most that one post advances the watermark, in seconds."""
 NEVER = float("-inf")
 STEPS = 1024
 """Maximum number of pairs that `Edges` records per horizon."""
@@ -50,7 +50,7 @@ class PostTimes(NamedTuple):
     """float64[n]: the watermark when each post is decided, with its own time included."""
 
     def edges(self, horizon: float) -> Float64s:
-        """Return float64[n]: for each post, the time after which kept posts can match it."""
+        """Return float64[n]: the edge of each post; only kept posts whose times are after the edge can match it."""
         return np.maximum(self.times, self.watermarks) - horizon
 
 
@@ -154,21 +154,21 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Add a pair if the watermark has advanced enough since the last pair; return whether it was added."""
+        """Add a (watermark, position) pair if the watermark has advanced enough; return whether it was added."""
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))
         return is_news
 
     def first_after(self, time: float) -> int:
-        """Drop the pairs with a watermark up to ``time``; return the position of the last dropped pair, 0 = none."""
+        """Drop (watermark, position) pairs with a watermark up to ``time``; return the last position dropped, or 0."""
         position = 0
         while self._edges and self._edges[0][0] <= time:
             position = self._edges.popleft()[1]
         return position
 
     def forget_after(self, time: float) -> None:
-        """Drop the pairs whose watermark is after ``time``, because the window was set back to this time."""
+        """Drop (watermark, position) pairs with a watermark after ``time``, because the window was set back to it."""
         while self._edges and self._edges[-1][0] > time:
             self._edges.pop()
 

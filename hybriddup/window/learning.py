@@ -3,7 +3,8 @@
 A window learns token weights, the common shingles, and what verifiers learn from a corpus. A weighter that
 learns has no weights when a window begins: until `FIT_AT` posts have come, every token has the weight of a rare token.
 That costs no precision, because the verifier compares the texts themselves, and nearly no recall, because all posts can
-be compared while there are few. Later, fingerprints stay comparable, and a pair has the same score at every opening.
+be compared while there are few. As learned data does not change, fingerprints made with it stay comparable, and a pair
+gets the same score whenever the window is opened.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ N_SAMPLED = 2000
 
 
 def check_weights(components: Components) -> None:
-    """Raise ConfigError if the weighter learns from posts, and its weights could not be stored."""
+    """Raise ConfigError if the weighter is of a kind that learns from posts but whose weights cannot be stored."""
     weighter = components.fingerprinter.weighter
     if weighter.needs_fit and not isinstance(weighter, FittedWeighter):
         raise ConfigError(
@@ -65,7 +66,7 @@ class RecipeStore(Protocol):
 
 
 class Prepared(NamedTuple):
-    """The learned data of a window, by part; whether the weights, and whether any data, still have to be learned."""
+    """The learned data of a window, by part, and whether token weights, or any data at all, have yet to be learned."""
 
     learned: dict[str, Arrays]
     weights_learn: bool
@@ -146,9 +147,9 @@ def use_weights(components: Components, learned: Learned) -> bool:
 
 
 def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
-    """Return the learned data, with the missing parts added from the recipe that the components were given, if any.
+    """Return the learned data; missing parts are added from the learned ``recipe:`` of the configuration, if any.
 
-    WindowError if the window has learned other data for a part of the recipe.
+    WindowError if a part of this recipe differs from the data that the window has learned.
     """
     recipe = components.learned
     if recipe is None:

@@ -6,9 +6,9 @@ limits apply, so an index that compares everything (``scan``) has a recall of 1.
 their text and left out.
 
 A comparison is done in parts, and the comparisons take turns: after a batch is decided, one part of one comparison is
-done, in proportion to the number of posts decided. While `most_comparisons` are under way, the samples of later batches
-are skipped, whatever was decided, so that the estimate stays unbiased. If a text is forgotten before it was compared,
-the whole comparison is abandoned.
+done, with a number of texts in proportion to the posts decided since the last part. While `most_comparisons` are under
+way, the samples of later batches are skipped, whatever was decided, so that the estimate stays unbiased. If a text is
+forgotten before it was compared, the whole comparison is abandoned.
 
 Posts with many candidates take long, and may be the very posts that were missed. So the interval of the estimate
 includes both extremes: that all posts still being verified or abandoned are missed duplicates, and that none is.
@@ -54,7 +54,7 @@ class Comparison:
     position: int
     """Position of the next text of the window to compare; all texts before it were already compared."""
     end: int
-    """The first position of the batch: its posts were compared with one another when they were decided."""
+    """The batch's first position, where the comparison ends: only posts before the batch are compared."""
     n_found_in_batch: int = 0
     """Number of near duplicates among the sampled posts of the batch; counted as found once the comparison is done."""
     missed: Bools = field(init=False)
@@ -125,7 +125,7 @@ class LiveAudit:
     posts_per_part: int = 256
     """Minimum number of posts decided between two parts; smaller parts would mostly be overhead."""
     pairs_per_part: int = 8
-    """Number of pairs verified in a part; reading their texts, from all over the store, takes longer than scoring."""
+    """Number of pairs verified in a part; it is small because their texts are read from all over the store."""
     most_comparisons: int = 8
     """Maximum number of unfinished comparisons, which take turns, so that sampling goes on while one takes long."""
 

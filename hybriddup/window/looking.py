@@ -22,9 +22,9 @@ from hybriddup.window.records import AuditCounts, Match, PostId, PostList, Store
 from hybriddup.window.states import OpenState
 
 FEWEST_SCORED, MOST_SCORED = 4, 256
-"""Limits on how many posts a query scores: the posts whose fingerprints differ in the fewest bits. A short text is
-compared with `MOST_SCORED` posts, or the query's own limit if that is larger; a longer text with fewer posts, but at
-least `FEWEST_SCORED`."""
+"""Limits on how many posts a query scores; it scores those whose fingerprints differ from the text's in the fewest
+bits. For a short text, these are `MOST_SCORED` posts, or the query's own limit if that is larger; for a longer text,
+fewer posts, but at least `FEWEST_SCORED`."""
 MOST_LOOKED_AT, LOOKED_AT_ONCE = 10_000, 256
 """Maximum number of posts that one search reads, in all and at a time. Each read takes one or two milliseconds, during
 which no post is decided."""
@@ -161,7 +161,7 @@ def list_posts(
 
 
 def recall_interval(audit: AuditCounts) -> tuple[float, float] | None:
-    """Return the 95 % interval of the estimated recall, which allows for unverified posts; None = no estimate."""
+    """Return the 95 % interval of the estimated recall, widened if posts are unverified; None = no estimate."""
     n_duplicates = audit.n_found + audit.n_missed
     if not n_duplicates:
         return None

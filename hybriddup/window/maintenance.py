@@ -57,7 +57,7 @@ class MaintainedState:
     counts: Counts = field(default_factory=Counts)
     live_audit: LiveAudit = field(default_factory=LiveAudit)
     replaced: list[StoredPost] = field(default_factory=list)
-    """The post that the next decided post will replace, once for each position at which it is stored."""
+    """The stored post that the next decided post replaces, once for each of its positions; empty = none."""
 
     def __post_init__(self) -> None:
         self.earlier = self.steps.earlier_texts(self.texts)
@@ -113,9 +113,9 @@ class MaintainedState:
         return PostList(shown, start if start > first else None)
 
     def shown(self, post: StoredPost) -> StoredPost:
-        """Return a post with current data: a kept post has its ``copies``, if copies are counted.
+        """Return a post with current data: a kept post gets its ``copies``, if copies are counted.
 
-        A duplicate has the latest position of the kept post that it repeats, which may have been renewed.
+        The evidence of a duplicate gets the latest position of the kept post, which may have been renewed.
         """
         of = self.repeated_by(post)
         if of is not None:
@@ -217,7 +217,7 @@ class MaintainedState:
         return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
 
     def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
-        """Return the metadata to store when ``posts`` are deleted: the positions of all deleted kept posts."""
+        """Return the metadata to store when ``posts`` are deleted: the positions of all kept posts deleted so far."""
         gone = np.union1d(self.store.deleted_positions(), [post.position for post in posts if post.kept])
         return {DELETED: gone.astype("<i8").tobytes()}
 

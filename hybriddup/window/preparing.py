@@ -31,7 +31,7 @@ from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import positions_of, texts_at
 
 FEWEST_IN_PARALLEL = 128
-"""Minimum number of texts in a batch whose sketches are computed in another thread."""
+"""Minimum size of a batch, in texts, for computing its sketches in another thread."""
 MOST_CHARACTERS = 2**22
 """Maximum number of characters in the cache of earlier texts: about 8 MB, or 30,000 posts whose normalized and
 compared texts have 70 characters each. A fuller cache is emptied."""
@@ -219,7 +219,7 @@ def exact_keys(
 
 
 def key_as_sent(normalized: str, sent: str) -> str:
-    """Return the key string of a post without words: its normalized text, and ``sent`` without immediate repeats.
+    """Return the key string of a post without words: its normalized text, and ``sent`` with repeated signs collapsed.
 
     For example, ``sent`` = ``"👍👍!!"`` becomes ``"👍!"`` in the key.
     """

@@ -152,7 +152,7 @@ class WindowState(MaintainedState):
         return meta
 
     def renewing(self, repeated: Mapping[int, int], times: PostTimes) -> tuple[dict[int, int], int]:
-        """Return the copies in a batch that renew posts; parameters and result as in `renewing_copies`."""
+        """Find the copies in a batch that renew a kept post; parameters and result are as in `renewing_copies`."""
         if not (repeated and self.steps.components.settings.window.renew):
             return {}, len(times.times)
         first, horizon = self.store.next_position, self.timing.horizon

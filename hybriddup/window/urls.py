@@ -14,7 +14,7 @@ from hybriddup.errors import ConfigError, HybriddupError, StoreError
 from hybriddup.steps.options import quote
 
 URL = re.compile(r"([a-z][a-z0-9+.-]+)://|(memory):$|(file):/", re.IGNORECASE)
-"""Pattern of URLs. Paths with a colon, also after the letter of a drive, do not match."""
+"""Pattern of URLs. It does not match paths with a colon, such as ``posts:2026`` or ``C:/posts``."""
 MEMORY = "memory:"
 SECRET = re.compile("pass|secret|token|key|auth", re.IGNORECASE)
 """Pattern of the names of secret options in the query of a URL."""

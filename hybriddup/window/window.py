@@ -83,7 +83,7 @@ class Window(ReadableWindow):
             `hybriddup.window.event_time`.
         max_step
             Longest time by which one post advances the time of the window, so that a single wrong time, of a post or
-            of the clock, does not make the window forget its posts; None = an hour, or half of a shorter horizon.
+            of the clock, does not make the window forget its posts; None = an hour, but at most half the horizon.
         read_only
             Whether to only read the store while another process adds posts. Each query sees all posts that were
             added before it. Nothing is written.

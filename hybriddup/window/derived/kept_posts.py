@@ -14,7 +14,7 @@ from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Number of latest posts to check: if the median of their times is after the watermark, the watermark still lags."""
+"""Number of latest posts to check: the watermark is still catching up if their median time is after it."""
 ROUNDING = 1e-3
 """Bound on the rounding error of a difference of times, in seconds."""
 

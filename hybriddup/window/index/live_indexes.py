@@ -28,7 +28,8 @@ SMALLEST_SEGMENT = 2**12
 """Number of texts in the smallest segment, a power of two. The newest texts are compared one by one until there are
 enough for such a segment, because reading buckets would take longer."""
 SEGMENTS_OF_WINDOW = 4
-"""Minimum number of segments of the largest size in a full window, so that forgotten texts take little memory."""
+"""Minimum number of segments of the largest size in a full window. A segment is reused as a whole once all its texts
+are forgotten; so the smaller it is, the less memory forgotten texts take."""
 
 
 def make_live_index(index: BlockIndex, size: WindowSize) -> LiveIndex:
@@ -150,7 +151,7 @@ class LiveTables(LiveIndex):
         return look_up(self._segments, self._keys, self._ring.live, later)
 
     def _make_segments(self, n_numbers: int) -> Segments:
-        """Return empty segments with capacity for ``n_numbers`` texts and one more segment of the largest size."""
+        """Return empty segments for ``n_numbers`` texts, and in addition a spare segment of the largest size."""
         n_largest, n_smaller = -(-n_numbers // self._largest) + 1, (self._largest // self._smallest).bit_length() - 1
         starts = np.zeros((n_largest + n_smaller, (self._n_tables << self._keys.bucket_bits) + 1), np.uint32)
         entries = np.zeros(n_largest * self._largest * self._n_tables, np.uint32)

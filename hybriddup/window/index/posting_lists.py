@@ -26,7 +26,8 @@ MOST_PAGES = 2**10
 """Initial maximum number of pages per shard; it grows in a window that is larger than expected."""
 SWEEPS = 4
 """Number of times that each shard is cleared of forgotten texts in the time in which all texts of the window are
-replaced. Just before that, about a quarter of a shard's entries belong to forgotten texts; on average, an eighth."""
+replaced. About a quarter of a shard's entries belong to forgotten texts just before each clearing, and an eighth on
+average."""
 FASTEST = 2
 """Maximum factor by which the removal of forgotten texts speeds up after many texts were forgotten at once."""
 MOST_NUMBERS = 2**30
@@ -155,7 +156,7 @@ class PostingLists:
         return keys
 
     def _forget_before(self, first_live: int, next_number: int) -> None:
-        """Record that texts before ``first_live`` are forgotten, and how many shards must be swept because of that."""
+        """Record that texts before ``first_live`` are forgotten, and how many shards must be cleared of them."""
         if next_number - first_live > MOST_NUMBERS:
             raise WindowError(
                 f"posting lists hold at most {MOST_NUMBERS:,} texts at a time. Give the window a shorter horizon."
@@ -216,7 +217,7 @@ def block_classes(ring_size: int) -> Int64s:
 
 
 def round_up(n_words: int) -> int:
-    """Round a number of words up to a multiple of `FEWEST_WORDS`."""
+    """Round a size in 32-bit words up to a multiple of `FEWEST_WORDS`."""
     return -(-n_words // FEWEST_WORDS) * FEWEST_WORDS
 
 

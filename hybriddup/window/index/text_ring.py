@@ -29,7 +29,7 @@ SPARE = 256
 """Number of texts per extra slot of the ring buffer. Extra slots are needed because texts are added before the oldest
 are forgotten."""
 GROWTH = 1.25
-"""Minimum factor by which a full ring grows; its columns are copied one after another."""
+"""Minimum factor by which a full ring grows. Columns are copied one by one, so only one is in memory twice."""
 MOST_TEXTS = 2**31
 """Maximum number of texts: their ranks must fit into 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
@@ -54,7 +54,7 @@ class LengthTable:
         self.number_of: dict[int, int] = {}
         self.lengths: Int32s = np.zeros(0, np.int32)
         self.limits: Records = np.zeros(0, LIMIT)
-        """``lengths``, int32[n], has the length with each number; ``limits``, LIMIT[n], has the length's limits."""
+        """``lengths``, int32[n]: the length that has each number; ``limits``, LIMIT[n]: the limits of this length."""
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
@@ -81,7 +81,7 @@ class TextRing:
         self.first = self.next = IN_BLOCK
         """Numbers of the oldest text in the ring buffer, and of the next text to add."""
         self._base = IN_BLOCK
-        """The number that slot 0 held first. This number and the capacity are multiples of `IN_BLOCK`."""
+        """The first number that belonged to slot 0. This number and the capacity are multiples of `IN_BLOCK`."""
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
         # memory that is never written to costs nothing
@@ -100,7 +100,7 @@ class TextRing:
 
     @property
     def _turn(self) -> int:
-        """The number of the text in slot 0; the next number follows it by at most `capacity`."""
+        """The largest number below `next` that belongs to slot 0; numbers are assigned to slots in turn."""
         return self._base + max(self.next - self._base - 1, 0) // self.capacity * self.capacity
 
     @property
@@ -146,7 +146,7 @@ class TextRing:
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
         """Compare ``later`` with all texts numbered ``first`` to ``last - 1``, whatever their keys.
 
-        Return the near pairs. Their `NearPairs.depths` are 1, as those of the newest text of a key.
+        Return the near pairs. `NearPairs.depths` is 1 for every pair, as for the newest text of a key.
         """
         ring, place, nothing = self.live, first - self.first, np.zeros(0, np.uint64)
         n_worthwhile = max(FEWEST_IN_SLICE // max(len(later.positions), 1), 1)

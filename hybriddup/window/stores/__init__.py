@@ -25,8 +25,8 @@ DELETED = "deleted"
 READ_TOGETHER = 4096
 """Number of posts that are read together to fill the memory or to learn."""
 FEWEST_CLEARED = 256
-"""Number of forgotten posts, if there are that many, that an append deletes from the database; a large one deletes
-more."""
+"""Number of forgotten posts that an append deletes from the database, or all of them if there are fewer. An append of
+many posts deletes more."""
 BYTES_PER_POST = 200
 """Estimated size of a post in the database, in bytes, in addition to its texts and its record."""
 

@@ -63,7 +63,7 @@ class Checkpoints:
             self._go_on(connection, self._moving.result())
 
     def empty(self, connection: sqlite3.Connection) -> None:
-        """Move the whole log into the file and empty it: now, or in `retry` if a reader still needs the log."""
+        """Move the whole log into the file and empty the log; if a reader still needs it, `retry` does this later."""
         self.is_to_empty = True
         if self._moving is not None:
             self._moving.result()
@@ -102,9 +102,9 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Continue after the thread moved a log of ``n_pages``: if it was large, start the second move in the thread.
+        """Continue after the thread moved a log of ``n_pages``: a large log is moved twice in the thread.
 
-        After the second move, the calling thread moves the small rest.
+        After the first move of a large log, start the second. After the second, move the rest in the calling thread.
         """
         self._moving = None
         if self._is_last_round:

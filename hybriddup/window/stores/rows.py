@@ -97,7 +97,7 @@ def dump(fields: tuple[Any, ...]) -> bytes:
 
 
 def load(packed: str) -> list[Any]:
-    """Parse the JSON of evidence or copies into the list of its fields."""
+    """Parse the JSON array that stores evidence or copies; return the array's fields as a list."""
     fields: list[Any]
     try:
         fields = orjson.loads(packed)

@@ -16,7 +16,7 @@ from hybriddup.window.stores.rows import as_bytes, check_seal, is_sealed, post_o
 STATE, ID_KEY = "state", "id key"
 """Names under which the table ``meta`` has the range of positions in the store, and the secret for hashing ids."""
 BATCHES_TOGETHER = 1 << 16
-"""Number of posts after which reading the records of whole batches stops, so that more posts may be read."""
+"""Number of posts after which a query for records stops; it reads whole batches, so it may read more posts."""
 MERGED, MERGED_POSTS = 64, 4096
 """Number of latest batches that are merged if together they have fewer than `MERGED_POSTS` posts."""
 COLUMNS = "position, id, time, text, evidence, copies, checksum"

@@ -55,7 +55,7 @@ class WindowStore:
         self._until_merged = 0
         """Number of further batches after which the latest batches may be merged."""
         self._agrees = False
-        """Whether the fields of this object are known to agree with the database; never if another process writes."""
+        """Whether this object's fields are known to agree with the database; False while another process may write."""
 
     @property
     def first_position(self) -> int:
