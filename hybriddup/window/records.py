@@ -26,7 +26,7 @@ class Post(NamedTuple):
     created_at: float | None = None
     """Time of the post, in seconds since 1970 (UTC); used with event time only."""
     author: PostId | None = None
-    """Who posted it; see the parameter ``authors`` of `hybriddup.Window.open`."""
+    """Author of the post; see the parameter ``authors`` of `hybriddup.Window.open`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class StoredPost(NamedTuple):
     evidence: Evidence | None
     """Why the post is a duplicate; None = the post was kept."""
     author: PostId | None = None
-    """Who posted it; None = unknown."""
+    """Author of the post; None = unknown."""
     copies: Copies | None = None
     """The counted copies; None = the post is a duplicate, or the window does not count copies."""
 

@@ -26,7 +26,7 @@ logger = logging.getLogger("hybriddup")
 
 
 class Checkpoints:
-    """Moves committed posts from the log of SQLite into its file in a thread, so that batches hardly wait for it.
+    """Moves committed posts from SQLite's log into the database file, in a thread, so that batches hardly wait.
 
     SQLite by itself does so now and then at the end of a transaction, which then takes about fifty times as long as
     others. The thread uses its own connection, which ``connect`` returns. Batches are committed during a checkpoint, so
