@@ -37,8 +37,8 @@ WIDER_BY = 4
 MAX_PAIRS = 100_000
 """Maximum number of pairs to verify; a sample with more pairs is reduced."""
 CHARACTERS_PER_PAIR = 512
-"""Total length of two texts, in characters, per pair counted toward `MAX_PAIRS`: a pair of longer texts, which takes
-longer to verify, counts as several pairs."""
+"""Total length of two texts, in characters, that counts as one pair toward `MAX_PAIRS`. Two longer texts, which take
+longer to verify, count as several pairs."""
 FIRST_LOOK = 64
 """Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
@@ -190,7 +190,7 @@ class WideScan:
 
 
 def length_classes(lengths: Int32s) -> Int64s:
-    """Return int64[n]: the class of each length, from 0 to `LENGTH_CLASSES` - 1; classes have about equal sizes."""
+    """Return int64[n]: the class of each length, below `LENGTH_CLASSES`; each class has about equally many texts."""
     n_until = np.cumsum(np.bincount(lengths))
     return np.asarray(((n_until - 1) * LENGTH_CLASSES // len(lengths))[lengths])
 

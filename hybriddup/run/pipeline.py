@@ -271,7 +271,10 @@ class Run:
         return None if within is None else times_of(corpus, self.time_field, within)
 
     def learn(self, corpus: Corpus, *, as_decided: bool = False) -> LearnedRecipe:
-        """Return the recipe that the components learn from a corpus; ``as_decided`` = in the order of deciding."""
+        """Return the recipe that the components learn from a corpus.
+
+        ``as_decided`` = they learn from the posts in the order of deciding, not in input order.
+        """
         normalized = self.normalize(corpus.texts)
         order = self.components.deciding_order(corpus, normalized) if as_decided else None
         raw, normalized = take_texts(corpus.texts, order), take_texts(normalized, order)

@@ -266,8 +266,8 @@ class Tuning:
 def fit_thresholds(scored: ScoredPairs, settings: Settings, fitted: Bools, precision: float | None) -> Float64s:
     """Return float64[n_bands]: the threshold of each length band, fitted to the pairs in the mask ``fitted``.
 
-    The threshold of a band without exactly one verifier is NaN. If ``precision`` is given, reaching this precision
-    takes priority.
+    The threshold of a band without exactly one verifier is NaN. The aim is the highest F1, but if ``precision`` is
+    given, reaching this precision takes priority.
     """
     thresholds = thresholds_of(settings)
     known = fitted & ~np.isnan(scored.scores)

@@ -46,4 +46,4 @@ _MEANINGFUL = (
 """Ranges of Han, Hangul and private-use characters: all meaningful, and too many to check one by one."""
 
 _CHECKED = ((0, 0x3400), (0x4DC0, 0x4E00), (0x9FFD, 0xAC00), (0xD7A4, 0xE000), (0xF900, 0x33480), (0xE0000, 0xE0200))
-"""Ranges of the assigned code points that are not in `_MEANINGFUL` and are checked one by one."""
+"""Ranges that contain all assigned code points outside `_MEANINGFUL`; each code point in them is checked."""

@@ -118,11 +118,11 @@ class AllOf(_Combined):
         return self._judge(pairs, open_verdict=True)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the smallest bound of the members, because each must accept the pair."""
+        """Return, for each text length, the smallest bound of the members, because each member must accept the pair."""
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the requirement of the member that is strictest for texts of equal length, as all must accept."""
+        """Return the strictest requirement of a member (for texts of equal length), because each member must accept."""
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
@@ -138,7 +138,7 @@ class AnyOf(_Combined):
         return self._judge(pairs, open_verdict=False)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the largest bound of the members, because one accepting member is enough."""
+        """Return, for each text length, the largest bound of the members, because one accepting member is enough."""
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:

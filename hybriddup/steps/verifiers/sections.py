@@ -1,10 +1,10 @@
 """Cuts long texts into sections that are compared one by one, so that time and memory are linear in their length.
 
-The longest common subsequence of two texts of n characters takes n * n steps. Section by section it takes n steps. The
-subsequences of the sections form a common subsequence of the texts: never longer than the longest one, and equally long
-for near-equal texts. There are two ways to cut, and the better result is used. The first cuts at `GRAM` characters that
-each text contains exactly once; insertions and moved paragraphs do not mislead it. The second cuts into equal parts,
-for texts that repeat themselves.
+The longest common subsequence of two texts of n characters takes time proportional to n * n; section by section, time
+proportional to n. The subsequences of the sections form a common subsequence of the texts: never longer than the
+longest one, and equally long for near-equal texts. There are two ways to cut, and the better result is used. The first
+cuts at `GRAM` characters that each text contains exactly once; insertions and moved paragraphs do not mislead it. The
+second cuts into equal parts, for texts that repeat themselves.
 
 The cuts depend on the two texts alone, and are symmetric in them.
 """
