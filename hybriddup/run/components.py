@@ -92,7 +92,7 @@ class Components:
         return components
 
     def with_learned(self, recipe: LearnedRecipe, name: str) -> Components:
-        """Let these components use a learned recipe; return the same components with ``learned`` set to the recipe.
+        """Let the components use a learned recipe; return a copy of this collection with ``learned`` set to the recipe.
 
         Raises ConfigError, which mentions ``name``, if the recipe was learned with other components.
         """

@@ -47,7 +47,7 @@ def cautions_of(components: Components) -> Cautions:
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
-    """Let the components learn from a corpus as a run would; return these components with ``learned`` set."""
+    """Let the components learn from a corpus as a run would; return a copy of the collection with ``learned`` set."""
     is_unordered = isinstance(corpus, Corpus)
     posts = corpus if isinstance(corpus, Corpus) else Corpus(list(corpus), range(len(corpus)), np.arange(len(corpus)))
     return replace(components, learned=Run(components, 1, Clock()).learn(posts, as_decided=is_unordered))

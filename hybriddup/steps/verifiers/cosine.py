@@ -76,7 +76,7 @@ class Cosine(FeatureVerifier):
         self._frequencies = InverseDocumentFrequencies.from_arrays(learned)
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores, rounded so that no rounding error puts a score just below its threshold."""
+        """Return float64[n_pairs]: the scores, rounded so that no rounding error puts one just below its threshold."""
         return round_onto(super().score_pairs(pairs, thresholds), thresholds)
 
     def score_features(self, pairs: TextPairs) -> Float64s:
