@@ -36,7 +36,7 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     config
         Name of a shipped configuration, path of a YAML file, dict, or `Settings`.
     output
-        ``words``: uint64[n_texts, words], compact, for `hybriddup` and other code that compares bits.
+        ``words``: uint64[n_texts, bits / 64], compact, for `hybriddup` and other code that compares bits.
         ``bits``: uint8[n_texts, bits] of 0 and 1, for scikit-learn metrics such as ``hamming``.
     workers
         Number of threads or processes; None = one per core. The fingerprints do not depend on it.
@@ -92,7 +92,7 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     def transform(self, X: Any) -> UInt64s | UInt8s:  # noqa: N803 - scikit-learn's name
-        """Return the fingerprints: uint64[n_texts, words], or uint8[n_texts, bits] with ``output="bits"``.
+        """Return the fingerprints: uint64[n_texts, bits / 64], or uint8[n_texts, bits] with ``output="bits"``.
 
         Raises
         ------
@@ -194,7 +194,7 @@ def read_texts(X: Any) -> list[str]:  # noqa: N803 - scikit-learn's name
     Raises
     ------
     TextInputError
-        ``X`` is of another type, or a text is not a string; the message names the first such position.
+        ``X`` is of another type, or a text is not a string; the message has the index of the first such text.
     """
     if isinstance(X, (str, bytes)):
         raise TextInputError(

@@ -41,7 +41,7 @@ ALPHABETS = (
 )
 LENGTHS = (3, 9, 18, 35, 70, 150, 600)
 """Lengths of the artificial posts in characters: some in every length band of the shipped configurations, and some
-above 64, for which other kernels compare the characters."""
+above 64, because such texts are compared by other kernels."""
 
 
 @contextmanager

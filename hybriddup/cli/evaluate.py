@@ -45,7 +45,10 @@ def evaluate(
     workers: options.Workers = None,
     as_json: options.Json = False,
 ) -> None:
-    """Measure precision, recall and F1 on labeled pairs, for the decision and for stage 1 alone, by length of text."""
+    """Measure precision, recall and F1 on labeled pairs, by length of text.
+
+    The measures are given for the decision, and for the search for candidate pairs alone (stage 1).
+    """
     import numpy as np
 
     from hybriddup.cli.labeled import shares, write_wrong_pairs

@@ -87,7 +87,7 @@ def explain_two(a: str, b: str, wanted: Wanted) -> None:
 
 
 def explain_kept(file: str, rows: tuple[int, int], per: str | None, wanted: Wanted) -> None:
-    """Print the explanation of two posts that a run kept, given the file of kept posts and two rows in this file."""
+    """Print how two kept posts of a run compare, step by step; ``rows`` are their rows in ``file``, the kept posts."""
     settings, registry = wanted.session()
     kept = wanted.read([file], registry, per=per)
     a, b = (place_of(row, kept, file) for row in rows)

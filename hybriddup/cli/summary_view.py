@@ -15,7 +15,7 @@ from hybriddup.run.summary import StepTiming, Summary
 
 MAX_BAD_SHOWN = 5
 WORTH_TELLING = 0.9995
-"""Limit for the estimated recall of stage 1: a lower estimate is printed even without ``--verbose``."""
+"""Limit for the estimated recall of the candidate search: a lower estimate is printed even without ``--verbose``."""
 FOUND = (
     "Candidate search found an estimated {} of the pairs that the second stage accepts{}; repeats that it does not "
     "accept are not counted."
@@ -67,7 +67,7 @@ def report_run(
 
 
 def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:
-    """Return a sentence with the number of removed posts, by exact and near repeats."""
+    """Return a sentence with the number of removed posts: the total, the exact repeats and the near repeats."""
     n = summary.n_exact + summary.n_near
     verb = "Would remove" if target is None else "Marked" if mark else "Removed"
     if n == 0:

@@ -44,7 +44,7 @@ HORIZON = 3.0
 """Horizon of the window, in seconds of an artificial clock that advances by 1 whenever it is read."""
 
 BESIDE = "headlines"
-"""Name of the configuration for which another process compiles, in parallel, the kernels that a run needs last."""
+"""Name of the configuration for which a second process compiles the last kernels that a run needs, in parallel."""
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:
@@ -89,7 +89,7 @@ def run_window(texts: Sequence[str], settings: Settings, registry: Registry) -> 
 
 
 def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
-    """Compile the kernels that rank the posts with one block key in a live window, and that search shared windows."""
+    """Compile the kernels that search shared windows, and those that rank a live window's posts with one block key."""
     live, components = state.prepare(texts).batch, state.steps.components
     state.derived.index.depths(live, np.arange(1), np.zeros(1, np.int64))
     keys, rows = np.unique(live.probes, return_index=True)

@@ -20,8 +20,8 @@ BLINDED_BY = {
 }
 """Maps a guard to a normalizer option, and to the values of this option that remove everything the guard compares."""
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
-"""Maps a guard to a normalizer option. With the value ``drop``, `links` sees only the links inside sentences, and
-`mentions` only the mentions inside sentences; see `hybriddup.steps.normalizers.decoration`."""
+"""Maps a guard to a normalizer option. With the value ``drop``, `links` compares only the links inside sentences,
+and `mentions` only the mentions inside sentences; see `hybriddup.steps.normalizers.decoration`."""
 
 
 class SpelledOut(NamedTuple):
@@ -88,7 +88,7 @@ def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOu
 
 
 def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return a copy of ``lines``, in which `must_agree` also has the line of each deprecated key that it replaces."""
+    """Return a copy of ``lines`` in which each `must_agree` that replaces a deprecated key has the line of that key."""
     old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
     return old | dict(lines)
 
@@ -124,7 +124,7 @@ def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def guards_that_see(written: Mapping[str, Any]) -> list[Any]:
-    """Return the guards at the top level, without those that have nothing to compare after normalizing."""
+    """Return the guards at the top level of a configuration, without those that have nothing to compare."""
     blind = {fault.path for fault in blind_guard_faults(written)}
     return [guard for place, guard in enumerate(written[MUST_AGREE]) if (MUST_AGREE, place) not in blind]
 

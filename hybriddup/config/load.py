@@ -124,7 +124,10 @@ def _merge(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 
 def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
-    """Yield a fault for each int whose magnitude exceeds `LARGEST`; run first, since Python cannot print huge ints."""
+    """Yield a fault for each int whose magnitude exceeds `LARGEST`.
+
+    Call this before other checks, whose messages may contain the value: Python cannot print huge ints.
+    """
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _large_numbers(inner, (*path, key))

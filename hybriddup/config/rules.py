@@ -29,9 +29,9 @@ VERIFIER_KEYS = ("use", "threshold")
 """Keys of a verifier's mapping that are not options of the component."""
 _KEYS_UNLESS_EXACT = ("max_hamming_distance", "verifier", MUST_AGREE)
 _SHORT_BAND = 200
-"""Largest ``up_to`` of a length band, in characters, that has the default Hamming limit of short texts."""
+"""Maximum ``up_to``, in characters, of a length band with the default Hamming limit of short texts."""
 _SHORT_LIMIT, _LONG_LIMIT = 44, 40
-"""Default Hamming limits for 128 bits, of short and of long bands; copies of short texts differ in more bits."""
+"""Default Hamming limits for 128 bits, in bands of short and of long texts; copies of short texts differ more."""
 
 
 def thaw(value: Any) -> Any:
@@ -48,7 +48,7 @@ def combined_by(verifier: Any) -> str | None:
 
 
 class Chosen(NamedTuple):
-    """A component chosen in a configuration: its role, its path, and the mapping with its name and options."""
+    """A component in a configuration: its role, its path of keys, and the mapping with its name and options."""
 
     role: RoleName
     path: Path

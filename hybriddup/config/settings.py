@@ -29,7 +29,7 @@ class _Section(Described):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the section as plain data for YAML or JSON, with the keys of a configuration file in their order."""
+        """Return the section as plain data for YAML or JSON, with keys and order as in a configuration file."""
         return self.model_dump(mode="json")
 
 
@@ -66,15 +66,15 @@ class KeepHighest(_Section):
     model_config = ConfigDict(json_schema_extra={WRITTEN_FORM: "{highest: FIELD}"})
 
     highest: str = Field(min_length=1)
-    """Name of the field whose highest value is kept."""
+    """Name of the field; of a set of repeats, the post with the highest value is kept."""
 
 
 class AuditSettings(_Section):
-    """The estimate of the pairs that stage 1 missed."""
+    """The estimate of how many repeats the search for candidate pairs (stage 1) missed."""
 
     sample: int = Field(3000, ge=0)
-    """Number of kept posts that are compared with all others again to estimate the recall of stage 1; at least one in
-    eight has a key that many posts share; 0 = no estimate."""
+    """Number of kept posts that are compared with all others again, to estimate the recall of the search for candidate
+    pairs (stage 1); if possible, at least one in eight has a key that many posts share; 0 = no estimate."""
 
 
 class SingleVerifier(ComponentSettings):
@@ -155,7 +155,7 @@ class LengthBand(_Section):
     """Limits, verifier and guards for pairs whose shorter text has a length in this band."""
 
     up_to: int | None = Field(None, ge=1)
-    """Longest text of the band, inclusive, in code points of the compared text; left out in the last."""
+    """Maximum length of a text of the band, in code points of the compared text; left out in the last band."""
     exact_only: bool = False
     """Whether texts of the band are repeats only if they are equal after normalizing."""
     max_hamming_distance: int | None = Field(None, ge=0, le=511)
@@ -171,7 +171,7 @@ class LengthBand(_Section):
         return f"{lower}-" if self.up_to is None else f"{lower}-{self.up_to}"
 
     def with_limit(self, bits: int) -> LengthBand:
-        """Return the band with the default Hamming limit for ``bits``, if it has a verifier but no limit."""
+        """Return the band; if it has a verifier but no Hamming limit, add the default limit for ``bits`` bits."""
         if self.exact_only or self.verifier is None or self.max_hamming_distance is not None:
             return self
         return self.model_copy(update={"max_hamming_distance": default_limit(bits, self.up_to)})
@@ -221,14 +221,14 @@ DEFAULT_GUARDS = tuple(GuardSettings(use=name) for name in ("numbers", "negation
 
 
 class WindowSettings(_Section):
-    """What a live window does with posts that come again. Runs do not use it."""
+    """How a live window treats copies of a kept post, and posts with a known id. Runs do not use this section."""
 
     renew: bool = False
     """Whether a copy renews the kept post, which then matches for another horizon: a text that is repeated daily is
-    kept once, not anew whenever the horizon is past. A post is renewed at most once in a sixteenth of the horizon."""
+    kept only once, and not once per horizon. A post is renewed at most once in a sixteenth of the horizon."""
     on_same_id: Literal["answer", "replace"] = "answer"
-    """What a post does whose id was sent before: answer gives the same answer again, whatever the text; replace takes
-    the earlier post out and decides the new one if its text is another, as after an edit."""
+    """How a post whose id was sent before is treated: answer gives the same answer again, whatever the text; replace
+    removes the earlier post and decides the new one if their texts differ, as after an edit."""
 
 
 class Settings(_Section):
@@ -244,10 +244,10 @@ class Settings(_Section):
     """Removes differences that do not count, such as case, URLs and mentions; in a list, each normalizer gets the
     output of the one before it."""
     compare: Literal["all", "body"] = "body"
-    """Part of a post that near repeats are searched by: all of it, or its body, which is the words without the links,
-    emoji and hashtags around them, if there are at least five Han characters or about three other words. If a post with
-    hashtags has fewer words, all of it counts, but its emoji, links and mentions take no part in fingerprints and keys.
-    Exact repeats are equal in all parts."""
+    """What is compared to find near repeats: all of a post, or its body, which is the words without the links, emoji
+    and hashtags around them. A post with hashtags, and with fewer than five Han characters or about three other words,
+    is compared whole, but its emoji, links and mentions take no part in fingerprints and keys. Exact repeats are equal
+    in all parts."""
     without_text: Literal["keep", "drop", "compare"] = "keep"
     """Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop leaves them out,
     without a keeper (a window keeps them, because it must decide each post); compare removes those whose text before
@@ -276,9 +276,9 @@ class Settings(_Section):
     """Time within which two posts repeat each other, exclusive: a number with s, m, h or d, such as 7d; null = any. The
     time of a post is in the field of --time-field. A window has a horizon instead."""
     window: WindowSettings = WindowSettings()
-    """What a live window does with posts that come again."""
+    """How a live window treats copies of a kept post, and posts with a known id."""
     audit: AuditSettings = AuditSettings()
-    """The estimate of the recall of stage 1 in the summary."""
+    """The estimate, in the summary, of the recall of the search for candidate pairs (stage 1)."""
     lengths: tuple[LengthBand, ...] = Field(DEFAULT_LENGTHS, min_length=1)
     """Bands of text length, shortest first, without gaps; a pair is judged by the band of its shorter text."""
 

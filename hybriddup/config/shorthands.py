@@ -43,8 +43,8 @@ def _band(band: Mapping[str, Any], path: Path, of_all: Any, is_written: bool, fa
     """Return a copy of a length band, with its threshold moved into its verifier.
 
     The band's own threshold takes precedence over the verifier's, and the verifier's over ``of_all``, the threshold for
-    all bands. In a default band, which is not ``is_written``, ``of_all`` takes precedence over the verifier's. Faults
-    are added to ``faults``.
+    all bands. If the band is one of the default bands (``is_written`` is false), ``of_all`` takes precedence over the
+    verifier's. Faults are added to ``faults``.
     """
     spelled, verifier = dict(band), _component(band.get("verifier"))
     own = _score(spelled.pop(THRESHOLD, None), (*path, THRESHOLD), faults)

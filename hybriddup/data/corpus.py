@@ -98,8 +98,8 @@ class Corpus:
     """The first few bad records, with their location."""
     n_bad_records: int = 0
     against: tuple[Against, ...] = ()
-    """Corpora that the run's own posts are compared with. Their posts come first in all columns, with the
-    rows and ids of their own input, and are never removed."""
+    """Corpora that the run's own posts are compared with. Their posts precede the own posts in the columns of this
+    corpus, have the rows and ids of their own input, and are never removed."""
 
     @property
     def n_against(self) -> int:

@@ -303,7 +303,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Describe a value for an error message: its type, and a number, or the first 40 characters of a text."""
+    """Describe a value for an error message by its type, followed by a number in full or by the start of a text."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

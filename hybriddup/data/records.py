@@ -37,7 +37,7 @@ SKETCH_WORDS = 4
 """Number of uint64 words in a character sketch, see `hybriddup.kernels.text.characters.sketch_characters`. With four,
 sketches rule out two thirds (Chinese) or one third (English) of the candidate pairs with too few common characters."""
 NO_SKETCHES: UInt64s = np.zeros((0, SKETCH_WORDS), np.uint64)
-"""Empty array of sketches, for a run in which no verifier requires two texts to share characters."""
+"""Empty array in place of character sketches, for a run whose verifiers require no characters in common."""
 
 
 class EncodedTexts(NamedTuple):
@@ -72,7 +72,7 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
 
 
 def characters_between(start: int, end: int) -> str:
-    """Return the characters of the code points from ``start`` to ``end``, exclusive, surrogates included."""
+    """Return a string of all characters from code point ``start`` to ``end`` - 1, including surrogates."""
     return np.arange(start, end, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
@@ -144,11 +144,10 @@ class PairLimits(NamedTuple):
     max_partner_lengths: Int32s
     """int32[n]: length of the longest text that can match each text, in code points."""
     common_of_shorter: Float32s
-    """float32[n]: common characters required per character of the shorter text of a pair, plus `common_of_longer` per
-    character of the longer text."""
+    """float32[n]: common characters required per character of a pair's shorter text; `common_of_longer` adds more."""
     common_of_longer: Float32s
-    """float32[n]: common characters required per character of the longer text of a pair, plus `common_of_shorter` per
-    character of the shorter text."""
+    """float32[n]: common characters required per character of a pair's longer text, in addition to those that
+    `common_of_shorter` requires."""
 
     def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
         """Return the limits of the chosen texts, in the order given."""
@@ -159,15 +158,14 @@ class NearPairs(NamedTuple):
     """Distinct pairs that share a block key and are within their limits, sorted by later text, then by earlier text."""
 
     earlier: Int64s
-    """int64[n_pairs]: number of the earlier text; depending on the search, its position, or its index among the texts
-    that were searched."""
+    """int64[n_pairs]: the earlier text, as its position or, in some searches, its index among the searched texts."""
     later: Int64s
     """int64[n_pairs]: index of the later text among the texts that were looked up."""
     distances: Int32s
     """int32[n_pairs]: number of differing bits."""
     depths: Int64s
-    """int64[n_pairs]: rank of the earlier text in the bucket of a shared key, 1 = newest. If the texts share several
-    keys, the search determines whether it is the smallest of the ranks or any of them."""
+    """int64[n_pairs]: rank of the earlier text among the searched texts with a shared block key, 1 = newest. If the two
+    texts share several keys, some searches give the smallest rank, others the rank for any one of the keys."""
 
     def take(self, chosen: Int64s | Bools) -> NearPairs:
         """Return the chosen pairs, in the order given."""
@@ -182,9 +180,9 @@ class CandidatePairs:
     """
 
     earlier: Int64s
-    """int64[n_pairs]: position of the earlier text; for a verifier, its index in `VerifierContext.texts`."""
+    """int64[n_pairs]: position of the earlier text; for a verifier, index of the text in `VerifierContext.texts`."""
     later: Int64s
-    """int64[n_pairs]: position of the later text; for a verifier, its index in `VerifierContext.texts`."""
+    """int64[n_pairs]: position of the later text; for a verifier, index of the text in `VerifierContext.texts`."""
     hamming_distances: Int32s
     """int32[n_pairs]: number of differing bits, 0 to the fingerprint's width."""
 
@@ -207,7 +205,7 @@ class VerifiedPairs:
     """float64[n_pairs]: score of each pair, from the pair's threshold to 1.0, the score of equal texts."""
     thresholds: Float64s
     verifiers: Int32s
-    """int32[n_pairs]: index of the deciding verifier in `hybriddup.run.bands.JudgePlan.names`."""
+    """int32[n_pairs]: index in `hybriddup.run.bands.JudgePlan.names` of the verifier that decided the pair."""
     length_bands: Int32s
     """int32[n_pairs]: index of the length band of the pair's shorter text."""
 
@@ -261,7 +259,7 @@ class Removed:
     config: str
     """Name or path of the configuration."""
     recipe_id: str
-    """Recipe id of the fingerprints, as in the summary."""
+    """Hash of the components and learned data that determine the fingerprints; the same as in the summary."""
     keeper_source: str | None = None
     """Name of another corpus, such as a file of ``--against``, if the kept post is from there; else None."""
 

@@ -32,7 +32,7 @@ class RemovedColumns:
     is_exact: Bools
     hamming_distances: Int32s
     verifiers: Int32s
-    """int32[n]: index of the deciding verifier in `RemovedBy.verifiers`; undefined for exact repeats."""
+    """int32[n]: index in `RemovedBy.verifiers` of the verifier that decided the pair; undefined for exact repeats."""
     scores: Float64s
     thresholds: Float64s
     length_bands: Int32s
@@ -58,7 +58,7 @@ class RemovedBy(NamedTuple):
 
 
 class RemovedPosts(Sequence[Removed]):
-    """A lazy sequence of `Removed`: making a million objects takes longer than deciding the posts."""
+    """A sequence that makes each `Removed` on access, because making a million takes longer than deciding the posts."""
 
     def __init__(self, corpus: Corpus, columns: RemovedColumns, by: RemovedBy) -> None:
         self.corpus, self.columns, self._by = corpus, columns, by

@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[0-9]{9,15}(\.[0-9]{1,9})?")
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 MOST_SECONDS = 1e18
-"""Upper limit for a length of time, in seconds; the times of two posts cannot differ by as much."""
+"""Upper limit for a length of time, in seconds; longer than the time between any two posts."""
 _MAX_LENGTH = 64
 """Longest accepted time string, in characters."""
 TIMES = (

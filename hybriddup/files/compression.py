@@ -136,7 +136,7 @@ def _reader_of(stream: BinaryIO, compression: Compression) -> tuple[Any, type[Ex
 
 
 class _Frames(io.RawIOBase):
-    """Stream that decompresses Zstandard frame by frame; zstandard's own reader misses a truncated last frame."""
+    """Stream that decompresses Zstandard frame by frame; zstandard's own reader accepts a truncated last frame."""
 
     def __init__(self, stream: BinaryIO) -> None:
         import zstandard

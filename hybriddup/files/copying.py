@@ -77,7 +77,7 @@ class MarkingTextWriter(TextWriter):
 
 
 def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
-    """Raise InputError if a record already has a field, in ``fields``, with the name of a mark, in ``names``."""
+    """Raise InputError if ``fields``, those of a record, contain one of ``names``, the fields that are to be added."""
     for name in names:
         if name in fields:
             raise InputError(

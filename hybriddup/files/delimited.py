@@ -164,9 +164,9 @@ class _RecordTooLongError(Exception):
 class _RecordLines:
     """Feeds decoded lines to a csv parser and keeps the bytes of the current record.
 
-    If the parser requests another line of a record, it is inside quotes. The lines are then kept as
-    bytes and passed on together with the next line that has a quote, so that after an unclosed quote, no decoded text
-    fills the memory.
+    The parser requests another line of a record only inside quotes. Lines are then kept as bytes, and are decoded and
+    passed on together once a line has a quote. So after a quote that is never closed, the memory does not fill with
+    decoded text.
     """
 
     def __init__(self, lines: Iterator[bytes], source: Source) -> None:

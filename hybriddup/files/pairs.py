@@ -34,7 +34,7 @@ UNSURE = "unsure"
 def read_pairs(
     file: str, registry: Registry, options: ReadOptions, fields: PairFields
 ) -> tuple[LabeledPairs, list[BadRecord]]:
-    """Return the labeled pairs of a file, and the other records; raise InputError if it has no usable pair."""
+    """Return the labeled pairs of a file, and its bad records; raise InputError if it has no usable pair."""
     pairs: list[tuple[str, str, bool]] = []
     bad: list[BadRecord] = []
     with open_inputs([file], registry, options) as inputs:

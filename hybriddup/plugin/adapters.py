@@ -42,7 +42,7 @@ class Expected(NamedTuple):
     """Function of the return value and the call's arguments; returns a description of the fault, None if there is
     none."""
     is_list: bool = False
-    """Whether the allowed value is a list; any other ordered iterable that a function returns is converted."""
+    """Whether the value must be a list; if so, any other ordered iterable is converted to a list first."""
 
 
 def _text_fault(text: Any, _: str) -> str | None:

@@ -33,7 +33,7 @@ class PluginPart:
         self.found = found
 
     def recipe(self) -> dict[str, Any]:
-        """Return the component's data for the recipe id, a hash: from its own ``recipe()``, or else `Owner.recipe`."""
+        """Return the component's data for the recipe id (a hash): its own ``recipe()`` or else `Owner.recipe`."""
         own = getattr(self.part, "recipe", None)
         return dict(own()) if callable(own) else self.found.owner.recipe(self.part)
 

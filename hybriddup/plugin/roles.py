@@ -19,7 +19,7 @@ class Role(NamedTuple):
     per_text: str = ""
     """Signature of a plain function that can be adapted to this role; empty if only batch components are accepted."""
     new_each_run: bool = False
-    """Whether batch components have state, so that each run needs an instance and only a class may be registered."""
+    """Whether batch components have state: each run then needs its own instance, so only a class may be registered."""
     defaults: Mapping[str, bool | int] = {}
     """Optional attributes of a batch component, with their defaults."""
     attributes: tuple[str, ...] = ()

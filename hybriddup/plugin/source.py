@@ -64,7 +64,7 @@ def _digest(content: bytes | str) -> str:
 def _spell(value: Any) -> str:
     """Convert a value to text that is the same in every process.
 
-    Functions are spelled by their bytecode, plain data by its value, and all else by the name of its type.
+    A function becomes its bytecode, plain data its value, and any other object the name of its type.
     """
     if isinstance(value, CodeType):
         return _spell([value.co_code.hex(), value.co_names, value.co_varnames, value.co_consts])

@@ -26,7 +26,7 @@ from hybriddup.service.problems import RequestError, could_not
 from hybriddup.window import Decision, Post
 
 POSTS_A_TURN = 16
-"""Total cost of posts at which the turn of a request ends; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
+"""Total cost of posts that ends a request's turn in the queue; a post costs 1 + its length / `CHARACTERS_AS_A_POST`."""
 CHARACTERS_AS_A_POST = 256
 """Characters of text that cost as much as one post: a long text takes longer to decide than a short one, so the cost of
 a post is 1 plus its length in characters / `CHARACTERS_AS_A_POST`."""

@@ -26,7 +26,7 @@ MOST_MATCHES = 4
 
 @dataclass
 class Slot:
-    """Counts of the new decisions in one time slot."""
+    """Counts of the new decisions in one time slot, a period of `History.seconds_a_slot` seconds."""
 
     start: int
     """Start of the slot, in seconds since 1970."""
@@ -37,7 +37,7 @@ class Slot:
 
 @dataclass
 class History:
-    """Counts of new decisions in the last half hour; empty slots and repeated ids are left out."""
+    """Counts of new decisions in the last half hour, by time slot; empty slots and repeated ids are left out."""
 
     seconds_a_slot: int = 10
     n_slots: int = 180
@@ -54,7 +54,7 @@ class History:
             setattr(slot, outcome, getattr(slot, outcome) + 1)
 
     def _current(self) -> Slot:
-        """Return the slot for the current time, or the last one if the clock was set back."""
+        """Return the slot for the current time, a new one if necessary; the newest slot if the clock was set back."""
         start = int(time()) // self.seconds_a_slot * self.seconds_a_slot
         if not self.slots or self.slots[-1].start < start:
             self.slots.append(Slot(start))

@@ -114,7 +114,7 @@ LatestDecisionAnswer = create_model("LatestDecisionAnswer", __base__=StoredPostA
 
 
 class DecisionsAnswer(Answer):
-    """The latest new posts, newest first, without repeated ids."""
+    """The latest decisions, newest first; a post that is sent again with the same id is not listed again."""
 
     decisions: list[LatestDecisionAnswer]
 
@@ -175,7 +175,7 @@ class StatusAnswer(Answer):
 
     status: str
     seconds_ahead: float = 0.0
-    """Seconds by which the window's time is ahead of the clock; posts expire late by as much. If it is minutes, check
+    """Seconds by which the window's time is ahead of the clock; posts expire that much later. If it is minutes, check
     the clock; `Window.rewind` sets the window's time back."""
 
 
