@@ -244,10 +244,10 @@ class Settings(_Section):
     """Removes differences that do not count, such as case, URLs and mentions; in a list, each normalizer gets the
     output of the one before it."""
     compare: Literal["all", "body"] = "body"
-    """What is compared to find near repeats: all of a post, or its body, which is the words without the links, emoji
-    and hashtags around them. A post with hashtags, and with fewer than five Han characters or about three other words,
-    is compared whole, but its emoji, links and mentions take no part in fingerprints and keys. Exact repeats are equal
-    in all parts."""
+    """Part of a post that is compared to find near repeats: all of it, or its body, which is the words without the
+    links, emoji and hashtags around them. A post with hashtags, and with fewer than five Han characters or about three
+    other words, is compared whole, but its emoji, links and mentions take no part in fingerprints and keys. Exact
+    repeats are equal in all parts."""
     without_text: Literal["keep", "drop", "compare"] = "keep"
     """Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop leaves them out,
     without a keeper (a window keeps them, because it must decide each post); compare removes those whose text before

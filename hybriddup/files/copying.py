@@ -77,7 +77,7 @@ class MarkingTextWriter(TextWriter):
 
 
 def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> None:
-    """Raise InputError if ``fields``, those of a record, contain one of ``names``, the fields that are to be added."""
+    """Raise InputError if a record's ``fields`` already contain one of ``names``, the fields to add to it."""
     for name in names:
         if name in fields:
             raise InputError(
