@@ -249,9 +249,9 @@ class Settings(_Section):
     other words, is compared whole, but its emoji, links and mentions take no part in fingerprints and keys. Exact
     repeats are equal in all parts."""
     without_text: Literal["keep", "drop", "compare"] = "keep"
-    """Posts that have no text after normalizing, such as pictures or links: keep keeps each; drop leaves them out,
-    without a keeper (a window keeps them, because it must decide each post); compare removes those whose text before
-    normalizing is the same."""
+    """How posts that have no text after normalizing, such as pictures or links, are treated: keep keeps each; drop
+    leaves them out, without a keeper (a window keeps them, because it must decide each post); compare removes repeats
+    of the same text before normalizing."""
     tokenizer: ComponentSettings = ComponentSettings(use="char_ngrams", cjk=[1, 2], other=[3, 3])
     """Splits a text into the features that make its fingerprint."""
     weighter: ComponentSettings = ComponentSettings(use="tfidf", clip=[2, 5], other=3.5)

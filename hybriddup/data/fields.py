@@ -93,7 +93,7 @@ def complete_alternatives(field: str, names: Container[str]) -> list[list[str]]:
 def first_text(values: Mapping[str, Any], wanted: list[list[str]]) -> Any:
     """Return the first non-empty text among the alternatives ``wanted``; `MISSING` if all fields are missing.
 
-    ``values`` maps field names to values. If some fields are there, but all are empty, return an empty value.
+    ``values`` maps field names to values. If it has some of the fields, but all are empty, return an empty value.
     """
     text: Any = MISSING
     for parts in wanted:

@@ -113,7 +113,7 @@ class Tallies:
         self.types = {name: kind for name, kind in TALLIES.items() if name not in left_out}
 
     def at(self, place: int) -> tuple[Any, ...]:
-        """Return the values of the fields for the post at index ``place``; all None if the post was removed."""
+        """Return the values of the fields for the post at index ``place`` in the corpus; all None if it was removed."""
         if self._keepers[place] != place:
             return (None,) * len(self.types)
         members = self._by_keeper[self._bounds[place] : self._bounds[place + 1]]

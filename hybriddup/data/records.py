@@ -130,7 +130,7 @@ def tokens_from_lists(token_lists: Sequence[Sequence[str]]) -> Tokens:
 
 
 class PairLimits(NamedTuple):
-    """Limits within which pairs are verified, for each text; the shorter text's limits apply to a pair.
+    """Limits of each text, within which its pairs are verified; in a pair, the shorter text's limits apply.
 
     The number of characters that the two texts have in common, in any order, must be at least ``common_of_shorter``
     times the length of the shorter text plus ``common_of_longer`` times the length of the longer one. Both factors are

@@ -64,7 +64,7 @@ class RemovedPosts(Sequence[Removed]):
         self.corpus, self.columns, self._by = corpus, columns, by
 
     def replaced(self, columns: RemovedColumns) -> RemovedPosts:
-        """Return a new sequence, of the removed posts in ``columns``, which must be from the same run."""
+        """Return a new `RemovedPosts` with ``columns``, which must be from the same run, instead of its own."""
         return RemovedPosts(self.corpus, columns, self._by)
 
     @property

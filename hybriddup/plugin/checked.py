@@ -61,8 +61,8 @@ class Answer(NamedTuple):
     def must(self, holds: object, allowed: str, given: object, of: str = "") -> None:
         """Raise PluginError if ``holds``, the result of a check, is false.
 
-        ``allowed`` and ``given`` describe the allowed values and the returned value; ``of`` is added to the method's
-        name in the message, to name the part of the value that was checked, such as ``: starts``.
+        ``allowed`` and ``given`` describe the allowed values and the returned value. ``of``, such as ``: starts``, is
+        appended to the method's name in the message, if only a part of the value was checked.
         """
         if not holds:
             raise self.part.wrong(allowed, given, method=self.method + of)

@@ -110,7 +110,7 @@ class Gate:
 async def if_open(action: Awaitable[T], otherwise: T) -> T:
     """Return the result of ``action``, or ``otherwise`` if the client has closed the connection.
 
-    After a client closes a connection, uvloop raises an error, and uvicorn passes it on until it notices the closing.
+    uvloop raises an error if a closed connection is used; uvicorn passes the error on until it notices the closing.
     """
     try:
         return await action

@@ -39,8 +39,8 @@ class NewPost(Request):
     one from its position, such as #17; clients may not send ids of this form. A post sent again with the same id gets
     the same answer again, unless the configuration has on_same_id: replace."""
     created_at: float | str | None = None
-    """Seconds or milliseconds since 1970, ISO 8601, or a date such as "Wed Jan 07 13:00:00 +0800 2026"; for event time.
-    A number above 253402300799 is milliseconds. Ignored with arrival time."""
+    """Seconds or milliseconds since 1970, ISO 8601, or a date such as "Wed Jan 07 13:00:00 +0800 2026". A number above
+    253402300799 is milliseconds. Used only with event time, and ignored with arrival time."""
 
 
 class MatchRequest(Request):
@@ -69,7 +69,7 @@ EVIDENCE: dict[str, Any] = {name: (kind | None, None) for name, kind in get_type
 
 
 class Decided(Answer):
-    """A post and its decision. Only duplicates have the field ``duplicate_of`` and the fields of evidence after it."""
+    """A post and its decision. Only duplicates have the fields of evidence, from ``duplicate_of`` on."""
 
     id: PostId
     position: int
