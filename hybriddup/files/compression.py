@@ -70,7 +70,7 @@ def compressing(stream: BinaryIO, compression: Compression, block_bytes: int = B
 
 
 class _Blocks(io.RawIOBase):
-    """Stream that passes data on in blocks of fixed size, so that the gzip output does not depend on the size of writes."""
+    """Stream that passes data on in blocks of fixed size, so that gzip output does not depend on the size of writes."""
 
     def __init__(self, target: BinaryIO, block_bytes: int) -> None:
         self._target = target
