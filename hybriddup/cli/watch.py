@@ -43,7 +43,7 @@ MaxStep = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        show_default="1h, or half of a shorter horizon",
+        show_default="1h, at most half the horizon",
         help="Maximum by which one post advances the window's time, so that a post with a wrong time expires nothing.",
     ),
 ]
