@@ -8,33 +8,45 @@
 
 import typing as _typing
 
-if _typing.TYPE_CHECKING:
-    from hybriddup.api import accounts, dedupe, dedupe_files, evaluate, explain, fingerprint, learn, tune
-    from hybriddup.config.load import load_settings
-    from hybriddup.config.settings import Settings
-    from hybriddup.data.records import Removed
-    from hybriddup.errors import (
-        ConfigError,
-        HybriddupError,
-        InputError,
-        OutputError,
-        PluginError,
-        StoreError,
-        UnsupportedError,
-        WindowError,
-    )
-    from hybriddup.estimators import NearDuplicates, SimhashVectorizer
-    from hybriddup.plugin.spec import hookimpl
-    from hybriddup.run.accounts import AccountPair
-    from hybriddup.run.near_misses import NearMiss
-    from hybriddup.run.recipe import LearnedRecipe
-    from hybriddup.run.result import Result
-    from hybriddup.run.summary import Summary
-    from hybriddup.steps.options import Options
-    from hybriddup.study.evaluate import Evaluation
-    from hybriddup.study.explanation import Explanation
-    from hybriddup.study.tune import Tuned
-    from hybriddup.window import Decision, Evidence, Match, PostList, StoredPost, Window, WindowStats
+if _typing.TYPE_CHECKING:  # with `as`, type checkers take an imported name for a public one
+    from hybriddup.api import accounts as accounts
+    from hybriddup.api import dedupe as dedupe
+    from hybriddup.api import dedupe_files as dedupe_files
+    from hybriddup.api import evaluate as evaluate
+    from hybriddup.api import explain as explain
+    from hybriddup.api import fingerprint as fingerprint
+    from hybriddup.api import learn as learn
+    from hybriddup.api import tune as tune
+    from hybriddup.config.load import load_settings as load_settings
+    from hybriddup.config.settings import Settings as Settings
+    from hybriddup.data.records import Removed as Removed
+    from hybriddup.errors import ConfigError as ConfigError
+    from hybriddup.errors import HybriddupError as HybriddupError
+    from hybriddup.errors import InputError as InputError
+    from hybriddup.errors import OutputError as OutputError
+    from hybriddup.errors import PluginError as PluginError
+    from hybriddup.errors import StoreError as StoreError
+    from hybriddup.errors import UnsupportedError as UnsupportedError
+    from hybriddup.errors import WindowError as WindowError
+    from hybriddup.estimators import NearDuplicates as NearDuplicates
+    from hybriddup.estimators import SimhashVectorizer as SimhashVectorizer
+    from hybriddup.plugin.spec import hookimpl as hookimpl
+    from hybriddup.run.accounts import AccountPair as AccountPair
+    from hybriddup.run.near_misses import NearMiss as NearMiss
+    from hybriddup.run.recipe import LearnedRecipe as LearnedRecipe
+    from hybriddup.run.result import Result as Result
+    from hybriddup.run.summary import Summary as Summary
+    from hybriddup.steps.options import Options as Options
+    from hybriddup.study.evaluate import Evaluation as Evaluation
+    from hybriddup.study.explanation import Explanation as Explanation
+    from hybriddup.study.tune import Tuned as Tuned
+    from hybriddup.window import Decision as Decision
+    from hybriddup.window import Evidence as Evidence
+    from hybriddup.window import Match as Match
+    from hybriddup.window import PostList as PostList
+    from hybriddup.window import StoredPost as StoredPost
+    from hybriddup.window import Window as Window
+    from hybriddup.window import WindowStats as WindowStats
 
 __version__ = "0.2.0"
 
@@ -60,49 +72,8 @@ _NAMES = {
 }
 _HOME = {name: f"hybriddup.{home}" for home, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "AccountPair",
-    "ConfigError",
-    "Decision",
-    "Evaluation",
-    "Evidence",
-    "Explanation",
-    "HybriddupError",
-    "InputError",
-    "LearnedRecipe",
-    "Match",
-    "NearDuplicates",
-    "NearMiss",
-    "Options",
-    "OutputError",
-    "PluginError",
-    "PostList",
-    "Removed",
-    "Result",
-    "Settings",
-    "SimhashVectorizer",
-    "StoreError",
-    "StoredPost",
-    "Summary",
-    "Tuned",
-    "UnsupportedError",
-    "Window",
-    "WindowError",
-    "WindowStats",
-    "accounts",
-    "dedupe",
-    "dedupe_files",
-    "evaluate",
-    "explain",
-    "fingerprint",
-    "hookimpl",
-    "learn",
-    "load_settings",
-    "tune",
-]
-
-
-if not _typing.TYPE_CHECKING:  # to type checkers a name that is not listed above is an error, not Any
+if not _typing.TYPE_CHECKING:  # to type checkers a name that is not imported above is an error, not Any
+    __all__ = sorted(_HOME)
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:
@@ -115,4 +86,4 @@ if not _typing.TYPE_CHECKING:  # to type checkers a name that is not listed abov
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_HOME, "__version__"]
