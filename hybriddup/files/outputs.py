@@ -21,28 +21,11 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from hybriddup.data.locks import lock
 from hybriddup.errors import OutputError
 from hybriddup.files import table_outputs
 from hybriddup.files.compression import BUFFER_BYTES, SUFFIXES, compressing, split_compression
 from hybriddup.files.table_names import EXAMPLE, is_table, parse_name
-
-if sys.platform == "win32":  # no lock is needed: open files cannot be deleted
-
-    def _lock(descriptor: int, *, wait: bool) -> None:
-        pass
-
-    def _is_own(status: os.stat_result) -> bool:
-        return status.st_uid == 0  # as for all files
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int, *, wait: bool) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-
-    def _is_own(status: os.stat_result) -> bool:
-        return status.st_uid == os.geteuid()
-
 
 STANDARD_OUTPUT = "-"
 FILES = threading.RLock()
@@ -135,7 +118,7 @@ class Output:
         with FILES:
             raw = self.temporary.open("xb", 0)
             with suppress(OSError):  # a file system without locks; leftovers stay there
-                _lock(raw.fileno(), wait=True)
+                lock(raw.fileno(), wait=True)
             if os.fstat(raw.fileno()).st_nlink == 0:  # another run took it for a leftover before it was locked
                 raw.close()
                 return self._create()
@@ -316,11 +299,12 @@ def _free_bytes(directory: Path) -> int:
 def _delete_unused(path: Path) -> None:
     """Delete a file if it belongs to this user; raise OSError if a running process has locked it."""
     status = path.lstat()
-    if not (stat.S_ISREG(status.st_mode) and _is_own(status)):
+    is_own = sys.platform == "win32" or status.st_uid == os.geteuid()
+    if not (stat.S_ISREG(status.st_mode) and is_own):
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        _lock(descriptor, wait=False)
+        lock(descriptor, wait=False)
         path.unlink()
     finally:
         os.close(descriptor)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,14 +16,13 @@ from typing import IO, Any, ParamSpec, TypeVar
 import numba
 from numba import config
 
+from hybriddup.data.locks import lock
 from hybriddup.kernels.blas import delayed_blas
 from hybriddup.kernels.cache_folder import copy_of, open_folder
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-LOCKED_BYTE = 2**30
-"""Offset of the byte to lock, past the end of the file, because Windows lets nobody read a locked byte."""
 
 
 class CacheLock:
@@ -76,26 +74,12 @@ def _locked(path: Path) -> IO[bytes] | None:
     with suppress(OSError):
         file = path.open("r+b")
         try:
-            _wait_for(file)
+            lock(file.fileno(), wait=True)
         except OSError:
             file.close()
         else:
             return file
     return None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _wait_for(file: IO[bytes]) -> None:
-        file.seek(LOCKED_BYTE)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-
-else:
-    import fcntl
-
-    def _wait_for(file: IO[bytes]) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
 
 
 def is_compiling() -> bool:

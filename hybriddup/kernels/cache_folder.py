@@ -12,7 +12,6 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -25,8 +24,8 @@ from llvmlite import binding
 from numba import config
 
 KERNELS = Path(__file__).parent
-CONSTANTS = tuple(KERNELS.parent / "data" / name for name in ("limits.py", "records.py"))
-"""Files with constants and types that are compiled into kernels."""
+CONSTANTS = tuple(KERNELS.parent / "data" / name for name in ("limits.py", "locks.py", "records.py"))
+"""Files that this package imports: constants and types, which are compiled into kernels, and locks."""
 UNUSED_SECONDS = 30 * 24 * 3600
 """Time without use, in seconds, after which the folder of another version is deleted."""
 
@@ -92,15 +91,9 @@ def version_of_kernels() -> str:
     """Return a hash, 16 hexadecimal digits, of everything that compiled code depends on."""
     versions = (numba.__version__, sys.implementation.cache_tag, binding.get_host_cpu_name())
     digest = xxhash.xxh3_64(repr(versions).encode())
-    for name, content in sources():
-        digest.update(name.encode() + b"\0" + content)
-    return digest.hexdigest()
-
-
-def sources() -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of each file that kernels are compiled from."""
     for file in (*sorted(KERNELS.rglob("*.py")), *CONSTANTS):
-        yield os.path.relpath(file, KERNELS), file.read_bytes()
+        digest.update(os.path.relpath(file, KERNELS).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
 
 
 @cache
@@ -111,12 +104,8 @@ def copy_of(file: str, folder: Path) -> Path | None:
         if source.is_relative_to(KERNELS):
             copy = folder / source.relative_to(KERNELS)
         else:  # of a plugin
-            copy = (
-                folder
-                / "plugins"
-                / f"{source.parent.name}-{xxhash.xxh3_64_hexdigest(source.read_bytes())}"
-                / source.name
-            )
+            version = xxhash.xxh3_64_hexdigest(source.read_bytes())
+            copy = folder / "plugins" / f"{source.parent.name}-{version}" / source.name
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             unfinished = copy.with_name(f"{copy.name}.{os.getpid()}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 from zlib import crc32
 
+from hybriddup.data.locks import lock
 from hybriddup.errors import StoreError
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
@@ -16,8 +16,6 @@ NOBODY = 0
 """Process number in the lock file if no process holds it."""
 LONGEST = 64
 """Longest content of a lock file, in bytes."""
-LOCKED_BYTE = 1 << 30
-"""Offset of the byte to lock, past the content, because Windows forbids other processes to read locked bytes."""
 
 
 def open_private(path: str | Path, flags: int) -> int:
@@ -39,7 +37,7 @@ class WriterLock:
         except OSError as error:
             raise StoreError(f"{path.parent} cannot be written to: {error.strerror}; check its permissions") from error
         try:
-            _lock(file)
+            lock(file.fileno(), wait=False)
         except OSError:
             holder = _holder(file)
             file.close()
@@ -87,18 +85,3 @@ def _holder(file: IO[bytes]) -> str:
     if number == NOBODY:
         return "another process"
     return f"process {number}" + (", this one" if number == os.getpid() else "")
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        file.seek(LOCKED_BYTE)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        file.seek(0)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
