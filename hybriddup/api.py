@@ -21,6 +21,7 @@ LabeledPair = tuple[str, str, bool] | Mapping[str, Any]
 ``label``."""
 
 if TYPE_CHECKING:
+    from hybriddup.plugin.manager import PluginManager
     from hybriddup.run.accounts import AccountPair
     from hybriddup.run.recipe import LearnedRecipe
     from hybriddup.run.result import Result
@@ -114,10 +115,7 @@ def dedupe(
     from hybriddup.run.pipeline import run
     from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
-    if threshold is not None:
-        settings, _ = with_threshold(settings, threshold, config_name(config))
+    settings, manager = begin(config, plugins, workers, threshold)
     times = () if settings.within is None else (time_field,)
     corpus = corpus_from_posts(posts, text_field, id_field, settings.order_fields, per, times)
     if against is not None:
@@ -209,7 +207,7 @@ def dedupe_files(
     """
     from hybriddup.files.inputs import ReadOptions
     from hybriddup.run.over_files import FileRun, run_over_files
-    from hybriddup.run.terminal import COURSE_OF_A_RUN, say, show_progress
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 
     def name(path: str | Path | None) -> str | None:
         return None if path is None else os.fspath(path)
@@ -217,10 +215,7 @@ def dedupe_files(
     def names(paths: str | Path | Sequence[str | Path]) -> list[str]:
         return [os.fspath(one) for one in ([paths] if isinstance(paths, (str, Path)) else paths)]
 
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
-    if threshold is not None:
-        settings, _ = with_threshold(settings, threshold, config_name(config))
+    settings, manager = begin(config, plugins, workers, threshold)
     job = FileRun(
         inputs=names(inputs), output=name(output), mark=mark, counts=counts, authors=authors, time_field=time_field,
         against=names(against),
@@ -231,14 +226,7 @@ def dedupe_files(
     )  # fmt: skip
     with show_progress(quiet=not progress, course=COURSE_OF_A_RUN) as shown:
         return run_over_files(
-            job,
-            settings,
-            manager.registry,
-            workers=workers or available_workers(),
-            progress=shown,
-            config_name=config_name(config),
-            notify=say if progress else lambda _: None,
-            on_result=manager.run_finished,
+            job, settings, manager, workers=workers, progress=shown, config_name=config_name(config)
         ).result
 
 
@@ -284,8 +272,7 @@ def accounts(
     """
     from hybriddup.run.accounts import find_accounts
 
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
+    settings, manager = begin(config, plugins, workers)
     corpus = corpus_from_posts(posts, text_field, "id", optional=(user, time_field))
     return find_accounts(corpus, settings, manager.registry, user, time_field, within, min_texts, workers)[0]
 
@@ -324,8 +311,7 @@ def fingerprint(
     """
     from hybriddup.run.components import Components
 
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
+    settings, manager = begin(config, plugins, workers)
     components = Components.create(settings, manager.registry, workers or available_workers())
     raw = corpus_from_posts(texts, "text", "id").texts
 
@@ -380,9 +366,8 @@ def learn(
     from hybriddup.run.progress import Clock
     from hybriddup.run.recipe import RECIPE_IS_GIVEN
 
-    check_workers(workers)
     target = None if path is None else os.path.join(Path.cwd(), path)  # noqa: PTH118  Path drops the / of a directory
-    settings, manager = open_session(config, plugins)
+    settings, manager = begin(config, plugins, workers)
     if settings.recipe is not None:
         raise ConfigError(RECIPE_IS_GIVEN)
     n_workers = workers or available_workers()
@@ -491,8 +476,7 @@ def evaluate(
     from hybriddup.study.evaluate import evaluate as evaluate_pairs
     from hybriddup.study.evaluate import label_pairs
 
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
+    settings, manager = begin(config, plugins, workers)
     labeled = label_pairs(pairs)
     return undisturbed(lambda: evaluate_pairs(labeled, settings, manager.registry, workers=workers))
 
@@ -526,10 +510,20 @@ def tune(
     from hybriddup.study.evaluate import label_pairs
     from hybriddup.study.tune import tune as tune_pairs
 
-    check_workers(workers)
-    settings, manager = open_session(config, plugins)
+    settings, manager = begin(config, plugins, workers)
     labeled = label_pairs(pairs)
     return undisturbed(lambda: tune_pairs(labeled, settings, manager.registry, precision=precision, workers=workers))
+
+
+def begin(
+    config: Config, plugins: Iterable[str | ModuleType], workers: int | None, threshold: float | None = None
+) -> tuple[Settings, PluginManager]:
+    """Check the number of workers and resolve the configuration; return the settings and the plugin manager."""
+    check_workers(workers)
+    settings, manager = open_session(config, plugins)
+    if threshold is not None:
+        settings, _ = with_threshold(settings, threshold, config_name(config))
+    return settings, manager
 
 
 def config_name(config: Config) -> str:

@@ -183,8 +183,7 @@ def dedupe(
     from hybriddup.config import open_session
     from hybriddup.config.load import with_threshold
     from hybriddup.run.over_files import FileRun, run_over_files
-    from hybriddup.run.terminal import COURSE_OF_A_RUN, say, show_progress
-    from hybriddup.steps.parallel import available_workers
+    from hybriddup.run.terminal import COURSE_OF_A_RUN, show_progress
 
     (settings, manager), notes = open_session(config, plugins or ()), []
     if threshold is not None:
@@ -201,13 +200,10 @@ def dedupe(
         done = run_over_files(
             job,
             settings,
-            manager.registry,
-            workers=workers or available_workers(),
+            manager,
+            workers=workers,
             progress=progress,
             config_name=config,
-            notify=(lambda _: None) if quiet else say,
             on_outputs=lambda outputs: on_stop(outputs.abandon),
-            on_result=manager.run_finished,
         )
-    shown = {"mark": mark, "verbose": verbose, "quiet": quiet}
-    options.exit_with(report_run(done.result.summary, done.outputs, done.corpus, job.against, **shown))
+    options.exit_with(report_run(job, done, verbose=verbose, quiet=quiet))

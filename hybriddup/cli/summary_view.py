@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
 from hybriddup.cli.options import EXIT_BAD_LINES
 from hybriddup.cli.printing import print_table
-from hybriddup.data.corpus import BadRecord, Corpus
-from hybriddup.files.outputs import Output
+from hybriddup.data.corpus import BadRecord
 from hybriddup.run.summary import StepTiming, Summary
+
+if TYPE_CHECKING:
+    from hybriddup.run.over_files import FileRun, FinishedRun
 
 MAX_BAD_SHOWN = 5
 WORTH_TELLING = 0.9995
@@ -22,42 +25,15 @@ FOUND = (
 )
 
 
-def print_outcome(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> None:
-    """Print on standard error how many posts were removed and kept, and why repeats may have been missed.
-
-    Parameters
-    ----------
-    target
-        Name of the output with the kept posts, or with all posts if ``mark``; None = nothing was written.
-    against
-        Names of the files of ``--against``.
-    """
-    typer.echo(f"{_removed(summary, target, against, mark=mark)} {_rest(summary, target, mark=mark)}", err=True)
-    if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:
-        margin = summary.estimated_stage1_recall_margin
-        give_or_take = f", give or take {_percent(margin)}" if margin else ""
-        typer.echo(FOUND.format(_percent(recall), give_or_take), err=True)
-    if hit := _limits_hit(summary):
-        typer.echo(f"Limits hit, so that repeats may have been missed: {hit}.", err=True)
-
-
-def report_run(
-    summary: Summary,
-    outputs: Mapping[str, Output],
-    corpus: Corpus,
-    against: Sequence[str],
-    *,
-    mark: bool,
-    verbose: bool,
-    quiet: bool,
-) -> int:
+def report_run(job: FileRun, done: FinishedRun, *, verbose: bool, quiet: bool) -> int:
     """Print the results of a run, the first bad lines and remarks on standard error; return the exit code."""
+    summary, outputs, corpus = done.result.summary, done.outputs, done.corpus
     if verbose:
         print_table(_counts(summary), right=(1,), stream=sys.stderr)
         print_table(_steps(summary.timings), headers=("step", "seconds", "rate"), right=(1, 2), stream=sys.stderr)
         print_table(_facts(summary), stream=sys.stderr)
     if not quiet:
-        print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, against, mark=mark)
+        print_outcome(summary, outputs["-o"].target if "-o" in outputs else None, job)
     saved = f"saved in {outputs['--bad'].target}" if "--bad" in outputs else ""
     remedy = saved or "neither kept nor removed; save them with --bad FILE"
     code = print_bad_records(corpus.bad_records, corpus.n_bad_records, remedy)
@@ -66,13 +42,28 @@ def report_run(
     return code
 
 
-def _removed(summary: Summary, target: str | None, against: Sequence[str], *, mark: bool) -> str:
+def print_outcome(summary: Summary, target: str | None, job: FileRun) -> None:
+    """Print on standard error how many posts were removed and kept, and why repeats may have been missed.
+
+    ``target`` is the name of the output with the kept posts, or with all posts if they are marked; None = nothing was
+    written.
+    """
+    typer.echo(f"{_removed(summary, target, job)} {_rest(summary, target, job)}", err=True)
+    if (recall := summary.estimated_stage1_recall) is not None and recall < WORTH_TELLING:
+        margin = summary.estimated_stage1_recall_margin
+        give_or_take = f", give or take {_percent(margin)}" if margin else ""
+        typer.echo(FOUND.format(_percent(recall), give_or_take), err=True)
+    if hit := _limits_hit(summary):
+        typer.echo(f"Limits hit, so that repeats may have been missed: {hit}.", err=True)
+
+
+def _removed(summary: Summary, target: str | None, job: FileRun) -> str:
     """Return a sentence with the number of removed posts: the total, the exact repeats and the near repeats."""
     n = summary.n_exact + summary.n_near
-    verb = "Would remove" if target is None else "Marked" if mark else "Removed"
+    verb = "Would remove" if target is None else "Marked" if job.mark else "Removed"
     if n == 0:
         return f"{verb} none of {summary.n_read:,}."
-    of_others = f"; {summary.n_removed_against:,} of them repeat {', '.join(against)}" if against else ""
+    of_others = f"; {summary.n_removed_against:,} of them repeat {', '.join(job.against)}" if job.against else ""
     kinds = f"{summary.n_exact:,} exact, {summary.n_near:,} near{of_others}"
     return f"{verb} {n:,} of {summary.n_read:,} ({_percent(n / summary.n_read)}): {kinds}."
 
@@ -81,10 +72,10 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _rest(summary: Summary, target: str | None, *, mark: bool) -> str:
+def _rest(summary: Summary, target: str | None, job: FileRun) -> str:
     """Return sentences with the numbers of posts that were kept, and of posts left out of the output."""
     where = f" in {target}" if target not in {None, "-"} else ""
-    if mark and target is not None:
+    if job.mark and target is not None:
         return f"Wrote all {summary.n_read:,}{where}."
     n_left_out = summary.n_read - summary.n_exact - summary.n_near - summary.n_kept - summary.n_originals
     left_out = f" Left out {n_left_out:,} without text." if n_left_out else ""

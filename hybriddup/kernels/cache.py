@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 import multiprocessing
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ContextDecorator, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import IO, Any, ParamSpec, TypeVar
+from typing import IO, Any, TypeVar
 
 import numba
 from numba import config
@@ -20,13 +20,13 @@ from hybriddup.data.locks import lock
 from hybriddup.kernels.blas import delayed_blas
 from hybriddup.kernels.cache_folder import copy_of, open_folder
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-class CacheLock:
+class CacheLock(ContextDecorator):
     """A reentrant lock for the compiled code of a source file, held by one thread of one process at a time.
+
+    It is for ``with`` statements, and decorates functions that hold it while they run.
 
     numba stores one numbered cache file for each signature of a kernel. If two processes compile a kernel for different
     signatures at the same time, they may take the same number, and calls with one signature then run the code of the
@@ -58,15 +58,6 @@ class CacheLock:
             self._file.close()
             self._file = None
         self.threads.release()
-
-    def around(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Wrap a function so that it holds this lock while it runs."""
-
-        def locked(*arguments: P.args, **options: P.kwargs) -> R:
-            with self:
-                return function(*arguments, **options)
-
-        return locked
 
 
 def _locked(path: Path) -> IO[bytes] | None:
@@ -117,7 +108,7 @@ def njit(*, cache: bool, inner: bool = False, **options: Any) -> Callable[[Kerne
         kernel.__code__ = code.replace(co_filename=str(copy))
         with _next_to_sources():
             dispatcher: Any = numba.njit(cache=True, **options)(kernel)
-        dispatcher.compile = LOCKS.setdefault(copy, CacheLock(copy)).around(delayed_blas()(dispatcher.compile))
+        dispatcher.compile = LOCKS.setdefault(copy, CacheLock(copy))(delayed_blas()(dispatcher.compile))
         return dispatcher  # type: ignore[no-any-return]
 
     return compiled

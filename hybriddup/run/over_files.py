@@ -27,6 +27,7 @@ from hybriddup.files.outputs import KINDS, PLAIN_TEXT, STANDARD_OUTPUT, Kind, Ou
 from hybriddup.files.sources import STANDARD_INPUT
 from hybriddup.files.table_names import EXAMPLE, FORMAT, is_table
 from hybriddup.files.tables import need_writer, to_json, write_table
+from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.file_inputs import check_against, files_of, read_against, read_posts
 from hybriddup.run.pipeline import run
@@ -102,21 +103,20 @@ class FinishedRun(NamedTuple):
 def run_over_files(
     job: FileRun,
     settings: Settings,
-    registry: Registry,
+    manager: PluginManager,
     *,
-    workers: int,
+    workers: int | None,
     progress: Progress,
     config_name: str,
-    notify: Callable[[str], object],
     on_outputs: Callable[[Outputs], object] = lambda _: None,
-    on_result: Callable[[Result], object] = lambda _: None,
 ) -> FinishedRun:
     """Read posts, decide them, and write the requested outputs.
 
-    ``notify`` gets a line about each directory; ``on_outputs`` is called before anything is written, and ``on_result``
-    before the outputs get their final names.
+    ``on_outputs`` is called before anything is written. The hook of plugins for finished runs is called before the
+    outputs get their final names.
     """
-    inputs = files_of(job.inputs, registry, job.reading, notify)
+    registry = manager.registry
+    inputs = files_of(job.inputs, registry, job.reading, progress.note)
     target = target_of(inputs, job.output, mark=job.mark, dry_run=job.dry_run)
     check_against(inputs, job.against)
     wanted = {"-o": target, "--removed": job.removed, "--clusters": job.clusters, "--bad": job.bad}
@@ -153,7 +153,7 @@ def run_over_files(
                 authors=job.authors,
                 while_auditing=None if has_stream else write,
             )
-            on_result(result)
+            manager.run_finished(result)
             if has_stream:
                 write(result)
             result.summary.timings.insert(0, timing)

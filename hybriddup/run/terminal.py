@@ -130,7 +130,7 @@ class Bar(Progress):
 
     def note(self, message: str) -> None:
         """Print a remark above the bar."""
-        self._bar.console.print(message, markup=False, highlight=False)
+        self._bar.console.out(message, highlight=False)
 
     def close(self) -> None:
         """Restore the terminal."""

@@ -23,7 +23,6 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.run.components import Components
 from hybriddup.run.pipeline import DistinctTexts, Run
 from hybriddup.run.progress import Clock, Progress
-from hybriddup.steps.exact import EqualTexts
 from hybriddup.steps.options import quote
 from hybriddup.steps.parallel import available_workers
 from hybriddup.steps.verifiers.bounds import texts_at
@@ -140,14 +139,12 @@ def evaluate(
     """
     workers = workers or available_workers()
     run = Run(Components.create(settings, registry, workers), workers, Clock(progress))
-    texts = run.distinct_texts([*pairs.a, *pairs.b])
-    pair_positions = positions_of_pairs(texts.equal, len(pairs.a))
-    exact = pair_positions[:, 0] == pair_positions[:, 1]
+    texts, pair_positions, exact, band_of = distinct_pairs(run, pairs)
     candidates = candidates_of(run, texts, pair_positions[~exact])
     _, verified = run.verifier(texts)(candidates)
     found = exact | (places_among(pair_positions, verified) >= 0)
     stage_1 = exact | (places_among(pair_positions, candidates) >= 0)
-    names, band_of = run.components.bands.names, bands_of(run, texts, pair_positions)
+    names = run.components.bands.names
     inside = [np.ones(len(exact), np.bool_), *(band_of == band for band in range(len(names)))]
     total, *bands = (
         BandMeasures(
@@ -167,9 +164,16 @@ def evaluate(
     )
 
 
-def positions_of_pairs(equal: EqualTexts, n_pairs: int) -> Int64s:
-    """Return int64[n_pairs, 2]: indices of each pair's two texts among the distinct texts, the smaller index first."""
-    return np.sort(equal.text_numbers.astype(np.int64).reshape(2, n_pairs).T, axis=1)
+def distinct_pairs(run: Run, pairs: LabeledPairs) -> tuple[DistinctTexts, Int64s, Bools, Int32s]:
+    """Return the distinct texts of labeled pairs, and for each pair three columns.
+
+    These are int64[n_pairs, 2], the indices of the two texts, the smaller index first; bool[n_pairs], whether the texts
+    are equal; and int32[n_pairs], the index of the length band of the shorter text.
+    """
+    texts = run.distinct_texts([*pairs.a, *pairs.b])
+    positions = np.sort(texts.equal.text_numbers.astype(np.int64).reshape(2, len(pairs.a)).T, axis=1)
+    shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
+    return texts, positions, positions[:, 0] == positions[:, 1], run.components.bands.of_lengths(shorter)
 
 
 def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePairs:
@@ -196,15 +200,6 @@ def places_among(pairs: Int64s, others: CandidatePairs | VerifiedPairs) -> Int64
     listed = zip(others.earlier.tolist(), others.later.tolist(), strict=True)
     place_of = {pair: place for place, pair in enumerate(listed)}
     return np.array([place_of.get((a, b), -1) for a, b in pairs.tolist()], np.int64)
-
-
-def bands_of(run: Run, texts: DistinctTexts, positions: Int64s) -> Int32s:
-    """Return int32[n_pairs]: the index of the length band of each pair's shorter text.
-
-    ``positions``: int64[n_pairs, 2], the indices of the two texts of each pair.
-    """
-    shorter = texts.context.lengths[positions].min(axis=1, initial=np.iinfo(np.int32).max)
-    return run.components.bands.of_lengths(shorter)
 
 
 class ScoredPairs(NamedTuple):
@@ -293,10 +288,7 @@ def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, w
     """Score each labeled pair whose length band has exactly one verifier, not a combination of several."""
     single = single_bands(settings.lengths)
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
-    texts = run.distinct_texts([*pairs.a, *pairs.b])
-    positions = positions_of_pairs(texts.equal, len(pairs.a))
-    exact = positions[:, 0] == positions[:, 1]
-    bands = bands_of(run, texts, positions)
+    texts, positions, exact, bands = distinct_pairs(run, pairs)
     _, verified = run.verifier(texts)(candidates_of(run, texts, positions[~exact & np.isin(bands, single)]))
     known = np.concatenate([verified.scores, [np.nan]])
     return ScoredPairs(pairs.labels, exact, bands, known[places_among(positions, verified)], single, texts, positions)

@@ -319,7 +319,7 @@ def test_the_thread_that_holds_the_lock_may_take_it_again(tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     for file in (tmp_path / "file", tmp_path / "none" / "file", None):
         lock, told = CacheLock(file), list[str]()
-        tell = lock.around(told.append)
+        tell = lock(told.append)
         with lock, lock:
             waiting = Thread(target=tell, args=("second",))
             waiting.start()
