@@ -12,7 +12,7 @@ from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
 from hybriddup.files.sources import Source, changed
-from hybriddup.files.text import UTF8_MARK, starts_with_mark
+from hybriddup.files.text import UTF8_MARK
 
 Piece = bytes | memoryview
 """Consecutive bytes of a file."""
@@ -35,7 +35,7 @@ class TextWriter(ABC):
         choice.check_all_taken()
 
     def _begin(self, sources: Sequence[Source], target: BinaryIO, names: Sequence[str] = ()) -> None:
-        if sources and starts_with_mark(sources[0]):
+        if sources and sources[0].beginning().startswith(UTF8_MARK):
             target.write(UTF8_MARK)
         target.write(self._head(sources, names))
 
@@ -83,6 +83,16 @@ def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> Non
             raise InputError(
                 f"{source}: posts have a field {name!r} already, which --mark or --counts would write; rename it, or "
                 f"use --removed FILE instead, which names each removed post by its row."
+            )
+
+
+def check_same_columns(tables: Sequence[tuple[str, Any, str]], remedy: str) -> None:
+    """Raise InputError if tables, each with its name, columns and columns as text, differ in their columns."""
+    for name, columns, shown in tables[1:]:
+        if columns != tables[0][1]:
+            raise InputError(
+                f"{name} has other columns than {tables[0][0]}: {shown} instead of {tables[0][2]}; run each by itself, "
+                f"or {remedy}."
             )
 
 

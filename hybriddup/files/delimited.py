@@ -12,7 +12,7 @@ from itertools import chain, compress, islice
 from typing import Any, BinaryIO, NamedTuple
 
 from hybriddup.errors import InputError
-from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks
+from hybriddup.files.copying import Choice, MarkingTextWriter, check_marks, check_same_columns
 from hybriddup.files.encodings import encoding_advice
 from hybriddup.files.formats import (
     BATCH_ROWS,
@@ -246,13 +246,8 @@ class _DelimitedWriter(MarkingTextWriter):
     def check(self, sources: Sequence[Source]) -> None:
         """Raise InputError if two sources have different headers."""
         headers = [(source.name, self._header(source)) for source in sources]
-        named = [(name, header) for name, header in headers if header is not None]
-        for name, header in named[1:]:
-            if header.values != named[0][1].values:
-                raise InputError(
-                    f"{name} has other columns than {named[0][0]}: {header.values} instead of {named[0][1].values}; "
-                    f"run each by itself, or give them the same columns in the same order."
-                )
+        named = [(name, header.values, str(header.values)) for name, header in headers if header is not None]
+        check_same_columns(named, "give them the same columns in the same order")
         delimiters = {source.name: source.delimiter or self.delimiter for source in sources}
         if len(set(delimiters.values())) > 1:
             listed = ", ".join(f"{name} ({delimiter!r})" for name, delimiter in delimiters.items())

@@ -20,8 +20,6 @@ TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb")*+([{}\[\]])", re.DO
 """Pattern of the text up to the next bracket outside strings, inclusive."""
 TO_MARK = re.compile(rb'(?:[^"{}\[\],]++|' + STRING + rb")*+([{}\[\],])", re.DOTALL)
 """Pattern of the text up to the next bracket or comma outside strings, inclusive."""
-FIRST_BYTES = 1 << 12
-"""Number of bytes that are read to recognize an array."""
 BEGIN = re.compile(rb"\s*\[\s*(?=[{\]]|\Z)")
 
 
@@ -71,8 +69,7 @@ class Element(NamedTuple):
 
 def is_array(source: Source) -> bool:
     """Return whether a source begins like an array of objects or an empty array."""
-    with source.open() as stream:
-        return BEGIN.match(stream.read(FIRST_BYTES).removeprefix(UTF8_MARK)) is not None
+    return BEGIN.match(source.beginning().removeprefix(UTF8_MARK)) is not None
 
 
 def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:

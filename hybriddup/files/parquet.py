@@ -15,7 +15,7 @@ from hybriddup.data.fields import complete_alternatives, find_or
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
-from hybriddup.files.copying import changed_sources, check_marks
+from hybriddup.files.copying import changed_sources, check_marks, check_same_columns
 from hybriddup.files.formats import (
     BATCH_ROWS,
     BadRow,
@@ -161,15 +161,10 @@ class ParquetWriter:
 
     def check(self, sources: Sequence[Source]) -> None:
         """Raise InputError if the sources have different schemas, or if pyarrow cannot write the schema."""
-        schemas = [(source.name, _schema(source)) for source in sources]
-        for name, schema in schemas[:1]:
+        schemas = [(source.name, schema, _columns(schema)) for source in sources for schema in [_schema(source)]]
+        for name, schema, _ in schemas[:1]:
             _check_writable(schema, name)
-        for name, schema in schemas[1:]:
-            if not schema.equals(schemas[0][1]):
-                raise InputError(
-                    f"{name} has other columns than {schemas[0][0]}: {_columns(schema)} instead of "
-                    f"{_columns(schemas[0][1])}; run each by itself, or give them the same schema."
-                )
+        check_same_columns(schemas, "give them the same schema")
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
         """Raise InputError if a source already has a column with one of these names."""

@@ -57,7 +57,7 @@ def read_corpus(
     columns = _Columns(fields, needed, strict)
     empty: list[str] = []
     for source in inputs.sources:
-        first_row, first_text = columns.n_rows, columns.n_texts
+        first_row, first_text = columns.n_rows, len(columns.texts)
         for batch in inputs.reader.read(source, fields):
             columns.add(batch, first_row, source)
             advance(len(batch.texts) + len(batch.bad))
@@ -105,7 +105,7 @@ class _Columns:
         """Fields that at least one record must have."""
         self._strict = strict
         self.n_rows = 0
-        self._texts: list[str] = []
+        self.texts: list[str] = []
         self._ids: list[NDArray[Any] | list[Any]] = []
         self._id_hashes: list[Int64s] = [np.empty(0, np.int64)]
         self._order_values: list[tuple[Any, ...]] = []
@@ -119,14 +119,10 @@ class _Columns:
         self._example: tuple[Source, BadRow] | None = None
         """The first bad row with a known kind of fault; if there is none, the first bad row."""
 
-    @property
-    def n_texts(self) -> int:
-        return len(self._texts)
-
     def add(self, batch: RecordBatch, first_row: int, source: Source) -> None:
         rows = batch.rows + first_row
         self.n_rows = first_row + batch.end
-        self._texts += batch.texts
+        self.texts += batch.texts
         self._rows.append(rows)
         self._add_ids(batch.ids, rows)
         if self._fields.order:
@@ -161,7 +157,7 @@ class _Columns:
         ``first_text`` is the index of the source's first text.
         """
         n_broken, self._n_broken = self._n_broken, 0
-        n_readable = sum(not text.isascii() for text in self._texts[first_text:]) if n_broken else 0
+        n_readable = sum(not text.isascii() for text in self.texts[first_text:]) if n_broken else 0
         if n_broken > n_readable and n_broken < MIN_BROKEN:
             self.advice.append(encoding_advice(source))
         elif n_broken > n_readable:
@@ -172,7 +168,7 @@ class _Columns:
 
     def check(self) -> None:
         """Raise InputError if there are rows, but no posts."""
-        if self._example is None or self._texts:
+        if self._example is None or self.texts:
             return
         source, line = self._example
         advice = {
@@ -195,11 +191,11 @@ class _Columns:
                     f"{option} needs posts with the field {field!r}, but not one of {len(values):,} has it. Name the "
                     f"right field, or {instead}."
                 )
-        has_none = self._n_without_id == len(self._texts) > 0
+        has_none = self._n_without_id == len(self.texts) > 0
         if has_none and self._fields.id != DEFAULT_ID_FIELD and (absent := absent_field(inputs, self._fields.id)):
             raise InputError(f"{absent}; not one record has it. Name the field with the ids with --id-field.")
         parts = text_fields(self._fields.text, ())
-        if len(parts) > 1 and self._texts and "|" not in self._fields.text:
+        if len(parts) > 1 and self.texts and "|" not in self._fields.text:
             absent_parts = [absent_field(inputs, part) for part in parts]
             if any(absent_parts) and not all(absent_parts):  # if all: one field with a + in its name
                 raise InputError(f"{max(absent_parts)}; not one record has it. {TEXT_FIELD_ADVICE}")
@@ -216,11 +212,11 @@ class _Columns:
         values: dict[str, Sequence[Any]] = {**self.order_values}
         if per is not None:
             values[per] = combined([self.order_values[field] for field in scope_fields(per)])
-        return Corpus(self._texts, ids, rows, values, self.n_rows, self._bad, self._n_bad)
+        return Corpus(self.texts, ids, rows, values, self.n_rows, self._bad, self._n_bad)
 
     def notes(self, ids: Sequence[Any], per: str | None) -> list[str]:
         """Return remarks about missing or repeated ids, and about missing values of the fields in `order_values`."""
-        notes, n_posts = [], len(self._texts)
+        notes, n_posts = [], len(self.texts)
         if 0 < self._n_without_id < n_posts:
             have = _posts(self._n_without_id, "has", "have")
             notes.append(f"{have} no {self._fields.id!r}; the row serves as id.")

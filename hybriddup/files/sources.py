@@ -22,6 +22,8 @@ UTF_8 = "utf-8"
 MAX_LINE_BYTES = 64_000_000
 """Default maximum length of a line in bytes; without a limit, a few compressed bytes could become a line that exhausts
 the memory."""
+FIRST_BYTES = 1 << 12
+"""Number of bytes that are read to recognize what a file contains."""
 
 
 def _current_directory() -> Path:
@@ -56,6 +58,11 @@ class Source:
     def open(self) -> BinaryIO:
         """Return a buffered stream of the decompressed bytes, from the beginning; the caller closes it."""
         return decompressed(self._open_raw(), self.compression, self.name)
+
+    def beginning(self) -> bytes:
+        """Return the first `FIRST_BYTES` decompressed bytes, or fewer if there are no more."""
+        with self.open() as stream:
+            return stream.read(FIRST_BYTES)
 
     def open_seekable(self) -> BinaryIO:
         """Return the decompressed bytes as a seekable file, for formats with an index at the end of the file."""

@@ -16,7 +16,7 @@ import numpy as np
 from hybriddup.data.marks import Marks
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
-from hybriddup.files.copying import Choice, check_marks
+from hybriddup.files.copying import Choice, check_marks, check_same_columns
 from hybriddup.files.formats import (
     BadRow,
     Fields,
@@ -178,13 +178,8 @@ class SqliteWriter:
 
     def check(self, sources: Sequence[Source]) -> None:
         """Raise InputError if the tables have different columns."""
-        tables = _as_tables(sources)
-        for table in tables[1:]:
-            if table.names != tables[0].names:
-                raise InputError(
-                    f"{table.name} has other columns than {tables[0].name}: {', '.join(table.names)} instead of "
-                    f"{', '.join(tables[0].names)}; run each by itself, or read views that have the same columns."
-                )
+        tables = [(table.name, table.names, ", ".join(table.names)) for table in _as_tables(sources)]
+        check_same_columns(tables, "read views that have the same columns")
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
         """Raise InputError if a source already has a column with one of these names."""

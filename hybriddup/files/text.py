@@ -67,12 +67,6 @@ def why_too_long(line: bytes, max_line_bytes: int) -> str:
     return f"longer than {max_line_bytes:,} bytes, the limit that --max-line sets"
 
 
-def starts_with_mark(source: Source) -> bool:
-    """Return whether the source begins with a UTF-8 byte order mark."""
-    with source.open() as stream:
-        return stream.read(len(UTF8_MARK)) == UTF8_MARK
-
-
 class Broken(str):
     """Reason why a line is unusable, for messages."""
 

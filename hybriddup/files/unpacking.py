@@ -18,8 +18,6 @@ from hybriddup.errors import InputError
 from hybriddup.files.sources import Source, spooled
 
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-FIRST_BYTES = 1 << 12
-"""Number of bytes read to recognize JSON that must be converted."""
 PIECE_CHARACTERS = 1 << 20
 LISTS = ("data", "statuses", "items", "results", "posts", "tweets")
 """Keys under which APIs return a list of posts."""
@@ -32,9 +30,8 @@ BETWEEN = re.compile(rf"(?:[\s,;]|{TWITTER_ARCHIVE})*")
 
 def as_utf8(source: Source) -> Source:
     """Return the source, or its copy in UTF-8 if it begins with the byte order mark of UTF-16."""
-    with source.open() as stream:
-        if not stream.read(2).startswith(UTF16_MARKS):
-            return source
+    if not source.beginning().startswith(UTF16_MARKS):
+        return source
     with source.open() as stream, TextIOWrapper(stream, "utf-16", newline="") as text:
         pieces = iter(partial(text.read, PIECE_CHARACTERS), "")
         return _copy(source, pieces, "was read as UTF-16; posts are written as UTF-8")
@@ -42,9 +39,8 @@ def as_utf8(source: Source) -> Source:
 
 def as_json_lines(source: Source) -> Source:
     """Return the source, or a copy as JSON Lines if it begins as `TO_UNPACK` describes."""
-    with source.open() as stream:
-        if not TO_UNPACK.match(stream.read(FIRST_BYTES).decode("utf-8-sig", "replace")):
-            return source
+    if not TO_UNPACK.match(source.beginning().decode("utf-8-sig", "replace")):
+        return source
     with source.open() as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
         lines = (json.dumps(post, ensure_ascii=False, separators=(",", ":")) + "\n" for post in _posts(text, source))
         return _copy(source, lines, "has posts in lists or over several lines; posts are written as JSON Lines")

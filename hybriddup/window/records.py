@@ -115,9 +115,8 @@ class StoredPost(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the post as plain data that JSON can hold, with the fields of its evidence."""
-        outcome = "kept" if self.evidence is None else "duplicate"
-        plain: dict[str, Any] = {"id": self.id, "position": self.position, "decision": outcome}
-        plain |= {"time": self.time, "text": self.text}
+        decided = {"id": self.id, "position": self.position, "decision": "kept" if self.kept else "duplicate"}
+        plain: dict[str, Any] = {**decided, "time": self.time, "text": self.text}
         if self.copies is not None:
             plain |= {name: getattr(self, name) for name in ("n_copies", "first_seen", "last_seen")}
         plain |= {"authors": self.authors} if self.authors else {}
@@ -193,8 +192,7 @@ class Decision:
 
 def decision_of(post: StoredPost) -> Decision:
     """Return the decision on a stored post, not marked as ``repeated``."""
-    position, post_id, _, _, evidence = post[:5]
-    return Decision(post_id, position, "kept" if evidence is None else "duplicate", False, evidence)
+    return Decision(post.id, post.position, "kept" if post.kept else "duplicate", False, post.evidence)
 
 
 @dataclass(frozen=True, slots=True)
