@@ -361,21 +361,17 @@ def learn(
     ...     hybriddup.dedupe(["good day", "good day"], config={"recipe": str(path)}).recipe.id == recipe.id
     True
     """
-    from hybriddup.run.components import Components
-    from hybriddup.run.pipeline import Run
-    from hybriddup.run.progress import Clock
+    from hybriddup.run.pipeline import learn as learn_recipe
     from hybriddup.run.recipe import RECIPE_IS_GIVEN
 
     target = None if path is None else os.path.join(Path.cwd(), path)  # noqa: PTH118  Path drops the / of a directory
     settings, manager = begin(config, plugins, workers)
     if settings.recipe is not None:
         raise ConfigError(RECIPE_IS_GIVEN)
-    n_workers = workers or available_workers()
     corpus = corpus_from_posts(posts, text_field, "id")
     if not corpus.texts:
         raise InputError("posts is empty; there is nothing to learn from.")
-    learner = Run(Components.create(settings, manager.registry, n_workers), n_workers, Clock())
-    recipe = undisturbed(lambda: learner.learn(corpus))
+    recipe = learn_recipe(corpus, settings, manager.registry, workers)
     if target is not None:
         recipe.save(target)
     return recipe

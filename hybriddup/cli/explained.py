@@ -47,11 +47,6 @@ class Wanted:
     reading: ReadOptions
     as_json: bool
 
-    @property
-    def knows_run(self) -> bool:
-        """Whether the options name the run's inputs or recipe, so that the data that the run learned is available."""
-        return bool(self.inputs) or self.recipe is not None
-
     def learned(self) -> LearnedRecipe | None:
         """Return the recipe of the run; None if no recipe file is named."""
         return None if self.recipe is None else load_recipe(self.recipe)
@@ -126,7 +121,7 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     run = KnownRun("removed", record["hamming_distance"], score) if is_of_run else None
     explanation = explain_texts(*texts, settings, registry, corpus, recipe=recipe, run=run)
     show(explanation, as_json=wanted.as_json)
-    used = explanation.recipe_id if wanted.knows_run else record["recipe_id"]
+    used = explanation.recipe_id if wanted.inputs or wanted.recipe else record["recipe_id"]
     note = difference(file, record, wanted.config, used)
     if note:
         typer.echo(f"note: {note}", err=True)
@@ -160,11 +155,14 @@ def difference(file: str, record: dict[str, Any], config: str | None, recipe_id:
 
 
 def show(explanation: Explanation, *, as_json: bool) -> None:
-    """Print an explanation, as JSON if ``as_json``."""
+    """Print the steps of both texts, the facts about the pair, and the verdict; all as JSON if ``as_json``."""
     if as_json:
         print_json(explanation.to_dict())
-    else:
-        print_explanation(explanation)
+        return
+    print_table(_text_rows(explanation.a, explanation.b), title="A")
+    print_table(_text_rows(explanation.b, explanation.a), title="B")
+    print_table([[name, _shown(value)] for name, value in explanation.facts()], title="A and B")
+    typer.secho(explanation.verdict, fg="green" if explanation.matches else "yellow")
 
 
 def find_removed(file: str, row: int) -> dict[str, Any]:
@@ -184,14 +182,6 @@ def find_removed(file: str, row: int) -> dict[str, Any]:
                 return record
             n_records += 1
     raise InputError(f"row {row} is not among the {n_records:,} removed posts in {file}.")
-
-
-def print_explanation(explanation: Explanation) -> None:
-    """Print the steps of both texts, the facts about the pair, and the verdict."""
-    print_table(_text_rows(explanation.a, explanation.b), title="A")
-    print_table(_text_rows(explanation.b, explanation.a), title="B")
-    print_table([[name, _shown(value)] for name, value in explanation.facts()], title="A and B")
-    typer.secho(explanation.verdict, fg="green" if explanation.matches else "yellow")
 
 
 def _text_rows(text: ExplainedText, other: ExplainedText) -> list[list[str]]:

@@ -52,20 +52,16 @@ def learn(
     from hybriddup.errors import ConfigError, InputError
     from hybriddup.files.inputs import listed
     from hybriddup.files.outputs import RECIPE, Outputs
-    from hybriddup.run.components import Components
     from hybriddup.run.file_inputs import files_of, read_files
-    from hybriddup.run.pipeline import Run
-    from hybriddup.run.progress import Clock
+    from hybriddup.run.pipeline import learn as learn_recipe
     from hybriddup.run.recipe import RECIPE_IS_GIVEN
     from hybriddup.run.terminal import show_progress
-    from hybriddup.steps.parallel import available_workers
 
     reading = options.reading(format_name, max_line, encoding, delimiter)
     settings, manager = open_session(config, plugins or ())
     inputs = files_of(inputs, manager.registry, reading)
     if settings.recipe is not None:
         raise ConfigError(RECIPE_IS_GIVEN)
-    n_workers = workers or available_workers()
     with Outputs(inputs, force=force) as outputs:
         on_stop(outputs.abandon)
         target = outputs.add(output, "-o", RECIPE)
@@ -73,8 +69,7 @@ def learn(
             corpus = read_files(inputs, manager.registry, reading, text_field, progress)
             if not corpus.texts:
                 raise InputError(f"no posts in {listed(inputs)}; there is nothing to learn from.")
-            components = Components.create(settings, manager.registry, n_workers)
-            recipe = Run(components, n_workers, Clock(progress)).learn(corpus)
+            recipe = learn_recipe(corpus, settings, manager.registry, workers, progress)
         with target.open() as stream:
             recipe.write(stream)
         outputs.commit()

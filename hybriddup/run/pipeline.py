@@ -117,6 +117,15 @@ def judge_candidates(
     return JudgedPairs(pairs, components.plan.names, components.bands.names, guards)
 
 
+def learn(
+    corpus: Corpus, settings: Settings, registry: Registry, workers: int | None, progress: Progress | None = None
+) -> LearnedRecipe:
+    """Return the recipe that components with these settings learn from the posts; ``workers`` as for `run`."""
+    workers, clock = workers or available_workers(), Clock(progress)
+    learner = Run(Components.create(settings, registry, workers), workers, clock)
+    return undisturbed(lambda: learner.learn(corpus), clock.stop)
+
+
 @dataclass(frozen=True)
 class DistinctTexts:
     """The distinct texts of a run by number, with their posts, fingerprints and block keys."""
