@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress, islice
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from hybriddup.data.records import Bools
 from hybriddup.errors import InputError
@@ -34,7 +34,7 @@ class JsonArrayReader:
         with source.open() as stream:
             found = elements(stream, source)
             while chunk := list(islice(found, BATCH_LINES)):
-                batch = objects.read([one.raw for one in chunk], [one.line for one in chunk], n_rows)
+                batch = objects.read([raw for _, raw in chunk], [line for line, _ in chunk], n_rows)
                 n_rows = batch.end
                 yield batch
 
@@ -51,7 +51,7 @@ class JsonArrayWriter:
         for source in sources:
             with source.open() as stream:
                 found = elements(stream, source)
-                while chunk := [one.raw for one in islice(found, BATCH_ROWS)]:
+                while chunk := [raw for _, raw in islice(found, BATCH_ROWS)]:
                     for raw in compress(chunk, choice.take(len(chunk)).tolist()):
                         target.write(before + raw)
                         before = b",\n"
@@ -59,21 +59,16 @@ class JsonArrayWriter:
         target.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
-class Element(NamedTuple):
-    """The unparsed bytes of one element of an array."""
-
-    line: int
-    """One-based number of the element's first line."""
-    raw: bytes
-
-
 def is_array(source: Source) -> bool:
     """Return whether a source begins like an array of objects or an empty array."""
     return BEGIN.match(source.beginning().removeprefix(UTF8_MARK)) is not None
 
 
-def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
-    """Yield the elements of an array as it is read; raise InputError if the source is not one complete array."""
+def elements(stream: BinaryIO, source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield the elements of an array as it is read, each as the one-based number of its first line and its bytes.
+
+    Raises InputError if the source is not one complete array.
+    """
     data = stream.read(BLOCK_BYTES).removeprefix(UTF8_MARK)
     opened = BEGIN.match(data)
     if not opened:
@@ -94,7 +89,7 @@ def elements(stream: BinaryIO, source: Source) -> Iterator[Element]:
             raw = data[begin : at - 1]
             if n_found or mark == b"," or raw.strip():
                 n_found += 1
-                yield Element(line + _line_ends_before(raw), raw.strip())
+                yield line + _line_ends_before(raw), raw.strip()
             line, begin = line + raw.count(b"\n"), at
             if mark != b",":
                 break

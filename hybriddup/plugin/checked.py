@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hybriddup.data.limits import MAX_WEIGHT
-from hybriddup.data.records import NO_KEY, CandidatePairs, Int32s, Int64s, Tokens, UInt64s
+from hybriddup.data.records import NO_KEY, CandidatePairs, Tokens, UInt64s
 from hybriddup.errors import PluginError
 from hybriddup.plugin.registered import Registered, blamed_on, kind_of
 from hybriddup.plugin.roles import ROLES
@@ -172,14 +172,6 @@ def _shares(answer: Answer, *_: Any) -> None:
     answer.must(right, "two shares of 0.0 or more, at most 1.0 together", given)
 
 
-def _bounds(answer: Answer, lengths: Int32s, *_: Any) -> None:
-    answer.must_be_array(np.int32, len(lengths))
-
-
-def _refused(answer: Answer, posts: Sequence[str], earlier: Int64s, *_: Any) -> None:  # noqa: ARG001  as above
-    answer.must_be_array(np.bool_, len(earlier))
-
-
 def _reason(answer: Answer, *_: Any) -> None:
     given = answer.value
     answer.must(given is None or (isinstance(given, str) and given), A_REASON, _describe(given))
@@ -193,9 +185,9 @@ OF_BATCHES: dict[str, Callable[..., None]] = {
     "keys": _keys,
     "probes": _keys,
     "score_pairs": _scores,
-    "max_partner_lengths": _bounds,
+    "max_partner_lengths": lambda answer, lengths, *_: answer.must_be_array(np.int32, len(lengths)),
     "least_in_common": _shares,
-    "refuse": _refused,
+    "refuse": lambda answer, _, earlier, *__: answer.must_be_array(np.bool_, len(earlier)),
     "reason": _reason,
 }
 """Maps each batch method to a function that checks its return value, given an `Answer` and the call's arguments."""

@@ -143,13 +143,6 @@ class DecidingQueue:
         except HybriddupError as error:
             raise could_not(error, len(one.decisions)) from error
 
-    def check_room_for_body(self, n_bytes: int, max_posts: int) -> None:
-        """Raise RequestError if the queue has no capacity for the posts in a body, estimated from the body's size.
-
-        No capacity is reserved, because a client that sends its body slowly would block other clients.
-        """
-        self.check_room(min(n_bytes / self.bytes_per_post, max_posts))
-
     def have_read(self, n_posts: int, n_bytes: int) -> None:
         """Update `bytes_per_post` with the numbers of posts and bytes in a body."""
         self.bytes_per_post += ADAPTING * (n_bytes / n_posts - self.bytes_per_post)

@@ -65,7 +65,7 @@ class Service:
         self.history = History()
         self.latest = Latest()
         self.queue = DecidingQueue(self._decide, limits.max_queue)
-        self.metrics = Metrics(self._stats)
+        self.metrics = Metrics(lambda: self.last_stats if self.status == "ready" else None)
         self.metrics.queue.set_function(lambda: self.queue.n_posts)
         self.last_stats: WindowStats | None = None
         """Counts of the window after the last batch or deletion, for reading while the next batch is decided."""
@@ -137,8 +137,8 @@ class Service:
         errors of `Reader.read` and `DecidingQueue.submit`.
         """
         self.ready_window()
-        n_bytes = declared_bytes(request) or 0
-        self.queue.check_room_for_body(n_bytes, self.limits.max_posts)
+        n_bytes = declared_bytes(request) or 0  # no room is kept, as a client that sends slowly would block others
+        self.queue.check_room(min(n_bytes / self.queue.bytes_per_post, self.limits.max_posts))
         read = partial(posts_of, limits=self.limits, time_of=self.time_of, authors=self.authors)
         posts, is_array = await self.reader.read(request, lambda body: (read(body), isinstance(body, list)))
         if n_bytes:
@@ -218,9 +218,6 @@ class Service:
         self.history.forget()
         of_window = {one.name: getattr(stats, one.name) for one in fields(stats)}
         return asdict(ServiceStats(**of_window, n_waiting=self.queue.n_posts, history=self.history))
-
-    def _stats(self) -> WindowStats | None:
-        return self.last_stats if self.status == "ready" else None
 
     async def look(self, question: Callable[[Window], T]) -> T:
         """Call ``question`` with the window in the reading thread, and return its result.

@@ -17,7 +17,7 @@ from hybriddup.study.explain import Explainer
 from hybriddup.study.learned import Cautions
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.learning import FIT_AT
-from hybriddup.window.preparing import LocalPairs, PreparedTexts, Steps
+from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import AuditCounts, Match, PostId, PostList, StoredPost, WindowStats
 from hybriddup.window.states import OpenState
 
@@ -60,14 +60,14 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
     """Yield the kept posts of candidate pairs with their scores, whether they reach the threshold or not."""
     if not len(pairs):
         return
-    local = state.steps.localize(pairs, prepared, state.steps.earlier_texts(state.texts))
+    local, context = state.steps.localize(pairs, prepared, state.steps.earlier_texts(state.texts))
     bands = state.steps.components.bands
-    lengths, posts = local.context.lengths, local.context.posts
-    of_pairs = bands.of_lengths(np.minimum(lengths[local.pairs.earlier], lengths[local.pairs.later]))
+    lengths, posts = context.lengths, context.posts
+    of_pairs = bands.of_lengths(np.minimum(lengths[local.earlier], lengths[local.later]))
     judgement = judge_fully(state.steps, local, of_pairs)
     for place, post in enumerate(state.posts_at(pairs.earlier)):
         score, threshold = float(judgement.scores[place]), float(judgement.thresholds[place])
-        band, a, b = int(of_pairs[place]), int(local.pairs.earlier[place]), int(local.pairs.later[place])
+        band, a, b = int(of_pairs[place]), int(local.earlier[place]), int(local.later[place])
         guards = bands.guards.reasons(posts[a], posts[b], band) if score >= threshold else []
         yield Match(
             post.id,
@@ -77,7 +77,7 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
             score,
             threshold,
             score >= threshold and not guards,
-            int(local.pairs.hamming_distances[place]),
+            int(local.hamming_distances[place]),
             bands.plan.names[int(judgement.verifiers[place])],
             bands.names[band],
             guards,
@@ -88,18 +88,18 @@ UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have com
 """Caution to append to a verdict that depends on the Hamming distance, if token weights are not learned yet."""
 
 
-def judge_fully(steps: Steps, local: LocalPairs, bands: Int32s) -> PairJudgement:
+def judge_fully(steps: Steps, pairs: CandidatePairs, bands: Int32s) -> PairJudgement:
     """Judge each pair by the rules of its band, and return exact scores even for pairs below the threshold.
 
     ``bands``: int32[n_pairs], the index of each pair's band.
     """
     plan = steps.components.bands.plan
-    judged = plan.judge(local.pairs, bands)
+    judged = plan.judge(pairs, bands)
     for which, verifier in enumerate(plan.verifiers):
         # with a threshold of 0.0, a verifier returns the exact score, and not just any number below the threshold
         of_verifier = np.flatnonzero(judged.verifiers == which)
         nothing: Float64s = np.zeros(len(of_verifier))
-        judged.scores[of_verifier] = verifier.score_pairs(local.pairs.take(of_verifier), nothing)
+        judged.scores[of_verifier] = verifier.score_pairs(pairs.take(of_verifier), nothing)
     return judged
 
 

@@ -172,12 +172,14 @@ class Steps:
         In ``pairs``, ``later`` is the position of a prepared text, and ``earlier`` the position of a prepared text or
         of a text of the window.
         """
-        local = self.localize(pairs, prepared, earlier)
-        accepted, verified = self.components.bands.verify(local.pairs, local.context)
+        local, context = self.localize(pairs, prepared, earlier)
+        accepted, verified = self.components.bands.verify(local, context)
         return accepted, verified.of(pairs.take(accepted))
 
-    def localize(self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts) -> LocalPairs:
-        """Collect the texts of the pairs, prepare the verifiers for them, and return the pairs as indices of texts."""
+    def localize(
+        self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts
+    ) -> tuple[CandidatePairs, VerifierContext]:
+        """Return the pairs as indices of texts, and the context with these texts, for which verifiers are prepared."""
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))
@@ -187,17 +189,8 @@ class Steps:
         is_whole = self.components.settings.compare == "all"
         both = posts if is_whole else compared + texts_at(prepared.compared, places)
         context = self.components.verifier_context(posts, both, self.workers)
-        local = CandidatePairs(one, other, pairs.hamming_distances)
         self.components.plan.renew(context)
-        return LocalPairs(local, context)
-
-
-class LocalPairs(NamedTuple):
-    """Pairs of texts, as indices of the texts in ``context``."""
-
-    pairs: CandidatePairs
-    context: VerifierContext
-    """The texts, in the form that verifiers need."""
+        return CandidatePairs(one, other, pairs.hamming_distances), context
 
 
 def exact_keys(

@@ -113,7 +113,7 @@ def histogram(series: Mapping[str, NDArray[Any]], limits: Mapping[str, Sequence[
     edges = _edges(np.concatenate([*series.values(), *map(np.asarray, limits.values())]), bin_width, shift)
     counts = {name: np.histogram(np.round(values, 9), edges)[0].tolist() for name, values in series.items()}
     every = [n for numbers in counts.values() for n in numbers if n]
-    chart = _log_chart(max(every)) if max(every) > MOST_LINEAR * min(every) else _chart(max(every))
+    chart = _chart(max(every), is_log=max(every) > MOST_LINEAR * min(every))
     scale = (chart.right - chart.left) / (edges[-1] - edges[0])
     xs = (chart.left + scale * (edges - edges[0])).tolist()
     for name, numbers in counts.items():
@@ -150,22 +150,20 @@ def _range(first: float, end: float, shift: float) -> str:
     return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
-def _chart(most: int) -> Chart:
-    """Return a chart without marks, with a y axis from 0 to at least ``most``."""
+def _chart(most: int, *, is_log: bool = False) -> Chart:
+    """Return a chart without marks, with a y axis from 0 to at least ``most``.
+
+    On a logarithmic axis, 1 is one unit above 0, and each power of 10 adds one unit.
+    """
     step = max(1, round(_step(most, Y_TICKS)))
-    numbers = range(0, step * max(1, ceil(most / step)) + 1, step)
-    unit = (HEIGHT - BOTTOM - TOP) / numbers[-1]
-    ticks = [Tick(HEIGHT - BOTTOM - unit * number, f"{number:,}") for number in numbers]
-    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit, [])
-
-
-def _log_chart(most: int) -> Chart:
-    """Return a chart without marks, with a logarithmic y axis: 1 is one unit above 0, and each power of 10 adds one."""
-    powers = range(ceil(log10(most)) + 1)
-    unit = (HEIGHT - BOTTOM - TOP) / len(powers)
-    ticks = [Tick(HEIGHT - BOTTOM - unit * (power + 1), f"{10**power:,}") for power in powers]
-    ticks = [Tick(HEIGHT - BOTTOM, "0"), *ticks]
-    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit, [], is_log=True)
+    numbers: Sequence[int] = range(0, step * max(1, ceil(most / step)) + 1, step)
+    if is_log:
+        numbers = [0, *(10**power for power in range(ceil(log10(most)) + 1))]
+    heights = range(len(numbers)) if is_log else numbers
+    unit = (HEIGHT - BOTTOM - TOP) / heights[-1]
+    places = zip(heights, numbers, strict=True)
+    ticks = [Tick(HEIGHT - BOTTOM - unit * height, f"{number:,}") for height, number in places]
+    return Chart([], [], ticks, CHARACTER * (1 + len(ticks[-1].label)), unit, [], is_log)
 
 
 def shortened_number(n: int) -> str:

@@ -129,18 +129,8 @@ def column(records: Records, name: str) -> Any:
 
 def made_with(steps: Steps, dtype: np.dtype[np.void]) -> str:
     """Return an id of the settings and data from which records are computed, such as recipe, bands and learned data."""
-    components = steps.components
-    learned = {
-        name: xxhash.xxh3_128_hexdigest(array.tobytes()) for name, array in components.block_index.learned().items()
-    }
-    bands = [band.to_dict() for _, band in components.settings.bands()]
-    parts = [
-        VERSION,
-        sys.byteorder,
-        str(dtype),
-        components.recipe(),
-        components.settings.blocks.to_dict(),
-        bands,
-        learned,
-    ]
+    settings, arrays = steps.components.settings, steps.components.block_index.learned()
+    learned = {name: xxhash.xxh3_128_hexdigest(array.tobytes()) for name, array in arrays.items()}
+    bands, made_by = [band.to_dict() for band in settings.lengths], steps.components.recipe()
+    parts = [VERSION, sys.byteorder, str(dtype), made_by, settings.blocks.to_dict(), bands, learned]
     return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True, default=to_plain).encode())

@@ -111,14 +111,10 @@ def read_renewals(connection: sqlite3.Connection, first: int) -> list[tuple[int,
 
 def insert_normalized(connection: sqlite3.Connection, first: int, texts: Sequence[str | None]) -> None:
     """Insert the normalized texts of the posts from position ``first`` on; None = skip the post."""
-    encoded = [
-        (position, text.encode("utf-8", "surrogatepass"))
-        for position, text in enumerate(texts, first)
-        if text is not None
-    ]
-    connection.executemany(
-        INSERT_NORMALIZED, [(position, data, sum_text(position, data)) for position, data in encoded]
-    )
+    kept = ((position, text) for position, text in enumerate(texts, first) if text is not None)
+    encoded = ((position, text.encode("utf-8", "surrogatepass")) for position, text in kept)
+    rows = [(position, data, sum_text(position, data)) for position, data in encoded]
+    connection.executemany(INSERT_NORMALIZED, rows)
 
 
 def delete_post(connection: sqlite3.Connection, post: StoredPost) -> None:
