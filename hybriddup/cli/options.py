@@ -19,8 +19,10 @@ DEBUG = "hybriddup.debug"
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
+EXIT_HUNG_UP = 129
 EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
+EXIT_TERMINATED = 143
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "

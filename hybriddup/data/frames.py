@@ -27,13 +27,8 @@ from hybriddup.data.fields import (
 from hybriddup.data.records import Removed
 from hybriddup.errors import HybriddupError, InputError
 
-COLUMN_TYPES = {
-    "row": "int64",
-    "keeper_row": "int64",
-    "hamming_distance": "int64",
-    "score": "float64",
-    "threshold": "float64",
-}
+COLUMN_TYPES = dict.fromkeys(("row", "keeper_row", "hamming_distance"), "int64")
+COLUMN_TYPES |= dict.fromkeys(("score", "threshold"), "float64")
 """Types of the number columns in a data frame of removed posts, even if it is empty. The id columns have the type of
 the ids; all other columns have text."""
 

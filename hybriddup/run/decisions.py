@@ -108,13 +108,8 @@ class DecidedSoFar:
     def all(self) -> RunDecisions:
         """Return the decisions about all posts; every post must have been decided."""
         keepers = np.where(self._is_near, self._kept_at, self._equal.distinct)
-        return RunDecisions(
-            self._kept & ~self._is_exact,
-            np.where(self._is_exact, keepers[self._equal.text_numbers], NONE),
-            self._deciding.all(),
-            self._accepted.all(),
-            self._n_verified,
-        )
+        kept, exact = self._kept & ~self._is_exact, np.where(self._is_exact, keepers[self._equal.text_numbers], NONE)
+        return RunDecisions(kept, exact, self._deciding.all(), self._accepted.all(), self._n_verified)
 
 
 def decide_all(

@@ -5,32 +5,15 @@ exactly one of several matching posts is kept, whichever processes receive them.
 describes the protocol.
 """
 
-from hybriddup.shared_windows.opening import open_shared
-from hybriddup.shared_windows.store import (
-    Block,
-    Change,
-    Entries,
-    Holder,
-    Keyed,
-    Needs,
-    PostRecord,
-    SharedStore,
-    State,
-    Taken,
-    entry_type,
-)
-
-__all__ = [
-    "Block",
-    "Change",
-    "Entries",
-    "Holder",
-    "Keyed",
-    "Needs",
-    "PostRecord",
-    "SharedStore",
-    "State",
-    "Taken",
-    "entry_type",
-    "open_shared",
-]
+from hybriddup.shared_windows.opening import open_shared as open_shared
+from hybriddup.shared_windows.store import Block as Block
+from hybriddup.shared_windows.store import Change as Change
+from hybriddup.shared_windows.store import Entries as Entries
+from hybriddup.shared_windows.store import Holder as Holder
+from hybriddup.shared_windows.store import Keyed as Keyed
+from hybriddup.shared_windows.store import Needs as Needs
+from hybriddup.shared_windows.store import PostRecord as PostRecord
+from hybriddup.shared_windows.store import SharedStore as SharedStore
+from hybriddup.shared_windows.store import State as State
+from hybriddup.shared_windows.store import Taken as Taken
+from hybriddup.shared_windows.store import entry_type as entry_type

@@ -84,15 +84,8 @@ class Measures:
         0.5
         """
         n_found, n_wanted, n_right = int(found.sum()), int(labels.sum()), int((found & labels).sum())
-        total = n_found + n_wanted
-        return cls(
-            n_found,
-            n_right,
-            n_wanted,
-            n_right / n_found if n_found else None,
-            n_right / n_wanted if n_wanted else None,
-            2 * n_right / total if total else None,
-        )
+        shares = ((n_right, n_found), (n_right, n_wanted), (2 * n_right, n_found + n_wanted))
+        return cls(n_found, n_right, n_wanted, *(part / whole if whole else None for part, whole in shares))
 
 
 @dataclass(frozen=True)
@@ -146,22 +139,10 @@ def evaluate(
     stage_1 = exact | (places_among(pair_positions, candidates) >= 0)
     names = run.components.bands.names
     inside = [np.ones(len(exact), np.bool_), *(band_of == band for band in range(len(names)))]
-    total, *bands = (
-        BandMeasures(
-            name,
-            int(chosen.sum()),
-            Measures.of(found[chosen], pairs.labels[chosen]),
-            Measures.of(stage_1[chosen], pairs.labels[chosen]),
-        )
-        for name, chosen in zip(("all", *names), inside, strict=True)
-    )
-    return Evaluation(
-        total,
-        tuple(bands),
-        run.components.recipe_id(),
-        np.flatnonzero(pairs.labels & ~found),
-        np.flatnonzero(found & ~pairs.labels),
-    )
+    of_parts = ([Measures.of(one[part], pairs.labels[part]) for part in inside] for one in (found, stage_1))
+    total, *bands = map(BandMeasures, ("all", *names), [int(part.sum()) for part in inside], *of_parts)
+    missed, mistaken = np.flatnonzero(pairs.labels & ~found), np.flatnonzero(found & ~pairs.labels)
+    return Evaluation(total, tuple(bands), run.components.recipe_id(), missed, mistaken)
 
 
 def distinct_pairs(run: Run, pairs: LabeledPairs) -> tuple[DistinctTexts, Int64s, Bools, Int32s]:

@@ -138,14 +138,10 @@ class Explainer:
     def text(self, which: int) -> ExplainedText:
         """Return the results of the steps for one text; ``which`` is 0 for the first, 1 for the second."""
         span = slice(int(self.tokens.offsets[which]), int(self.tokens.offsets[which + 1]))
-        return ExplainedText(
-            self.raw[which],
-            self.normalized[which],
-            int(self.lengths[which]),
-            self.compared[which],
-            list(zip(self.tokens.strings(which), map(float, self.weights[span]), strict=True)),
-            "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist()),
-        )
+        raw, normalized, compared = (texts[which] for texts in (self.raw, self.normalized, self.compared))
+        tokens = list(zip(self.tokens.strings(which), map(float, self.weights[span]), strict=True))
+        fingerprint = "".join(f"{word:016x}" for word in self.simhashes.bits[which].tolist())
+        return ExplainedText(raw, normalized, int(self.lengths[which]), compared, tokens, fingerprint)
 
     @cached_property
     def shared(self) -> SharedKeys:

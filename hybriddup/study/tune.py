@@ -100,14 +100,9 @@ class Tuned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data for JSON, without the settings and scores."""
-        return {
-            "way": self.way,
-            "before": asdict(self.before),
-            "after": asdict(self.after),
-            "warnings": self.warnings,
-            "bands": [asdict(band) for band in self.bands],
-            "wrong": self.wrong.tolist(),
-        }
+        reached = {"way": self.way, "before": asdict(self.before), "after": asdict(self.after)}
+        bands = [asdict(band) for band in self.bands]
+        return {**reached, "warnings": self.warnings, "bands": bands, "wrong": self.wrong.tolist()}
 
 
 class Way(NamedTuple):
@@ -239,17 +234,11 @@ class Tuning:
         judged = [cross_validated(way, self.scored) for way in ways]
         chosen = best_of(judged, labels, self.precision)
         settings, after = ways[chosen].settings(), judged[chosen]
-        again, reached = self.score(settings), Reached.of(after, labels)
-        return Tuned(
-            settings,
-            ways[chosen].name,
-            Reached.of(self.found_before, labels),
-            reached,
-            tuple(self.bands_reached(after)),
-            warnings_about(self.scored, self.settings, reached.measures.precision, self.precision),
-            again,
-            np.flatnonzero(again.found(thresholds_of(settings)) != labels),
-        )
+        again, before, reached = self.score(settings), Reached.of(self.found_before, labels), Reached.of(after, labels)
+        bands = tuple(self.bands_reached(after))
+        warnings = warnings_about(self.scored, self.settings, reached.measures.precision, self.precision)
+        wrong = np.flatnonzero(again.found(thresholds_of(settings)) != labels)
+        return Tuned(settings, ways[chosen].name, before, reached, bands, warnings, again, wrong)
 
     def bands_reached(self, after: Bools) -> Iterator[BandReached]:
         """Yield the measures before and after tuning of each length band that has pairs.

@@ -69,19 +69,9 @@ def scored_matches(state: OpenState, pairs: CandidatePairs, prepared: PreparedTe
         score, threshold = float(judgement.scores[place]), float(judgement.thresholds[place])
         band, a, b = int(of_pairs[place]), int(local.earlier[place]), int(local.later[place])
         guards = bands.guards.reasons(posts[a], posts[b], band) if score >= threshold else []
-        yield Match(
-            post.id,
-            post.position,
-            post.text,
-            post.time,
-            score,
-            threshold,
-            score >= threshold and not guards,
-            int(local.hamming_distances[place]),
-            bands.plan.names[int(judgement.verifiers[place])],
-            bands.names[band],
-            guards,
-        )
+        is_match, distance = score >= threshold and not guards, int(local.hamming_distances[place])
+        verifier, of_post = bands.plan.names[int(judgement.verifiers[place])], (post.id, post.position, post.text)
+        yield Match(*of_post, post.time, score, threshold, is_match, distance, verifier, bands.names[band], guards)
 
 
 UNLEARNED = f" All tokens and keys count as rare until {FIT_AT:,} posts have come; then the distance can be another."

@@ -67,14 +67,9 @@ class PreparedTexts(NamedTuple):
 
     def take(self, rows: Int64s) -> PreparedTexts:
         """Return a copy with the texts at ``rows`` (ascending) only, so that all other texts can be freed."""
-        return PreparedTexts(
-            texts_at(self.normalized, rows),
-            texts_at(self.compared, rows),
-            [self.keys[row] for row in rows.tolist()],
-            self.hashes[rows],
-            self.batch.take(rows),
-            self.searchable[rows],
-        )
+        normalized, compared = texts_at(self.normalized, rows), texts_at(self.compared, rows)
+        keys, batch = [self.keys[row] for row in rows.tolist()], self.batch.take(rows)
+        return PreparedTexts(normalized, compared, keys, self.hashes[rows], batch, self.searchable[rows])
 
 
 class EarlierTexts:

@@ -16,28 +16,14 @@ LONGEST_NGRAM = 4
 """Number of code points of the longest token that fits into two 64-bit words, as most n-grams do. `hash_pairs` and
 `hash_fours` hash such tokens."""
 
-SECRET = np.array(
-    [
-        0xBE4BA423396CFEB8,
-        0x1CAD21F72C81017C,
-        0xDB979083E96DD4DE,
-        0x1F67B3B7A4A44072,
-        0x78E5C0CC4EE679CB,
-        0x2172FFCC7DD05A82,
-        0x8E2443F7744608B8,
-        0x4C263A81E69035E0,
-        0xCB00C391BB52283C,
-        0xA32E531B8B65D088,
-        0x4EF90DA297486471,
-        0xD8ACDEA946EF1938,
-        0x3F349CE33F76FAA8,
-        0x1D4F0BC7C7BBDCF9,
-        0x3159B4CD4BE0518A,
-        0x647378D9C97E9FC8,
-    ],
-    np.uint64,
+SECRET_BYTES = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
+    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
 )
 """The first 128 bytes of the default secret of XXH3 (xxHash 0.8 specification, section "XXH3 algorithm")."""
+SECRET: UInt64s = np.frombuffer(SECRET_BYTES, "<u8").astype(np.uint64)
 SECRET_8, SECRET_16, SECRET_24, SECRET_32, SECRET_40, SECRET_48 = (np.uint64(word) for word in SECRET[1:7])
 """Words of `SECRET`; the number in the name is the offset in bytes."""
 PRIME_1 = np.uint64(0x9E3779B185EBCA87)

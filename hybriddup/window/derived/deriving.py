@@ -36,13 +36,9 @@ def prepare_stored(steps: Steps, posts: Sequence[StoredPost]) -> PreparedTexts:
 def build_derived_state(steps: Steps, store: WindowStore, horizon: float) -> DerivedState:
     """Build the memory of a window from its store; ``horizon`` is in seconds."""
     n_texts = int(ROOM_TO_GROW * (store.next_position - store.first_position))
-    size = WindowSize(
-        max(n_texts, FEWEST_TEXTS),
-        steps.components.fingerprinter.n_bits,
-        steps.workers,
-        steps.counts_characters,
-        n_first=max(n_texts, FEWEST_IN_RING),
-    )
+    n_most, n_first = max(n_texts, FEWEST_TEXTS), max(n_texts, FEWEST_IN_RING)
+    bits = steps.components.fingerprinter.n_bits
+    size = WindowSize(n_most, bits, steps.workers, steps.counts_characters, n_first)
     form = RecordForm.of(steps) if store.keeps_derived else None
     derived = DerivedState(make_live_index(steps.components.block_index, size), horizon, form)
     derive(derived, 0, steps, store)
