@@ -16,9 +16,8 @@ from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
 from hybriddup.steps.posts.characters import load_characters
 from hybriddup.steps.posts.parts import parse
-from hybriddup.steps.posts.pool import ParsedPool
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
-from hybriddup.steps.verifiers.bounds import CHARACTERS_PER_BATCH, batches_of, positions_of, texts_at, unbounded
+from hybriddup.steps.verifiers.bounds import batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
 from hybriddup.steps.verifiers.phrases import first_of
 from hybriddup.steps.verifiers.post.features import describe_differences, pair_features
@@ -30,8 +29,6 @@ SMALLEST_SLICE = 512
 but cost as much, because they no longer fit into the CPU cache when they are compared."""
 CHARACTERS_TOGETHER = 2**18
 """Pairs are compared in batches of about this many characters, so that the parsed posts fit into the CPU cache."""
-MAX_POOLED_PAIRS = 1024
-"""A call with at most this many pairs runs in one thread and reuses the parsed posts of earlier calls."""
 LEAST_CONTAINED = 0.7
 """Minimum share of the shorter text's characters that the other text must have, in any order. Below it the score is 0,
 which excludes most pairs early."""
@@ -99,7 +96,6 @@ class Post:
         self.model = shipped_models()[model] if isinstance(model, str) else PostModel.from_dict(model)
 
     _context: VerifierContext
-    _pool: ParsedPool
 
     def recipe(self) -> dict[str, Any]:
         """Return the model itself, because a shipped model may change between versions without changing its name."""
@@ -107,35 +103,28 @@ class Post:
 
     def prepare(self, context: VerifierContext) -> None:
         """Store the texts."""
-        self._context, self._pool = context, ParsedPool(context.posts)
+        self._context = context
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores; a score below its threshold may be any number below the threshold."""
-        if len(pairs) <= MAX_POOLED_PAIRS and len(batches_of(pairs, self._context.lengths, CHARACTERS_PER_BATCH)) == 1:
-            return self._score(pairs, thresholds, few=True)
 
         def score_slice(first: int, last: int) -> Float64s:
-            some = pairs.take(slice(first, last))
+            some, of_some = pairs.take(slice(first, last)), thresholds[first:last]
             batches = batches_of(some, self._context.lengths, CHARACTERS_TOGETHER)
-            of_some = thresholds[first:last]
             return np.concatenate([self._score(some.take(batch), of_some[batch]) for batch in batches])
 
-        scores = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
-        return np.concatenate([np.zeros(0), *scores])
+        slices = map_slices(score_slice, len(pairs), self._context.workers, SMALLEST_SLICE)
+        return np.concatenate([np.zeros(0), *slices])
 
-    def _score(self, pairs: CandidatePairs, thresholds: Float64s, *, few: bool = False) -> Float64s:
-        """Return the scores of some pairs; ``few``: cache the parsed posts for the next call."""
+    def _score(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
+        """Return the scores of a batch of pairs."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
         texts, scores = encode_texts(texts_at(self._context.texts, positions)), np.zeros(len(pairs))
         chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
         chosen = chosen[are_paired(texts, earlier[chosen], later[chosen])]
         if len(chosen):
             needed, one, other = positions_of(earlier[chosen], later[chosen])
-            if few:
-                posts, places = self._pool.parsed(positions[needed])
-                one, other = places[one], places[other]
-            else:
-                posts = parse(encode_texts(texts_at(self._context.posts, positions[needed])))
+            posts = parse(encode_texts(texts_at(self._context.posts, positions[needed])))
             is_open = ~differ_in_numbers(posts, one, other)
             chosen, one, other = chosen[is_open], one[is_open], other[is_open]
             bound = self.model.bound(thresholds[chosen])
