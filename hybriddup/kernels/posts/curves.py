@@ -9,8 +9,10 @@ from hybriddup.kernels.cache import njit
 
 
 class Curves(NamedTuple):
-    """Piecewise linear curves, one per feature, each defined by its points; sorted by feature column."""
+    """A sum of piecewise linear curves, one per feature, each defined by its points; sorted by feature column."""
 
+    start: float
+    """The constant term of the sum."""
     columns: Int64s
     """int64[n_curves]: the column of each curve's feature."""
     offsets: Int64s
@@ -19,17 +21,6 @@ class Curves(NamedTuple):
     """float64[n_points]: feature value of each point, rising within a curve."""
     added: Float64s
     """float64[n_points]: height of each point, which is added to the sum."""
-
-
-class Bound(NamedTuple):
-    """An upper bound on a sum of curves; decides for which rows the expensive features are computed."""
-
-    curves: Curves
-    """The curves of the cheap features, which are computed for every row."""
-    start: float
-    """The constant term of the sum, plus the largest possible heights of the curves of the expensive features."""
-    least: Float64s
-    """float64[n_rows]: a row's expensive features are computed only if its bound is at least this; -inf = always."""
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -51,21 +42,18 @@ def height_at(curves: Curves, first: int, last: int, value: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def sum_curves(curves: Curves, start: float, features: Float64s) -> Float64s:
-    """Return float64[n]: for each row of ``features``, ``start`` plus the heights of all curves.
-
-    ``features``: float64[n, n_features]. The heights are added in the order of the curves.
-    """
+def sum_curves(curves: Curves, features: Float64s) -> Float64s:
+    """Return float64[n]: the sum for each row of ``features``, float64[n, n_features]."""
     sums = np.empty(len(features))
     for row in range(len(features)):
-        sums[row] = sum_of(curves, start, features[row])
+        sums[row] = sum_of(curves, features[row])
     return sums
 
 
 @njit(cache=True, nogil=True, inner=True)
-def sum_of(curves: Curves, start: float, row: Float64s) -> float:
-    """Return ``start`` plus the heights of all curves for one ``row`` of features, float64[n_features]."""
-    total = start
+def sum_of(curves: Curves, row: Float64s) -> float:
+    """Return the sum for one ``row`` of features; the heights are added in the order of the curves."""
+    total = curves.start
     for i in range(len(curves.columns)):
         total += height_at(curves, curves.offsets[i], curves.offsets[i + 1], row[curves.columns[i]])
     return total

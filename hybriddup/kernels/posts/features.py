@@ -12,7 +12,7 @@ from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import longest_of
 from hybriddup.kernels.popcount import ONE, popcount
 from hybriddup.kernels.posts.alignments import ALL_ONES, Room, Side, align, enter_pair, make_room
-from hybriddup.kernels.posts.curves import Bound, sum_of
+from hybriddup.kernels.posts.curves import Curves, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
 from hybriddup.kernels.posts.tokens import EXTENDS
 
@@ -47,11 +47,15 @@ FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 
 @njit(cache=True, nogil=True)
 def compare_posts(
-    posts: ParsedPosts, kinds: UInt8s, earlier: Int64s, later: Int64s, common_letters: Int64s, bound: Bound
+    posts: ParsedPosts,
+    kinds: UInt8s,
+    earlier: Int64s,
+    later: Int64s,
+    common_letters: Int64s,
+    bound: Curves,
+    least: Float64s,
 ) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of each pair, in the order of `FEATURES`.
-
-    The features in `BY_PLACE` stay 0 if the other features prove that the pair cannot reach ``bound.least``.
 
     Parameters
     ----------
@@ -61,24 +65,26 @@ def compare_posts(
         int64[n_pairs]: for each pair, the indices in ``posts`` of the earlier and the later post.
     common_letters
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
+    bound, least
+        Curves of features that are not in `BY_PLACE`, and float64[n_pairs], their least sum: below it, the features in
+        `BY_PLACE` stay 0.
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
     features = np.zeros((len(earlier), len(FEATURES)), np.float64)
     for pair in range(len(earlier)):
-        a, b = earlier[pair], later[pair]
+        a, b, row = earlier[pair], later[pair], features[pair]
         if not is_before(posts, a, b):
             a, b = b, a
         one, other = enter_posts(posts, a, b, room)
-        measure_sharing(posts, one, other, room, common_letters[pair], features[pair])
-        measure_sets(posts, a, b, features[pair])
-        is_cut, may_be_same = posts.is_cut[a] and one.last > one.first, features[pair, LETTERS_SHARED] == 1.0
-        if sum_of(bound.curves, bound.start, features[pair]) < bound.least[pair] and not (is_cut or may_be_same):
-            continue
-        n = find_differences(posts, one, other, room, bounds)
-        measure_differences(posts, kinds, one, other, room, bounds[:n], features[pair])
-        features[pair, COMMENT] = comment_of(posts, one, other, room)
-        features[pair, GOES_ON] = np.float64(is_cut and n_equal_letters(posts, a, b) == n_letters(posts, a))
+        measure_sharing(posts, one, other, room, common_letters[pair], row)
+        measure_sets(posts, a, b, row)
+        is_cut = posts.is_cut[a] and one.last > one.first
+        if is_cut or row[LETTERS_SHARED] == 1.0 or sum_of(bound, row) >= least[pair]:
+            n = find_differences(posts, one, other, room, bounds)
+            measure_differences(posts, kinds, one, other, room, bounds[:n], row)
+            row[COMMENT] = comment_of(posts, one, other, room)
+            row[GOES_ON] = np.float64(is_cut and n_equal_letters(posts, a, b) == n_letters(posts, a))
     return features
 
 
@@ -101,7 +107,7 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 def differences_of(posts: ParsedPosts) -> Int64s:
     """Return int64[n, 4]: the differences between posts 0 and 1, in order.
 
-    Each row has the begin and end of a difference in post 0, then in post 1, as indices of tokens within the post.
+    Each row has the begin and end of a difference in post 0, then in post 1, as indices of all posts' tokens.
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
@@ -179,27 +185,30 @@ def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Room, bounds: I
             next_a += 1
         next_b = np.int64(room.partners[next_a]) if next_a < n_a else n_b
         if next_a > at_a or next_b > at_b:
-            n = put_difference(posts, a, bounds, n, at_a, next_a, at_b, next_b)
+            where = (a.first + at_a, a.first + next_a, b.first + at_b, b.first + next_b)
+            n = put_difference(posts, bounds, n, where)
         at_a, at_b = next_a + 1, next_b + 1
     return n
 
 
 @njit(cache=True, nogil=True, inner=True)
-def put_difference(
-    posts: ParsedPosts, a: Side, bounds: Int64s, n: int, from_a: int, to_a: int, from_b: int, to_b: int
-) -> int:
-    """Append a difference to ``bounds[:n]``, or merge it into the last one; return the new number of differences.
+def put_difference(posts: ParsedPosts, bounds: Int64s, n: int, where: tuple[int, int, int, int]) -> int:
+    """Append a difference, as in `differences_of`, to ``bounds[:n]``; return the new number of differences.
 
-    The difference is tokens ``from_a`` to ``to_a - 1`` of a, and ``from_b`` to ``to_b - 1`` of b. Two replacements are
-    merged if the tokens of a between them weigh at most `LIGHT`.
+    Two replacements are merged if the tokens of a between them weigh at most `LIGHT`.
     """
-    extends = n > 0 and to_a > from_a and to_b > from_b
-    extends = extends and bounds[n - 1, 1] > bounds[n - 1, 0] and bounds[n - 1, 3] > bounds[n - 1, 2]
-    if extends and weigh(posts, a.first + bounds[n - 1, 1], a.first + from_a) <= LIGHT:
-        bounds[n - 1, 1], bounds[n - 1, 3] = to_a, to_b
+    bounds[n, 0], bounds[n, 1], bounds[n, 2], bounds[n, 3] = where
+    extends = n > 0 and is_replacement(bounds, n) and is_replacement(bounds, n - 1)
+    if extends and weigh(posts, bounds[n - 1, 1], bounds[n, 0]) <= LIGHT:
+        bounds[n - 1, 1], bounds[n - 1, 3] = bounds[n, 1], bounds[n, 3]
         return n
-    bounds[n, 0], bounds[n, 1], bounds[n, 2], bounds[n, 3] = from_a, to_a, from_b, to_b
     return n + 1
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_replacement(bounds: Int64s, n: int) -> bool:
+    """Return whether both posts have tokens in difference ``n``."""
+    return bool(bounds[n, 1] > bounds[n, 0] and bounds[n, 3] > bounds[n, 2])
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -239,15 +248,13 @@ def measure_differences(
 
     These are the weights of words that are shared, replaced, moved, or added before, within or after the shared words.
     """
-    head, tail, shared = aligned_ends(posts, a, room)
-    row[SHARED] = np.log1p(shared)
+    head, tail, row[SHARED] = aligned_ends(posts, a, room)
     for i in range(len(differences)):
-        from_a, to_a, from_b, to_b = differences[i, 0], differences[i, 1], differences[i, 2], differences[i, 3]
-        moved_a, only_a = split_moved(posts, a, b, room, from_a, to_a)
-        moved_b, only_b = split_moved(posts, b, a, room, from_b, to_b)
+        of_a, of_b = (differences[i, 0], differences[i, 1]), (differences[i, 2], differences[i, 3])
+        moved_a, only_a = split_moved(posts, a, b, room, of_a)
+        moved_b, only_b = split_moved(posts, b, a, room, of_b)
         row[MOVED] += moved_a + moved_b
         if only_a > NOTHING and only_b > NOTHING:
-            of_a, of_b = (a.first + from_a, a.first + to_a), (b.first + from_b, b.first + to_b)
             replaced = min(only_a, only_b)
             if has_other_vowels(posts, kinds, of_a, of_b):
                 replaced = max(replaced, A_WORD)
@@ -256,8 +263,8 @@ def measure_differences(
             row[REPLACED] += replaced
             row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], replaced)
         elif only_b > NOTHING:
-            row[ADDED_AFTER if from_a > tail else ADDED_BEFORE if to_a <= head else ADDED_WITHIN] += only_b
-    for column in (REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER):
+            row[ADDED_AFTER if of_a[0] > tail else ADDED_BEFORE if of_a[1] <= head else ADDED_WITHIN] += only_b
+    for column in (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER):
         row[column] = np.log1p(row[column])
 
 
@@ -265,32 +272,30 @@ def measure_differences(
 def aligned_ends(posts: ParsedPosts, a: Side, room: Room) -> tuple[int, int, float]:
     """Return the first and last aligned token of post ``a`` with weight above 0, and the weight of all aligned tokens.
 
-    The tokens are given by their indices in ``a``. If no aligned token has weight, the result is -1, the number of
-    tokens of ``a``, and 0.0.
+    If no aligned token has weight, the result is -1, ``a.last`` and 0.0.
     """
-    n = a.last - a.first
-    head, tail, shared = n, np.int64(n), 0.0
-    for token in range(n):
-        weight = np.float64(posts.weights[a.first + token])
-        if room.partners[token] >= 0 and weight > 0.0:
-            head, tail, shared = min(head, token), token, shared + weight
-    return (head, tail, shared) if shared > 0.0 else (-1, n, 0.0)
+    head, tail, shared = np.int64(-1), np.int64(a.last), 0.0
+    for token in range(a.first, a.last):
+        if room.partners[token - a.first] >= 0 and posts.weights[token] > 0.0:
+            head, tail = token if head < 0 else head, token
+            shared += posts.weights[token]
+    return head, tail, shared
 
 
 @njit(cache=True, nogil=True, inner=True)
-def split_moved(posts: ParsedPosts, one: Side, other: Side, room: Room, first: int, last: int) -> tuple[float, float]:
+def split_moved(posts: ParsedPosts, one: Side, other: Side, room: Room, of_one: tuple[int, int]) -> tuple[float, float]:
     """Return two weights: of the tokens of a difference that have moved, and of all its other tokens.
 
-    The difference is tokens ``first`` to ``last - 1`` of post ``one``. A token has moved if the other post has it at
-    least as often, and so has it in another place.
+    ``of_one``: begin and end of the difference in post ``one``. A token has moved if the other post has it at least as
+    often, and so has it in another place.
     """
     moved, only = 0.0, 0.0
-    for token in range(first, last):
-        slot = room.slots[one.which, token]
+    for token in range(of_one[0], of_one[1]):
+        slot = room.slots[one.which, token - one.first]
         if room.counts[slot, other.which] >= room.counts[slot, one.which]:
-            moved += posts.weights[one.first + token]
+            moved += posts.weights[token]
         else:
-            only += posts.weights[one.first + token]
+            only += posts.weights[token]
     return moved, only
 
 

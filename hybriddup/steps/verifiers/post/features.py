@@ -30,7 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybriddup.data.records import Float64s, Int64s, encode_texts
-from hybriddup.kernels.posts.curves import Bound
+from hybriddup.kernels.posts.curves import Curves
 from hybriddup.kernels.posts.features import FEATURES, compare_posts, differences_of
 from hybriddup.kernels.posts.parsing import ParsedPosts
 from hybriddup.steps.posts.characters import load_characters
@@ -42,7 +42,10 @@ __all__ = ["FEATURES", "describe_differences", "pair_features"]
 
 
 def pair_features(
-    posts: Sequence[str] | ParsedPosts, earlier: Int64s, later: Int64s, bound: Bound | None = None
+    posts: Sequence[str] | ParsedPosts,
+    earlier: Int64s,
+    later: Int64s,
+    bound: tuple[Curves, Float64s] | None = None,
 ) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of pairs of normalized posts, in the order of `FEATURES`.
 
@@ -53,13 +56,12 @@ def pair_features(
     earlier, later
         int64[n_pairs]: indices into ``posts``; the features are symmetric in the two posts.
     bound
-        Pairs that the bound excludes are not aligned: their features that need an alignment are 0.
+        From `PostModel.bound`. Pairs that it excludes are not aligned: their features that need an alignment are 0.
     """
     parsed = posts if isinstance(posts, ParsedPosts) else parse(encode_texts(posts))
     common = common_lengths(letters_of(parsed), earlier, later)
-    bound = bound or Bound(as_curves([]), 0.0, np.full(len(earlier), -np.inf))
-    features: Float64s = compare_posts(parsed, load_characters().kinds, earlier, later, common, bound)
-    return features
+    curves, least = bound or (as_curves(0.0, []), np.full(len(earlier), -np.inf))
+    return np.asarray(compare_posts(parsed, load_characters().kinds, earlier, later, common, curves, least))
 
 
 def describe_differences(a: str, b: str) -> list[str]:
@@ -71,21 +73,16 @@ def describe_differences(a: str, b: str) -> list[str]:
     ['added: 今天', 'replaced: 喊 by 叫', 'particle: 哦 by 啦']
     """
     parsed = parse(encode_texts([a, b]))
-    text, second = a + b, int(parsed.offsets[1])
 
     def spanned(first: int, last: int) -> str:
-        return text[parsed.bounds[first, 0] : parsed.bounds[last - 1, 1]] if last > first else ""
+        return (a + b)[parsed.bounds[first, 0] : parsed.bounds[last - 1, 1]] if last > first else ""
 
     lines = []
     for from_a, to_a, from_b, to_b in differences_of(parsed).tolist():
-        of_a, of_b = (from_a, to_a), (second + from_b, second + to_b)
-        has_weight = any(parsed.weights[slice(*span)].any() for span in (of_a, of_b))
-        lines.append(describe(spanned(*of_a), spanned(*of_b), "replaced" if has_weight else "particle"))
+        before, after = spanned(from_a, to_a), spanned(from_b, to_b)
+        has_weight = parsed.weights[from_a:to_a].any() or parsed.weights[from_b:to_b].any()
+        if before and after:
+            lines.append(f"{'replaced' if has_weight else 'particle'}: {before} by {after}")
+        else:
+            lines.append(f"added: {after}" if after else f"missing: {before}")
     return lines
-
-
-def describe(before: str, after: str, replaced: str) -> str:
-    """Describe one difference in a line; ``replaced``: the label if both posts have words there."""
-    if not before or not after:
-        return f"added: {after}" if after else f"missing: {before}"
-    return f"{replaced}: {before} by {after}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
-from hybriddup.kernels.posts.curves import Bound, Curves, sum_curves
+from hybriddup.kernels.posts.curves import Curves, sum_curves
 from hybriddup.kernels.posts.features import BY_PLACE, FEATURES, LENGTH, SHARED
 from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.verifiers.phrases import describe_contributions
@@ -83,23 +83,22 @@ class PostModel:
 
     def scores(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores, 0.0 to 1.0."""
-        total = sum_curves(self._curves, self.intercept, features)
+        total = sum_curves(self._curves, features)
         scores: Float64s = np.round(1.0 / (1.0 + np.exp(-total.clip(-700.0, 700.0))), DECIMALS)
         return scores
 
     @cached_property
     def _curves(self) -> Curves:
         """The curves as arrays for the compiled code."""
-        return as_curves([(FEATURES.index(name), points) for name, points in self.curves.items()])
+        return as_curves(self.intercept, [(FEATURES.index(name), points) for name, points in self.curves.items()])
 
-    def bound(self, thresholds: Float64s) -> Bound:
-        """Return a bound that excludes low-scoring pairs before alignment; ``thresholds``: float64[n_pairs]."""
-        curves, start = self._bound
+    def bound(self, thresholds: Float64s) -> tuple[Curves, Float64s]:
+        """Return curves that bound the sum of a pair before alignment, and the least sum for each threshold."""
         least = thresholds.clip(1e-300, 1.0 - 1e-12)
-        return Bound(curves, start, np.log(least / (1.0 - least)) - 1e-9)
+        return self._bound, np.log(least / (1.0 - least)) - 1e-9
 
     @cached_property
-    def _bound(self) -> tuple[Curves, float]:
+    def _bound(self) -> Curves:
         """The curves that need no alignment, and the sum of the intercept and the maxima of all other curves."""
         known, start = [], self.intercept
         for name, points in self.curves.items():
@@ -110,15 +109,15 @@ class PostModel:
                 known.append((LENGTH, points))  # shared words weigh at most as much as the shorter post
             else:
                 start += max(heights)
-        return as_curves(known), start
+        return as_curves(start, known)
 
 
-def as_curves(curves: Sequence[tuple[int, Points]]) -> Curves:
+def as_curves(start: float, curves: Sequence[tuple[int, Points]]) -> Curves:
     """Convert curves to arrays for the compiled code; a curve is given as (feature index, points)."""
     ordered = sorted(curves)
     offsets = np.cumsum([0, *(len(points) for _, points in ordered)], dtype=np.int64)
     values, added = np.concatenate([np.zeros((0, 2)), *(np.array(points) for _, points in ordered)]).T.copy()
-    return Curves(np.array([column for column, _ in ordered], np.int64), offsets, values, added)
+    return Curves(float(start), np.array([column for column, _ in ordered], np.int64), offsets, values, added)
 
 
 def parse_points(name: str, points: object) -> Points:
