@@ -11,13 +11,10 @@ from hybriddup.kernels.posts.structure import OWN_WORDS, arrange
 from hybriddup.kernels.posts.tokens import (
     CHARACTER,
     CLUSTER,
-    EMOJI,
     KIND,
     NAME,
     NUMBER,
-    SOURCE,
     SPACE,
-    TAG,
     WORD,
     Characters,
     Tokens,
@@ -28,10 +25,9 @@ from hybriddup.kernels.posts.tokens import (
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.text.words import mark_words
 
-NUMBERS, TAGS, EMOJIS, NAMES, SOURCES = range(5)
+NUMBERS, NAMES, TAGS, EMOJIS, SOURCES = range(5)
 N_SETS = 5
-"""Number of sets of keys of a post: its numbers, hashtags, emoji, names and sources."""
-KINDS_OF_SETS = np.array([NUMBER, TAG, EMOJI, NAME, SOURCE], np.uint8)
+"""Number of sets of keys of a post, in the order of the kinds of tokens from `NUMBER` on."""
 
 
 class ParsedPosts(NamedTuple):
@@ -143,8 +139,8 @@ def write_sets(
     ``first`` is the index of the post's first set in ``set_offsets``.
     """
     for which in range(N_SETS):
-        start = set_offsets[first + which]
-        end, kind = start, KINDS_OF_SETS[which]
+        start, kind = set_offsets[first + which], NUMBER + which
+        end = start
         for token in range(n_tokens if present >> np.uint64(kind) & ONE else 0):
             if tokens.kinds[token] == kind:
                 set_keys[end] = tokens.keys[token]

@@ -32,7 +32,8 @@ QUOTED = np.float32(5.0)
 """Minimum total weight of the words in a quote; a Han character weighs 1."""
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
-SLASHES, DASHES = (SLASH, SLASH, SLASH), (ord("-"), ord("–"), ord("—"))  # tuples of one type, for numba
+SLASHES, BARS = (SLASH, SLASH, SLASH), (BAR, BAR, BAR)  # tuples of one type, for numba
+DASHES = ord("-"), ord("–"), ord("—")
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
@@ -107,19 +108,10 @@ def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def has_between(points: UInt32s, start: int, end: int, mark: int) -> bool:
-    """Return whether ``points[start:end]`` contains a mark."""
-    for at in range(start, end):  # noqa: SIM110  (numba has no any)
-        if points[at] == mark:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True, inner=True)
-def has_pair(points: UInt32s, start: int, end: int, mark: int, following: tuple[int, int, int]) -> bool:
-    """Return whether ``points[start:end]`` contains a mark and, right after it, one of three marks."""
-    for at in range(start, end - 1):  # noqa: SIM110  (numba has no any)
-        if points[at] == mark and points[at + 1] in following:
+def has_mark(points: UInt32s, start: int, end: int, marks: tuple[int, int, int], before: int) -> bool:
+    """Return whether ``points[start:end]`` contains one of three marks, right after the mark ``before`` unless 0."""
+    for at in range(start, end):
+        if points[at] in marks and (before == 0 or (at > start and points[at - 1] == before)):
             return True
     return False
 
@@ -133,13 +125,13 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
     until = tokens.bounds[tail + 1, 0] if tail + 1 < n else end
     mark, quote = opening_mark(points, tokens.bounds[tail, 1], until), np.int64(n)
     first = tokens.bounds[head, 1]
-    if mark == 0 and not has_pair(points, first, tokens.bounds[tail, 0], SLASH, SLASHES):
+    if mark == 0 and not has_mark(points, first, tokens.bounds[tail, 0], SLASHES, SLASH):
         return
     for token in range(tail, head, -1):
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
-        if has_pair(points, start, stop, SLASH, SLASHES):
+        if has_mark(points, start, stop, SLASHES, SLASH):
             quote = token
-        elif mark != 0 and has_between(points, start, stop, mark):
+        elif mark != 0 and has_mark(points, start, stop, (mark, mark, mark), 0):
             quote, mark = token, np.uint32(0)  # the last one: earlier ones open other quotations
     if quote < n and weigh(tokens, quote, n) >= QUOTED:
         for token in range(quote, n):
@@ -186,10 +178,9 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
         weight += tokens.weights[token]
         if tokens.kinds[token] == NUMBER or weight > longest:
             return
-        for mark in ends:
-            if has_between(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], mark):
-                mark_source(tokens, n, head, token + 1, weight, is_label)
-                return
+        if has_mark(points, tokens.bounds[token, 1], tokens.bounds[token + 1, 0], ends, 0):
+            mark_source(tokens, n, head, token + 1, weight, is_label)
+            return
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -201,7 +192,7 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
         if tokens.kinds[token] == NUMBER or weight > SOURCE_IS_SHORT:
             return
         start, stop = tokens.bounds[token - 1, 1], tokens.bounds[token, 0]
-        if has_between(points, start, stop, BAR) or has_pair(points, start, stop, SPACE, DASHES):
+        if has_mark(points, start, stop, BARS, 0) or has_mark(points, start, stop, DASHES, SPACE):
             mark_source(tokens, n, token, n, weight, False)
             return
 

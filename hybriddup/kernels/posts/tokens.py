@@ -96,18 +96,13 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
     n, part, place = np.int64(0), np.int32(0), first
     while place < end:
         point = points[place]
-        if is_lone_han(points, place, end, known):  # the usual case
-            key, weight = hashed(OFFSET_BASIS, point), weight_of(point, known)
-            n = put_token(key, CHARACTER, weight, part, place, place + 1, tokens, n)
-            place += 1
-            continue
         kind, after, of_token = known.kinds[point] & KIND, place, np.uint8(0)
-        if kind == LETTER:
+        if HAN <= kind <= HANGUL:
+            after, of_token = end_of_cluster(points, place, end, known), CHARACTER
+        elif kind == LETTER:
             after, of_token = end_of_link(points, place, end), NAME
             if after == place:
                 after, of_token = end_of_word(points, place, end, begins, known), WORD
-        elif HAN <= kind <= HANGUL:
-            after, of_token = end_of_cluster(points, place, end, known), CHARACTER
         elif kind == DIGIT:
             after, of_token = end_of_number(points, place, end, known), NUMBER
         elif kind == PICTURE or point == OPEN:
@@ -128,40 +123,34 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
 
 
 @njit(cache=True, nogil=True, inner=True)
-def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> bool:
-    """Return whether a Han character without combining marks is at ``place``."""
-    if known.kinds[points[place]] & KIND != HAN:
-        return False
-    return place + 1 == end or known.kinds[points[place + 1]] & EXTENDS == 0
-
-
-@njit(cache=True, nogil=True, inner=True)
-def weight_of(point: np.uint32, known: Characters) -> np.float32:
-    """Return the weight of a character of a script without spaces, or of a letter of a word."""
-    kinds = known.kinds[point]
-    return np.float32(0.0) if kinds & IS_PARTICLE else WEIGHTS[kinds & KIND]
-
-
-@njit(cache=True, nogil=True, inner=True)
 def key_and_weight(
     points: UInt32s, place: int, end: int, of_token: np.uint8, known: Characters
 ) -> tuple[np.uint64, np.float32]:
     """Return the key and the weight of the token ``points[place:end]``; ``of_token``: its kind."""
-    key, weight = OFFSET_BASIS, np.float32(0.0)
     if of_token == NUMBER:
         return key_of_number(points, place, end), np.float32(1.0)
-    if of_token == TAG:
-        return key_of_tag(points, place, end, known), weight
-    if of_token == WORD:
-        key, n_letters = key_of_word(points, place, end, known)
-        if not is_in(known.fillers, key) and not is_laughter(points, place, end):
-            weight = WEIGHTS[LETTER] * np.float32(min(n_letters, LONGEST))
-        return key, weight
+    key, n_letters = OFFSET_BASIS, np.int64(0)
     for at in range(place, end):
-        key = hashed(key, points[at]) if points[at] not in (JOINER, STYLE) else key
+        if is_in_key(points, place, at, end, of_token, known):
+            key = hashed(key, points[at])
+            n_letters += known.kinds[points[at]] & EXTENDS == 0
+    if of_token == WORD:
+        has_weight = not is_in(known.fillers, key) and not is_laughter(points, place, end)
+        return key, WEIGHTS[LETTER] * np.float32(min(n_letters, LONGEST) if has_weight else 0)
+    kinds = known.kinds[points[place]]
     if of_token == CHARACTER:
-        return key, weight_of(points[place], known)
+        return key, np.float32(0.0) if kinds & IS_PARTICLE else WEIGHTS[kinds & KIND]
     return key, np.float32(of_token == NAME)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_in_key(points: UInt32s, first: int, at: int, end: int, of_token: np.uint8, known: Characters) -> bool:
+    """Return whether a character of the token ``points[first:end]`` counts for its key."""
+    if of_token == WORD:
+        return is_spelling(points, first, at, end, known)
+    if of_token == TAG:
+        return bool(known.kinds[points[at]] & (IN_NAME | EXTENDS) and points[at] != 95)
+    return points[at] not in (JOINER, STYLE)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -291,27 +280,6 @@ def is_spelling(points: UInt32s, first: int, at: int, end: int, known: Character
     """Return whether a character belongs to the spelling of its word; apostrophes and `is_drawn_out` letters do not."""
     is_part = known.kinds[points[at]] & (IN_NAME | EXTENDS) != 0 and points[at] != JOINER
     return bool(is_part and not is_drawn_out(points, first, at, end))
-
-
-@njit(cache=True, nogil=True, inner=True)
-def key_of_word(points: UInt32s, place: int, end: int, known: Characters) -> tuple[np.uint64, int]:
-    """Return the hash of a word's spelling, and its number of letters, not counting combining marks."""
-    key, n = OFFSET_BASIS, np.int64(0)
-    for at in range(place, end):
-        if is_spelling(points, place, at, end, known):
-            key = hashed(key, points[at])
-            n += known.kinds[points[at]] & EXTENDS == 0
-    return key, n
-
-
-@njit(cache=True, nogil=True, inner=True)
-def key_of_tag(points: UInt32s, place: int, end: int, known: Characters) -> np.uint64:
-    """Return the hash of the letters and digits of a hashtag."""
-    key = OFFSET_BASIS
-    for at in range(place + 1, end):
-        if known.kinds[points[at]] & (IN_NAME | EXTENDS) and points[at] != 95:
-            key = hashed(key, points[at])
-    return key
 
 
 @njit(cache=True, nogil=True, inner=True)
