@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -132,10 +131,6 @@ def pieces(features: Float64s, knots: list[Float64s]) -> tuple[Float64s, Int64s]
     The first is float64[n_pairs, n_pieces], from 0.0 at or below the lower knot to 1.0 at or above the upper knot; the
     second is int64[n_pieces].
     """
-    found = [
-        (np.clip((features[:, column] - low) / (high - low), 0.0, 1.0), column)
-        for column, at in enumerate(knots)
-        for low, high in pairwise(at.tolist())
-    ]
-    heights = np.array([height for height, _ in found]).reshape(len(found), len(features)).T
-    return heights, np.array([column for _, column in found], np.int64)
+    columns = np.repeat(np.arange(len(knots)), [len(at) - 1 for at in knots])
+    low, high = (np.concatenate([at[some] for at in knots])[:, None] for some in (slice(-1), slice(1, None)))
+    return np.clip((features.T.take(columns, axis=0) - low) / (high - low), 0.0, 1.0).T, columns

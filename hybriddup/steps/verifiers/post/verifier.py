@@ -59,13 +59,10 @@ RULE_SCORES = np.array([score for score, _ in RULES])
 class Post:
     """Scores a pair by the content of the posts: 1.0 = a reader of one does not need the other; symmetric.
 
-    A model scores the differences; `hybriddup.steps.verifiers.post.features` explains its features. Some rules come
-    first. The score is 0.0 if less than `LEAST_CONTAINED` of the shorter text is in the other one, or if the texts have
-    too few pairs of adjacent letters in common (`MOST_UNPAIRED`); if one post adds a comment to a quote of the other;
-    if the posts have few words and different links or mentions; if each has a number that the other lacks; or if two
-    posts without words have different hashtags or emoji. It is 1.0 if only marks and spelling differ, or if a post is
-    cut off (``...``) and the other one begins with it. Quotes must be marked, as ``reposts: mask`` of the normalizer
-    ``microblog`` does. The shipped models were fitted for a threshold of 0.5.
+    A model scores the differences; `hybriddup.steps.verifiers.post.features` explains its features. `RULES` come first.
+    Before them, the score is 0.0 if less than `LEAST_CONTAINED` of the shorter text is in the other one, or if the
+    texts have too few pairs of adjacent letters in common (`MOST_UNPAIRED`). Quotes must be marked, as ``reposts:
+    mask`` of the normalizer ``microblog`` does. The shipped models were fitted for a threshold of 0.5.
     """
 
     class Options(ComponentOptions):
@@ -136,20 +133,19 @@ class Post:
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
         """Return lines that describe the differences of a pair, and the rule or features that determine its score."""
-        positions, one, other = np.array([earlier, later]), np.array([0]), np.array([1])
-        posts = texts_at(self._context.posts, positions)
-        differences = describe_differences(*posts) or ["no word differs"]
-        texts = encode_texts(texts_at(self._context.texts, positions))
+        one, other = np.array([0]), np.array([1])
+        texts = encode_texts([self._context.texts[earlier], self._context.texts[later]])
         share = float(contained(texts, one, other)[0])
         if share < LEAST_CONTAINED:
             lack = f"{share:.2f} of the characters of the shorter text are in the other, under {LEAST_CONTAINED}"
             return [f"the score is 0: {lack}"]
         if not are_paired(texts, one, other)[0]:
             return ["the score is 0: too few pairs of adjacent letters of the shorter text are in the other"]
+        posts = [self._context.posts[earlier], self._context.posts[later]]
         features = pair_features(posts, one, other)
         score, rule = RULES[rules_of(features)[0]]
         reasons = [f"the score is {score:g}: {rule}"] if rule else self.model.explain(features[0])
-        return [*first_of(differences), *reasons]
+        return [*first_of(describe_differences(*posts) or ["no word differs"]), *reasons]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
         """Return no bound: a post of any length may contain another one."""
