@@ -245,9 +245,9 @@ class Settings(_Section):
     output of the one before it."""
     compare: Literal["all", "body"] = "body"
     """Part of a post that is compared to find near repeats: all of it, or its body, which is the words without the
-    links, emoji and hashtags around them. A post with hashtags, and with fewer than five Han characters or about three
-    other words, is compared whole, but its emoji, links and mentions take no part in fingerprints and keys. Exact
-    repeats are equal in all parts."""
+    links, emoji and hashtags around them. A post with hashtags and a very short body (under five Han characters, or
+    about three words of another script) is compared whole, although its fingerprint and keys still leave out emoji,
+    links and mentions. Exact repeats are found by the whole post."""
     without_text: Literal["keep", "drop", "compare"] = "keep"
     """How posts that have no text after normalizing, such as pictures or links, are treated: keep keeps each; drop
     leaves them out, without a keeper (a window keeps them, because it must decide each post); compare removes repeats

@@ -46,7 +46,10 @@ def columns_of(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]
 def write_rows(
     target: BinaryIO, columns: Iterable[Column], more: Mapping[str, str], batches: Iterable[Iterable[Sequence[Any]]]
 ) -> None:
-    """Write columns and rows to a temporary file; ``more`` maps the names of columns to append to their types."""
+    """Write columns and rows to the temporary file ``target``.
+
+    ``more``: the name and the type of each column that is added to the given ones.
+    """
     marshal.dump([*map(tuple, columns), *((name, TYPES[kind], 0) for name, kind in more.items())], target)
     kinds = list(more.values())
     for rows in batches:

@@ -14,8 +14,9 @@ from hybriddup.window.records import Evidence, PostId
 class Contestants(ABC):
     """Posts that are decided together. A *place* is the index of a post among them.
 
-    A post is *open* until it is decided, or another post turns out to have its id. An open post *leads* if it holds its
-    text in the store; the other open posts *follow* the holders of their texts.
+    A post is *open* until it is decided, or another post turns out to have its id. The store names one
+    holder of each text, the post that claimed it first. An open post *leads* if it is the holder of its text; the other
+    open posts *follow* the holders of their texts.
     """
 
     def __init__(self, ids: Sequence[PostId | None]) -> None:

@@ -135,7 +135,7 @@ class SharedState:
         return answer
 
     def _finish(self, batch: SharedBatch) -> None:
-        """Finish the last block of a batch, the range of positions that it took last.
+        """Tell the store that all positions in the last block of a batch are decided.
 
         If that fails, the decisions remain valid, and a later call tries again.
         """

@@ -35,7 +35,10 @@ NO_CAUTIONS = Cautions()
 
 
 def cautions_of(components: Components) -> Cautions:
-    """Return the cautions for explanations with these components; call it before they learn."""
+    """Return the warnings for explanations by components that have not learned what those of the run had.
+
+    Call this before the components learn, because afterwards it is too late to tell.
+    """
     if components.learned is not None:
         return NO_CAUTIONS
     weights_differ = components.fingerprinter.weighter.needs_fit

@@ -56,7 +56,7 @@ def check_weights(components: Components) -> None:
 
 
 class RecipeStore(Protocol):
-    """Stores the recipe of a window, and the data that the window learned."""
+    """Stores the recipe of a window, which is the configuration that its data depends on, and what it has learned."""
 
     def meta(self, key: str) -> bytes | None:
         """Return the value of a key; None if it has none."""
@@ -118,7 +118,7 @@ def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
 
 
 def read_learned(components: Components, store: RecipeStore) -> dict[str, Arrays]:
-    """Return the learned data of a window by part; empty if there is none yet."""
+    """Return what each component of a window has learned, by the component's name; empty if nothing is stored yet."""
     # earlier versions stored each part under a key of its own
     names = [WEIGHTS, BLOCKS, *(verifier_part(key) for key, _ in components.learning_verifiers())]
     learned: dict[str, Arrays] = {name: unpack_arrays(part) for name in names if (part := store.meta(name)) is not None}

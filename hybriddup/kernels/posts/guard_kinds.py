@@ -28,7 +28,7 @@ class Signs(NamedTuple):
     """Tables of the characters, words and names that guards look for."""
 
     kinds: UInt8s
-    """uint8[n_code_points]: flags of each character."""
+    """uint8[n_code_points]: table from each code point to the flags of the character."""
     words: UInt64s
     """uint64[n_words], ascending: hashes of the words that guards look for, in scripts with spaces."""
     of_words: UInt8s

@@ -54,7 +54,7 @@ class Room(NamedTuple):
     """int64[2]: number of signs in each text."""
     hashes: UInt64s
     kinds: UInt8s
-    """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: hash and flags of each sign."""
+    """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: for each text, the hash and the flags of each sign."""
     sides: UInt64s
     """uint64[2, 2, `MOST_SIGNS`]: ``sides[text, 0, sign]`` has the two characters before a sign, and ``sides[text, 1,
     sign]`` the two after it, packed into one number; 0 for signs that are words."""

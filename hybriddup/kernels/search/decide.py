@@ -294,7 +294,10 @@ def is_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pai
 
 @njit(cache=True, nogil=True, inner=True)
 def stays_looked_at(contest: Contest, course: Course, depths: Int64s, row: int, pair: int) -> bool:
-    """Return whether the earlier text of a pair is a candidate even if all texts of the batch are kept."""
+    """Return whether the earlier text of a pair remains a candidate even if all texts of the batch are kept.
+
+    Kept texts can push older ones out of the newest ``max_bucket_size`` texts of a key, which are the candidates.
+    """
     earlier, most = contest.earlier[pair], contest.max_bucket_size
     if earlier != IN_INDEX:
         for i in range(contest.own.shape[1]):

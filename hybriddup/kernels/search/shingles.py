@@ -337,7 +337,10 @@ def hash_surroundings(room: Room, start: int, n_characters: int, powers: UInt64s
 
 @njit(cache=True, nogil=True)
 def mark_common(n_surroundings: UInt32s, common_in: int) -> UInt32s:
-    """Return the bitmap ``common`` of `bottom_shingles`: 1 for shingles with ``common_in`` or more surroundings."""
+    """Return the bitmap of common shingles for `bottom_shingles`: 1 = in at least ``common_in`` surroundings.
+
+    ``n_surroundings``: the result of `count_surroundings`.
+    """
     common = np.zeros(WORDS_OF_COMMON, np.uint32)
     for leading in range(len(n_surroundings)):
         if n_surroundings[leading] >= common_in:

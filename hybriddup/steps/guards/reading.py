@@ -39,7 +39,8 @@ SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
 """Matches a letter or mark of a script with spaces between words."""
 LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
 MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
-"""Matches a link, a mention, or a placeholder such as ``<url>`` with any serial number before it."""
+"""Matches a link, a mention, or a placeholder such as ``<url>``; a serial number before a placeholder at the beginning
+of a text is part of the match."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
 ALONE = re.compile(f"[{NO_SPACES}]")
 

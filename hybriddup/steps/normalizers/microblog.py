@@ -130,7 +130,7 @@ class MicroblogNormalizer:
         return self._finish(apply_rules(rules, joined).split(BOUNDARY)) if texts else []
 
     def _finish(self, texts: list[str]) -> list[str]:
-        """Make texts of only masks or white space empty; with ``white_space: collapse``, strip both ends of texts."""
+        """Empty the texts that have only masks or white space; with ``white_space: collapse``, strip all texts."""
         if self.options.white_space == "collapse":
             texts = [text.strip() for text in texts]
         if self._masks is not None:
