@@ -6,7 +6,9 @@ keys and keys that are not text are errors.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -111,6 +113,13 @@ def parse_yaml(text: str, name: str) -> Written:
 
     ``name`` is the file's name for messages.
     """
+    parsed = _parse(text, name)
+    return replace(parsed, data=deepcopy(parsed.data))
+
+
+@lru_cache(maxsize=16)
+def _parse(text: str, name: str) -> Written:
+    """Parse a configuration; cached because a program that calls the API often reads the same one each time."""
     try:
         loader = _PlainLoader(text)
         node = loader.get_single_node()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -22,8 +23,9 @@ WITH_RETRY_AFTER = (429, 503, 507)
 Schema = dict[str, Any]
 
 
+@cache
 def openapi_schema(*, with_token: bool) -> Schema:
-    """Return the OpenAPI 3.1 schema of the service; ``with_token`` = clients must send a bearer token."""
+    """Return the OpenAPI 3.1 schema of the service, which nobody changes; ``with_token`` = clients must send a token."""
     _, definitions = models_json_schema(
         [*((request, "validation") for request in (NewPost, MatchRequest, ExplainRequest)), (Answers, "serialization")],
         ref_template="#/components/schemas/{model}",

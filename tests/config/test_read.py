@@ -85,6 +85,15 @@ def test_plain_yaml_is_read(text: str, data: dict[str, object]) -> None:
     assert parse_yaml(text, "posts.yaml").data == data
 
 
+def test_changing_what_was_read_does_not_change_what_is_read_again() -> None:
+    """Parsed files are cached, and components' options are filled in where they are."""
+    text = "blocks: {use: blocks}\nlengths:\n  - {up_to: 6}\n"
+    first = parse_yaml(text, "posts.yaml")
+    first.data["lengths"][0]["up_to"] = 7
+    first.data["blocks"].clear()
+    assert parse_yaml(text, "posts.yaml").data == {"blocks": {"use": "blocks"}, "lengths": [{"up_to": 6}]}
+
+
 def test_lines_of_values_are_known() -> None:
     written = parse_yaml("keep: first\nlengths:\n  - up_to: 6\n    exact_only: true\n", "posts.yaml")
     paths = [("keep",), ("lengths", 0, "exact_only"), ("lengths", 0, "verifier"), ("fingerprint", "bits")]
