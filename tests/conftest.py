@@ -32,6 +32,7 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and what tests start would inherit that
 gc.set_threshold(2_000, 10, 5)  # each full collection looks at all that was imported
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start many processes, which would all compile the package
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of several processes would wait for each other, busily
 
 
 COMPILED_FILES = "files-after-warm-up"
