@@ -25,7 +25,7 @@ Schema = dict[str, Any]
 
 @cache
 def openapi_schema(*, with_token: bool) -> Schema:
-    """Return the OpenAPI 3.1 schema of the service, which nobody changes; ``with_token`` = clients must send a token."""
+    """Return the OpenAPI 3.1 schema of the service, not to be changed; ``with_token`` = clients must send a token."""
     _, definitions = models_json_schema(
         [*((request, "validation") for request in (NewPost, MatchRequest, ExplainRequest)), (Answers, "serialization")],
         ref_template="#/components/schemas/{model}",
