@@ -43,9 +43,21 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+def statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements directly in a node, and its handlers and cases; no expression has an import in it."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, name, ())
+
+
+def statements_below(node: ast.AST) -> Iterator[ast.AST]:
+    """Every statement in a node, at any depth."""
+    for child in statements_in(node):
+        yield from (child, *statements_below(child))
+
+
 def imported(path: Path) -> Iterator[str]:
     """Every module that a file names in an import, at its top, in a function, or for types alone."""
-    return imported_by(ast.walk(parsed(path)))
+    return imported_by(statements_below(parsed(path)))
 
 
 def imported_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -59,8 +71,8 @@ def imported_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def running(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node below, but for those that only a type checker sees."""
-    for child in ast.iter_child_nodes(node):
+    """Every statement below, but for those that only a type checker sees."""
+    for child in statements_in(node):
         if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
             for other in child.orelse:
                 yield from (other, *running(other))
@@ -118,7 +130,7 @@ def imported_on_windows(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield from imported_on_windows(node.body)
         else:
             yield from imported_by([node])
-            yield from imported_on_windows(ast.iter_child_nodes(node))
+            yield from imported_on_windows(statements_in(node))
 
 
 def test_no_module_needs_one_that_windows_lacks() -> None:
