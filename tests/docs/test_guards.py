@@ -85,6 +85,7 @@ def test_options_that_documents_name_exist(path: Path) -> None:
     known = {word for command in [PROGRAM, *COMMANDS.values()] for one in command.params for word in one.opts}
     is_guide = path in GUIDES
     lines = [line for line in path.read_text("utf-8").splitlines() if is_guide or "hybriddup " in line]
+    lines = [re.sub(r"\bpip install [^&|]*&", "&", line) for line in lines]  # options of pip
     named = {word for line in lines for word in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
     assert named - known - {"--help"} == set()
 
