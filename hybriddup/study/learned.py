@@ -35,7 +35,7 @@ NO_CAUTIONS = Cautions()
 
 
 def cautions_of(components: Components) -> Cautions:
-    """Return the warnings for explanations by components that have not learned what those of the run had.
+    """Return the warnings for explanations by components that lack what the run's components had learned.
 
     Call this before the components learn, because afterwards it is too late to tell.
     """
