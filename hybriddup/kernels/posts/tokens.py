@@ -96,13 +96,18 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
     n, part, place = np.int64(0), np.int32(0), first
     while place < end:
         point = points[place]
+        if is_lone_han(points, place, end, known):  # the usual case
+            key, weight = hashed(OFFSET_BASIS, point), weight_of(point, known)
+            n = put_token(key, CHARACTER, weight, part, place, place + 1, tokens, n)
+            place += 1
+            continue
         kind, after, of_token = known.kinds[point] & KIND, place, np.uint8(0)
-        if HAN <= kind <= HANGUL:
-            after, of_token = end_of_cluster(points, place, end, known), CHARACTER
-        elif kind == LETTER:
+        if kind == LETTER:
             after, of_token = end_of_link(points, place, end), NAME
             if after == place:
                 after, of_token = end_of_word(points, place, end, begins, known), WORD
+        elif HAN <= kind <= HANGUL:
+            after, of_token = end_of_cluster(points, place, end, known), CHARACTER
         elif kind == DIGIT:
             after, of_token = end_of_number(points, place, end, known), NUMBER
         elif kind == PICTURE or point == OPEN:
@@ -123,6 +128,21 @@ def read_tokens(points: UInt32s, first: int, end: int, begins: Bools, known: Cha
 
 
 @njit(cache=True, nogil=True, inner=True)
+def is_lone_han(points: UInt32s, place: int, end: int, known: Characters) -> bool:
+    """Return whether a Han character without combining marks is at ``place``."""
+    if known.kinds[points[place]] & KIND != HAN:
+        return False
+    return place + 1 == end or known.kinds[points[place + 1]] & EXTENDS == 0
+
+
+@njit(cache=True, nogil=True, inner=True)
+def weight_of(point: np.uint32, known: Characters) -> np.float32:
+    """Return the weight of a character of a script without spaces, or of a letter of a word."""
+    kinds = known.kinds[point]
+    return np.float32(0.0) if kinds & IS_PARTICLE else WEIGHTS[kinds & KIND]
+
+
+@njit(cache=True, nogil=True, inner=True)
 def key_and_weight(
     points: UInt32s, place: int, end: int, of_token: np.uint8, known: Characters
 ) -> tuple[np.uint64, np.float32]:
@@ -137,10 +157,7 @@ def key_and_weight(
     if of_token == WORD:
         has_weight = not is_in(known.fillers, key) and not is_laughter(points, place, end)
         return key, WEIGHTS[LETTER] * np.float32(min(n_letters, LONGEST) if has_weight else 0)
-    kinds = known.kinds[points[place]]
-    if of_token == CHARACTER:
-        return key, np.float32(0.0) if kinds & IS_PARTICLE else WEIGHTS[kinds & KIND]
-    return key, np.float32(of_token == NAME)
+    return key, weight_of(points[place], known) if of_token == CHARACTER else np.float32(of_token == NAME)
 
 
 @njit(cache=True, nogil=True, inner=True)

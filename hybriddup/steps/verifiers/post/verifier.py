@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from hybriddup.data.records import Bools, CandidatePairs, EncodedTexts, Float64s, Int32s, Int64s, encode_texts
+from hybriddup.data.records import Bools, CandidatePairs, EncodedTexts, Float64s, Int32s, Int64s, UInt8s, encode_texts
 from hybriddup.kernels.posts.features import differ_in_numbers
 from hybriddup.kernels.posts.letter_pairs import N_BUCKETS, letter_pairs_of
+from hybriddup.kernels.posts.rules import find_rules
 from hybriddup.kernels.text.lcs import symbols_in_common
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
@@ -19,7 +20,7 @@ from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.bounds import batches_of, positions_of, texts_at, unbounded
 from hybriddup.steps.verifiers.characters import characters_in_common
 from hybriddup.steps.verifiers.phrases import first_of
-from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, pair_features
+from hybriddup.steps.verifiers.post.features import describe_differences, pair_features
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
@@ -51,8 +52,8 @@ RULES = (
     (0.0, "the posts have little text, and their links, names or sources differ"),
     (0.0, "there are no words, and the hashtags or emoji differ"),
 )
-"""The score and the reason of each rule, by its number in `rules_of`; number 0 is no rule. In a labelled sample, 264 of
-279 pairs with different numbers are different posts; serial numbers do not count."""
+"""The score and the reason of each rule, by its number in `hybriddup.kernels.posts.rules`; number 0 is no rule. In a
+labelled sample, 264 of 279 pairs with different numbers are different posts; serial numbers do not count."""
 RULE_SCORES = np.array([score for score, _ in RULES])
 
 
@@ -156,20 +157,9 @@ class Post:
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
-def rules_of(features: Float64s) -> Int64s:
-    """Return int64[n_pairs]: the number in `RULES` of the first rule that applies to each pair; 0 = none."""
-    column = dict(zip(FEATURES, features.T, strict=True))
-    length, is_named_otherwise = column["length"], (column["names_differ"] + column["sources_differ"]) > 0.0
-    has_other_signs = (column["hashtags_differ"] + column["hashtags_of_one"] + column["emoji_differ"]) > 0.0
-    rules = [
-        (column["letters_shared"] == 1.0) & ~is_named_otherwise & ~has_other_signs,
-        (column["goes_on"] == 1.0) & (length >= np.log1p(CUT_OFF)),
-        column["comment"] >= np.log1p(COMMENT),
-        column["numbers_differ"] == 1.0,
-        is_named_otherwise & (length < np.log1p(LITTLE)),
-        has_other_signs & (length == 0.0),
-    ]
-    return np.select(rules, range(1, len(RULES)))
+def rules_of(features: Float64s) -> UInt8s:
+    """Return uint8[n_pairs]: the number in `RULES` of the first rule that applies to each pair; 0 = none."""
+    return np.asarray(find_rules(features, np.log1p(CUT_OFF), np.log1p(COMMENT), np.log1p(LITTLE)))
 
 
 def by_rules(scores: Float64s, features: Float64s) -> Float64s:
