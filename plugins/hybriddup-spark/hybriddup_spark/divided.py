@@ -54,11 +54,11 @@ class Divided:
     """Called by tasks with the number of bytes of blocks that they move to other tasks."""
     frames: list[DataFrame] = field(default_factory=list)
 
-    def add(self, posts: DataFrame, task: Task) -> None:
-        """Add the rows that a task makes from the posts of a round."""
+    def add(self, posts: DataFrame, task: Task, *, stays: bool) -> None:
+        """Add the rows that a task makes from the posts of a round; they stay on disk if later rounds need them."""
         rows = mapped(posts, task, self.schema, count=self.count_bytes).repartition(self.n_parts, PART)
         with suppress(PySparkException):  # serverless clusters keep nothing, and compute the rows again in each round
-            rows = rows.persist(StorageLevel.DISK_ONLY)
+            rows = rows.persist(StorageLevel.DISK_ONLY) if stays else rows
         self.frames.append(rows)
 
     def by_part(self, make: Callable[[pa.Table], pa.Table], schema: pa.Schema) -> DataFrame:

@@ -19,6 +19,7 @@ from hybriddup.data.records import NO_KEY, NO_SKETCHES, SKETCH_WORDS, Bools, Int
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import differing_bits
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
+from hybriddup.run.audit import COMMON_IN
 from hybriddup.run.components import Components
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -30,12 +31,13 @@ from hybriddup_spark.picking import Parts, is_among
 from hybriddup_spark.preparing import counts_characters
 from hybriddup_spark.schemas import MEETINGS, MEMBERS, NOTES
 
-SURE, UNSURE, CROWDED, CUT, MEMBER = range(5)
+SURE, UNSURE, CROWDED, CUT, MEMBER, COMMON = range(6)
 """Kinds of rows in `MEETINGS`: a pair that is sure to be compared; a pair that may not be; a text with a crowded key;
 the number of look-ups (as ``earlier``), in one part (as ``key``), of keys with more than ``max_bucket_size`` texts kept
-before the round; a text stored under a key whose kept texts may decide which pairs are compared."""
+before the round; a text stored under a key whose kept texts may decide which pairs are compared; a text with a key that
+at least `hybriddup.run.audit.COMMON_IN` texts have."""
 PAIRED = SURE, UNSURE
-LATER, EARLIER = MEMBER + 1, MEMBER + 2
+LATER, EARLIER = COMMON + 1, COMMON + 2
 """More kinds of rows, in `NOTES` only: the position of the later, or of the earlier text of a pair."""
 ENTRIES_PER_CALL = 2**16
 """Maximum number of entries compared in one call, unless a single key has more."""
@@ -95,7 +97,9 @@ def columns_of(components: Components, table: pa.Table) -> TextColumns:
     return text_columns(bits, components.bands.limits_of(lengths), sketches)
 
 
-def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, parts: Parts) -> pa.Table:
+def find_meetings(
+    components: Components, entries: pa.Table, earlier: Earlier, parts: Parts, *, is_last: bool
+) -> pa.Table:
     """Pair the texts of a round with each other and with texts kept before; return `MEETINGS`.
 
     Parameters
@@ -104,15 +108,20 @@ def find_meetings(components: Components, entries: pa.Table, earlier: Earlier, p
         `ENTRIES` of some keys, of this and all earlier rounds.
     parts
         Partitions the result: pairs by their earlier text, other rows by their text.
+    is_last
+        Whether no round follows; then the result includes `COMMON` texts.
     """
-    some = with_common_keys(entries, earlier)
+    some = with_keys_of_round(entries, earlier)
     own_part = longs(entries, "part")[:1].view(np.uint64)
     found = met(components, Entries.of(components, some, earlier.first), own_part)
+    if is_last:
+        common = with_common_keys(entries, earlier)
+        found = pa.concat_tables([found, _meetings(common, common, np.zeros(len(common), np.uint64), common, COMMON)])
     at = np.where(np.isin(longs(found, "kind"), PAIRED), longs(found, "earlier"), longs(found, "later"))
     return found.set_column(0, "part", pa.array(parts.of(at.view(np.uint64)), pa.int32()))
 
 
-def with_common_keys(entries: pa.Table, earlier: Earlier) -> pa.Table:
+def with_keys_of_round(entries: pa.Table, earlier: Earlier) -> pa.Table:
     """Return the entries of the round, and the entries of kept texts whose keys occur in the round."""
     positions, keys = longs(entries, "position"), longs(entries, "key")
     is_new = positions >= earlier.first
@@ -121,6 +130,23 @@ def with_common_keys(entries: pa.Table, earlier: Earlier) -> pa.Table:
     is_found = earlier.stay(positions) & bools(entries, "is_own")
     is_found[is_found] = is_among(keys[is_found], np.sort(keys[is_new]))
     return entries.filter(pa.array(is_new | is_found))
+
+
+def with_common_keys(entries: pa.Table, earlier: Earlier) -> Int64s:
+    """Return the positions of texts with a key that `COMMON_IN` or more different texts have, without removed ones."""
+    own = entries.filter(entries.column("is_own"))
+    keys, n_texts = np.unique(longs(own, "key"), return_counts=True)
+    own = own.filter(pa.array(is_among(longs(own, "key"), keys[n_texts >= COMMON_IN])))
+    if not len(own):
+        return np.zeros(0, np.int64)
+    bits = key_lists(own, "bits")[0].reshape(len(own), -1)
+    keys, positions = longs(own, "key"), longs(own, "position")
+    order = np.lexsort((*bits.T, keys))
+    is_other = np.ones(len(order), np.bool_)  # a removed text may come again in a later round
+    is_other[1:] = (np.diff(keys[order]) != 0) | (bits[order][1:] != bits[order][:-1]).any(axis=1)
+    found, n_texts = np.unique(keys[order][is_other], return_counts=True)
+    is_common = is_among(keys, found[n_texts >= COMMON_IN])
+    return distinct(positions[is_common & ((positions >= earlier.first) | earlier.stay(positions))])
 
 
 def met(components: Components, entries: Entries, part: UInt64s) -> pa.Table:
@@ -140,15 +166,16 @@ def met(components: Components, entries: Entries, part: UInt64s) -> pa.Table:
 def notes_of(batches: Batches) -> Batches:
     """Summarize `MEETINGS` for the driver, as `NOTES`.
 
-    These are the `LATER` and `EARLIER` texts of pairs, the texts with `CROWDED` keys, and the number (as ``position``)
-    of `CUT` look-ups in each part (as ``key``).
+    These are the `LATER` and `EARLIER` texts of pairs, the texts with `CROWDED` and with `COMMON` keys, and the number
+    (as ``position``) of `CUT` look-ups in each part (as ``key``).
     """
-    needed: dict[int, list[Int64s]] = {LATER: [], EARLIER: []}
+    needed: dict[int, list[Int64s]] = {LATER: [], EARLIER: [], COMMON: []}
     for batch in batches:
         kinds, later, earlier, keys = (longs(batch, name) for name in ("kind", "later", "earlier", "key"))
         is_pair, is_crowded, is_cut = np.isin(kinds, PAIRED), kinds == CROWDED, kinds == CUT
         needed[LATER].append(distinct(later[is_pair]))
         needed[EARLIER].append(distinct(earlier[is_pair]))
+        needed[COMMON].append(distinct(later[kinds == COMMON]))
         yield _notes(CROWDED, later[is_crowded], keys[is_crowded])
         yield _notes(CUT, earlier[is_cut], keys[is_cut])
     for kind, found in needed.items():

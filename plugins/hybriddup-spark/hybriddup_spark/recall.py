@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame
 from hybriddup.data.records import Bools, CandidatePairs, Int64s
 from hybriddup.data.spread import spread_rows
 from hybriddup.run.audit import (
-    COMMON_IN,
     FIRST_LOOK,
     MAX_PAIRS,
     Estimate,
@@ -27,16 +26,17 @@ from hybriddup.run.audit import (
 )
 from hybriddup.run.components import Components
 from hybriddup_spark.blocks import Batches, Task, mapped
-from hybriddup_spark.columns import bools, distinct, key_lists, longs, table_of, texts
-from hybriddup_spark.divided import Divided, Earlier
+from hybriddup_spark.columns import bools, distinct, longs, table_of, texts
+from hybriddup_spark.divided import Earlier
 from hybriddup_spark.making import Maker
 from hybriddup_spark.meeting import columns_of
 from hybriddup_spark.picking import Flags, is_among
 from hybriddup_spark.positions import at_positions
-from hybriddup_spark.schemas import COMMON, FLAGS, MISSED
+from hybriddup_spark.schemas import FLAGS, MISSED
 
-COLUMNS = "position", "is_near", "text", "length", "bits", "sketch", "scope"
-"""Columns of `POSTS` that the estimate reads."""
+COMPARED = "position", "is_near", "length", "bits", "sketch"
+COLUMNS = *COMPARED, "text", "scope"
+"""Columns of `POSTS` that the estimate reads to compare posts, and to verify pairs, too."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,14 @@ class KeptPosts:
     n_given: int
     """Number of posts at the beginning that were kept without comparing them; they are not sampled."""
 
-    def estimate(self, entries: Divided, n_removed: int, sample: int) -> Estimate | None:
+    def estimate(self, common: Int64s, n_removed: int, sample: int) -> Estimate | None:
         """Return the estimated recall; None if nothing was removed and nothing was missed.
 
         Parameters
         ----------
-        entries
-            `ENTRIES` of all posts.
+        common
+            int64[n], ascending: positions of the posts with a key that `hybriddup.run.audit.COMMON_IN` or more texts
+            share.
         n_removed
             Number of removed posts.
         sample
@@ -68,7 +69,7 @@ class KeptPosts:
         if not len(audited):
             return Estimate(1.0, 0.0) if n_removed else None
         sample = min(sample, len(audited))
-        has_common_key = is_among(audited, self.with_common_keys(entries))
+        has_common_key = is_among(audited, common)
         parts = [(audited[rows], n) for rows, n in parts_of_sample(np.arange(len(audited)), has_common_key, sample)]
         looks = [part[spread_rows(len(part), FIRST_LOOK)] for part, _ in parts]
         weights = self.compared(looks, is_verified=False)
@@ -96,18 +97,12 @@ class KeptPosts:
             could_be[part["first"] : part["first"] + part["n"]] |= flags.astype(np.bool_)
         return np.flatnonzero(could_be & self.kept)
 
-    def with_common_keys(self, entries: Divided) -> Int64s:
-        """Return the positions, ascending, of the kept posts with a key that at least `COMMON_IN` texts share."""
-        kept = Earlier.of(self.kept)
-        found = entries.by_part(lambda some: with_common_keys(some, kept), COMMON).toArrow()
-        return distinct(longs(found, "position"))
-
     def compared(self, samples: list[Int64s], *, is_verified: bool) -> pa.Table:
         """Compare the posts at positions ``samples`` with all kept posts before them; return near pairs as `MISSED`.
 
         With ``is_verified``, return only the pairs that match.
         """
-        posts = self.posts.select(*COLUMNS)
+        posts = self.posts.select(*(COLUMNS if is_verified else COMPARED))
         sampled = at_positions(posts, distinct(np.concatenate(samples))).toArrow()
         task = comparer(self.maker, sampled, Earlier.of(self.kept), is_verified=is_verified)
         return mapped(posts, task, MISSED).toArrow()
@@ -121,19 +116,6 @@ def flag_near(batches: Batches) -> Batches:
             flags = Flags.at_positions(positions)
             n = int(positions[-1]) + 1 - flags.first
             yield table_of(FLAGS, first=[flags.first], n=[n], bits=[flags.bits.tobytes()]).to_batches()[0]
-
-
-def with_common_keys(entries: pa.Table, kept: Earlier) -> pa.Table:
-    """Return the kept texts with a key that `COMMON_IN` or more different texts have, as `COMMON`."""
-    own = entries.filter(entries.column("is_own"))
-    bits = key_lists(own, "bits")[0].reshape(len(own), -1)
-    keys, positions = longs(own, "key"), longs(own, "position")
-    order = np.lexsort((*bits.T, keys))
-    is_other = np.ones(len(order), np.bool_)  # a removed text may come again in a later round
-    is_other[1:] = (np.diff(keys[order]) != 0) | (bits[order][1:] != bits[order][:-1]).any(axis=1)
-    found, n_texts = np.unique(keys[order][is_other], return_counts=True)
-    common = is_among(keys, found[n_texts >= COMMON_IN]) & kept.stay(positions)
-    return table_of(COMMON, position=distinct(positions[common]))
 
 
 def comparer(maker: Maker, sampled: pa.Table, kept: Earlier, *, is_verified: bool) -> Task:

@@ -25,7 +25,7 @@ from hybriddup_spark.divided import Divided, Earlier
 from hybriddup_spark.equal import NONE, exact_removed, find_copies
 from hybriddup_spark.gathering import Keyed, OpenPosts
 from hybriddup_spark.making import Maker
-from hybriddup_spark.meeting import CROWDED, CUT, EARLIER, LATER, find_meetings, members_of, notes_of
+from hybriddup_spark.meeting import COMMON, CROWDED, CUT, EARLIER, LATER, find_meetings, members_of, notes_of
 from hybriddup_spark.picking import (
     OF_BINS,
     OF_ENTRIES,
@@ -35,6 +35,7 @@ from hybriddup_spark.picking import (
     Parts,
     entries_of,
     equal_of,
+    is_among,
     texts_at,
 )
 from hybriddup_spark.positions import at_positions, between
@@ -106,13 +107,14 @@ class Rounds:
         """
         counted = Decided()
         equal, entries = (Divided(schema, len(self.parts.values), self.count_bytes) for schema in (EQUAL, ENTRIES))
-        kept = np.ones(self.n_posts, np.bool_)
+        kept, common = np.ones(self.n_posts, np.bool_), np.zeros(0, np.int64)
         with equal, entries:
             if self.n_given:
                 given = Round(self, Earlier.of(kept[:0]), self.n_given, equal, entries, counted)
                 kept[given.keep_all()] = False
             for first, last in self.bounds():
-                removed = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted).decide()
+                this = Round(self, Earlier.of(kept[:first]), last, equal, entries, counted)
+                removed, common = this.decide(), this.common
                 kept[longs(removed, "position")] = False
                 n_exact = int(bools(removed, "is_exact").sum())
                 counted.exact, counted.near = counted.exact + n_exact, counted.near + len(removed) - n_exact
@@ -122,7 +124,7 @@ class Rounds:
                 advance(last - self.n_given)
             if sample := self.maker.components().settings.audit.sample:
                 audited = KeptPosts(self.maker, self.posts, kept, self.n_given)
-                counted.recall = audited.estimate(entries, counted.exact + counted.near, sample)
+                counted.recall = audited.estimate(common, counted.exact + counted.near, sample)
         return counted
 
     def bounds(self) -> Iterator[tuple[int, int]]:
@@ -184,6 +186,13 @@ class Round:
     entries: Divided
     """`ENTRIES` of all posts up to the end of this round, without removed exact repeats."""
     counted: Decided
+    common: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    """int64[n], ascending: positions of the posts with a key that many texts share, found if no round follows."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no round follows."""
+        return self.last == self.rounds.n_posts
 
     @property
     def first(self) -> int:
@@ -208,7 +217,10 @@ class Round:
         if (status == OPEN).any():
             removed.append(self.together(OpenPosts.of(self.first, status, links, crowded), meetings, copies))
         whole = pa.concat_tables(removed)
-        self.add_kept_copies(copies, whole)
+        if self.is_last:
+            self.common = with_copies(notes.positions(COMMON), copies)
+        else:
+            self.add_kept_copies(copies, whole)
         return whole
 
     def keep_all(self) -> Int64s:
@@ -234,7 +246,7 @@ class Round:
     def copies(self) -> pa.Table:
         """Return the `COPIES` of the round."""
         earlier = self.earlier
-        self.equal.add(self.posts().select(*OF_EQUAL), equal_of(self.rounds.parts))
+        self.equal.add(self.posts().select(*OF_EQUAL), equal_of(self.rounds.parts), stays=not self.is_last)
         return _collected(self.equal.by_part(lambda posts: find_copies(posts, earlier), COPIES))
 
     def known(self, copies: pa.Table) -> Int8s:
@@ -250,8 +262,12 @@ class Round:
         firsts = longs(copies, "first")
         repeated[firsts[firsts != NONE] - self.first] = True
         self.add_entries(status != COPY, repeated)
-        met = self.entries.by_part(lambda some: find_meetings(maker.components(), some, earlier, parts), MEETINGS)
-        return self.rounds.write(met, "meetings")
+        is_last = self.is_last
+
+        def meet(some: pa.Table) -> pa.Table:
+            return find_meetings(maker.components(), some, earlier, parts, is_last=is_last)
+
+        return self.rounds.write(self.entries.by_part(meet, MEETINGS), "meetings")
 
     def add_entries(self, chosen: Bools, repeated: Bools) -> None:
         """Add the keys of the chosen posts of the round to ``entries``.
@@ -262,7 +278,7 @@ class Round:
         probes = self.rounds.maker.components().block_index.probes_others
         flags = (Flags.of(self.first, one) for one in (chosen, repeated))
         task = entries_of(self.rounds.parts, *flags, probes=probes)
-        self.entries.add(self.posts().select(*OF_ENTRIES), task)
+        self.entries.add(self.posts().select(*OF_ENTRIES), task, stays=not self.is_last)
 
     def links(self, meetings: DataFrame, notes: Notes) -> pa.Table:
         """Return the `LINKS` of the round, ordered by later, then by earlier text."""
@@ -330,6 +346,12 @@ class Round:
         self.counted.together += len(settled)
         self.counted.limits["max_candidates"] += int(longs(settled, "n_cut").sum())
         return settled.take(np.flatnonzero(~bools(settled, "is_kept"))).select(REMOVED.names)
+
+
+def with_copies(texts: Int64s, copies: pa.Table) -> Int64s:
+    """Return the positions of texts, and of their `COPIES` in the round, ascending."""
+    texts = distinct(texts)
+    return distinct(np.concatenate([texts, longs(copies, "position")[is_among(longs(copies, "first"), texts)]]))
 
 
 def check_parts(parts: Int64s) -> None:

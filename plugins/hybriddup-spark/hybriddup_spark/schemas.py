@@ -149,9 +149,6 @@ VERDICTS = pa.schema(
 )
 """Pairs of texts, by position, that were verified before their bin is decided. Without a match, scores are 0."""
 
-COMMON = pa.schema([("position", long)])
-"""Positions of texts with a key that many texts share."""
-
 FLAGS = pa.schema([("first", long), ("n", long), ("bits", packed)])
 """Packed bits, one for each of ``n`` consecutive posts from position ``first`` on."""
 

@@ -274,8 +274,8 @@ def test_keys_move_once(session: SparkSession, capsys: pytest.CaptureFixture[str
             yield pa.record_batch([keys.cast(pa.int32()), keys], schema=schema)
 
     with Divided(schema, 4, uncounted) as table:
-        for _ in range(3):
-            table.add(keys, dealt)
+        for number in range(3):
+            table.add(keys, dealt, stays=number < 2)
         found = table.by_part(lambda rows: rows.select(["key"]), pa.schema([("key", pa.int64())]))
         assert sorted(found.toArrow().column("key").to_pylist()) == [1, 1, 1, 2, 2, 2, 3, 3, 3]
         found.explain()
