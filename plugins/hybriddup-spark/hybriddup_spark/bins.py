@@ -19,7 +19,7 @@ from hybriddup_spark.making import Maker
 from hybriddup_spark.picking import Parts, binned
 from hybriddup_spark.positions import at_positions
 from hybriddup_spark.schemas import SETTLED, TOGETHER, VERDICTS, in_spark
-from hybriddup_spark.slicing import Kept, pieces, slices, wanted_in
+from hybriddup_spark.slicing import Kept, pieces, slices, verified_ahead, wanted_in
 from hybriddup_spark.together import decide_together, verify_ahead
 
 SETTLED_COLUMNS = in_spark(SETTLED)
@@ -45,12 +45,12 @@ class BinTasks:
             Kept texts that the open posts may match, as `WANTED`.
         """
         kept = Kept.none()
-        for is_later, some in enumerate(slices(places)):
+        for some in slices(places):
             keepers = kept.keepers(some)
             yield self.settled_copies(some.take(keepers >= 0), keepers[keepers >= 0])
             some = some.take(keepers < 0)
             if len(some.texts):
-                settled = self.decide_slice(some, pa.concat_tables([others, kept.wanted()]), ahead=bool(is_later))
+                settled = self.decide_slice(some, pa.concat_tables([others, kept.wanted()]))
                 kept = kept.with_those_of(some, settled)
                 yield settled
 
@@ -61,8 +61,8 @@ class BinTasks:
         columns = exact_removed(places.positions, keepers, bands).columns
         return pa.table([*columns, pa.array(nothing.astype(np.bool_)), pa.array(nothing)], schema=SETTLED)
 
-    def decide_slice(self, places: Places, others: pa.Table, *, ahead: bool) -> pa.Table:
-        """Decide the posts of a slice; return `SETTLED`. With ``ahead``, other tasks verify their pairs first."""
+    def decide_slice(self, places: Places, others: pa.Table) -> pa.Table:
+        """Decide the posts of a slice; return `SETTLED`. If it is large, other tasks verify its pairs first."""
         maker, n = self.maker, len(self.parts.values)
         groups = self.parts.values[places.bins].astype(np.int64)
         bins = self.grouped(wanted_in(places, others, groups), n)
@@ -73,7 +73,7 @@ class BinTasks:
         def look_up_and_decide(table: pa.Table, blocks: pa.Table) -> pa.Table:
             return decide_together(maker.components(), table, unpack(blocks, VERDICTS))
 
-        if not ahead:
+        if not verified_ahead(places):
             return bins.applyInArrow(decide, SETTLED_COLUMNS).toArrow()
         verdicts = self.verdicts(places, others, groups).repartition(n, PART).groupBy(PART)
         return bins.cogroup(verdicts).applyInArrow(look_up_and_decide, SETTLED_COLUMNS).toArrow()

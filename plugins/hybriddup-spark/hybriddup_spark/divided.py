@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 import pyarrow as pa
@@ -80,6 +80,7 @@ def united(frames: Iterable[DataFrame]) -> DataFrame:
     return reduce(lambda a, b: a.union(b), frames)
 
 
+@lru_cache(maxsize=16)
 def even_parts(session: SparkSession, n: int) -> Int32s:
     """Return int32[n]: numbers that Spark's hash partitioning assigns to ``n`` different tasks."""
     values = session.range(64 * n + 1024).select(sf.col("id").cast("int").alias("value"))

@@ -134,9 +134,10 @@ def with_keys_of_round(entries: pa.Table, earlier: Earlier) -> pa.Table:
 
 def with_common_keys(entries: pa.Table, earlier: Earlier) -> Int64s:
     """Return the positions of texts with a key that `COMMON_IN` or more different texts have, without removed ones."""
-    own = entries.filter(entries.column("is_own"))
-    keys, n_texts = np.unique(longs(own, "key"), return_counts=True)
-    own = own.filter(pa.array(is_among(longs(own, "key"), keys[n_texts >= COMMON_IN])))
+    keys, is_own = longs(entries, "key"), bools(entries, "is_own")
+    found, n_texts = np.unique(keys[is_own], return_counts=True)
+    may_be_common = is_own & is_among(keys, found[n_texts >= COMMON_IN])
+    own = entries.select(["key", "position", "bits"]).filter(pa.array(may_be_common))
     if not len(own):
         return np.zeros(0, np.int64)
     bits = key_lists(own, "bits")[0].reshape(len(own), -1)

@@ -209,7 +209,7 @@ class Round:
         self.counted.limits["max_bucket_size"] += int(notes.positions(CUT).sum())
         crowded = notes.crowded()
         status[crowded.positions - self.first] = OPEN
-        links = self.links(meetings, notes)
+        links = self.links(meetings, notes, status)
         deciding = self.decide_links(status, links)
         gone = np.flatnonzero(status == GONE)
         removed = [self.remove_by_links(gone + self.first, links.take(deciding[gone]))]
@@ -280,20 +280,23 @@ class Round:
         task = entries_of(self.rounds.parts, *flags, probes=probes)
         self.entries.add(self.posts().select(*OF_ENTRIES), task, stays=not self.is_last)
 
-    def links(self, meetings: DataFrame, notes: Notes) -> pa.Table:
+    def links(self, meetings: DataFrame, notes: Notes, status: Int8s) -> pa.Table:
         """Return the `LINKS` of the round, ordered by later, then by earlier text."""
-        rounds, first = self.rounds, self.first
+        rounds = self.rounds
         maker, parts = rounds.maker, rounds.parts
         earlier, later = distinct(notes.positions(EARLIER)), distinct(notes.positions(LATER))
         crowded = distinct(notes.crowded().positions)
         if not len(later):
             return LINKS.empty_table()
+        is_kept = status == KEPT
+        is_kept[later - self.first] = False
+        certain = Flags.of(self.first, is_kept)
 
         def give_texts(pairs: pa.Table, needed: pa.Table) -> pa.Table:
             return with_earlier_texts(pairs, needed, parts)
 
         def verify(pairs: pa.Table, needed: pa.Table) -> pa.Table:
-            return find_links(maker.components(), pairs, needed, crowded, first)
+            return find_links(maker.components(), pairs, needed, crowded, certain)
 
         pairs = rounds.merge((meetings, MEETINGS), (self.texts(earlier), NEEDED), give_texts, PAIRS)
         links = _collected(rounds.merge((pairs, PAIRS), (self.texts(later), NEEDED), verify, LINKS))

@@ -19,14 +19,13 @@ from hybriddup_spark.columns import bools, key_lists, longs, packed_lists, table
 from hybriddup_spark.gathering import Places
 from hybriddup_spark.schemas import WANTED
 
-FIRST_SLICE = 2**12
+FIRST_SLICE = 2**13
 """Number of places in the first slice of a bin, whose pairs are not verified ahead. Each later slice has as many places
 as all slices before it together, up to `LARGEST_SLICE`, so that most of its posts repeat posts kept before it."""
-LARGEST_SLICE = 2**15
-UNDIVIDED = 2 * FIRST_SLICE
-"""Largest number of places of a bin that is decided in one slice."""
-VERIFIED_TOGETHER = 2**12
-"""Largest number of places whose pairs one task verifies."""
+LARGEST_SLICE = 2**14
+"""With twice the size, the one task takes four times as long, because fewer pairs are verified ahead."""
+VERIFIED_TOGETHER = 2**13
+"""Largest number of places whose pairs one task verifies. A slice with no more is decided without verifying ahead."""
 
 
 def slices(places: Places) -> Iterator[Places]:
@@ -41,22 +40,26 @@ def are_divided(places: Places) -> bool:
     return bool(slice_numbers(places.bins).any())
 
 
+def verified_ahead(places: Places) -> bool:
+    """Return whether it pays to verify the pairs of a slice ahead, because several tasks can share the work."""
+    return bool(np.bincount(places.bins).max(initial=0) > VERIFIED_TOGETHER)
+
+
 def slice_numbers(bins: Int64s) -> Int64s:
     """Return int64[n]: the slice number of each place; ``bins``, ascending, has the bin of each place.
 
     Examples
     --------
-    >>> bins = np.repeat([3, 7], [UNDIVIDED, UNDIVIDED + 1])
-    >>> np.unique(slice_numbers(bins), return_counts=True)[1].tolist() == [UNDIVIDED + FIRST_SLICE, FIRST_SLICE, 1]
+    >>> bins = np.repeat([3, 7], [FIRST_SLICE, 2 * FIRST_SLICE + 1])
+    >>> np.unique(slice_numbers(bins), return_counts=True)[1].tolist() == [2 * FIRST_SLICE, FIRST_SLICE, 1]
     True
     """
     ranks = np.arange(len(bins)) - np.searchsorted(bins, bins)
-    sizes = np.searchsorted(bins, bins, side="right") - np.searchsorted(bins, bins)
     ends = [FIRST_SLICE]
-    while ends[-1] < sizes.max(initial=0):
+    while ends[-1] <= ranks.max(initial=0):
         ends.append(ends[-1] + min(ends[-1], LARGEST_SLICE))
     found: Int64s = np.searchsorted(ends, ranks, side="right")
-    return np.where(sizes <= UNDIVIDED, 0, found)
+    return found
 
 
 def pieces(bins: Int64s) -> Int64s:

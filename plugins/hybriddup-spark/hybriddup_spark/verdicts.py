@@ -103,7 +103,7 @@ class BinVerifier:
         verdicts["is_match"] = bools(table, "is_match")
         for name in EVIDENCE:
             verdicts[name] = table.column(name).to_numpy()
-        return np.sort(verdicts, order="code")
+        return verdicts[np.argsort(verdicts["code"])]
 
     def found(self, part: int) -> pa.Table:
         """Return the verdicts that this verifier made itself, as `VERDICTS` whose column ``part`` is ``part``."""

@@ -9,7 +9,7 @@ from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.run.components import Components
 from hybriddup_spark.columns import longs, packed_lists, table_of, texts
 from hybriddup_spark.meeting import PAIRED, SURE
-from hybriddup_spark.picking import Parts
+from hybriddup_spark.picking import Flags, Parts
 from hybriddup_spark.schemas import LINKS, PAIRS
 
 FIRST_IN_TURN = 4
@@ -47,15 +47,15 @@ def with_earlier_texts(meetings: pa.Table, needed: pa.Table, parts: Parts) -> pa
     )
 
 
-def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, first_new: int) -> pa.Table:
+def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowded: Int64s, certain: Flags) -> pa.Table:
     """Verify the `PAIRS` of the later texts in ``needed``; return the matches, and all pairs of open texts, as `LINKS`.
 
     Parameters
     ----------
     crowded
         int64[n], ascending: positions of texts with a crowded key, whose candidates are not all listed.
-    first_new
-        Position of the first post of the round; earlier texts were kept.
+    certain
+        Posts of the round that are kept, whatever is decided about the others; all earlier texts were kept.
     """
     if not len(pairs):
         return LINKS.empty_table()
@@ -67,7 +67,9 @@ def find_links(components: Components, pairs: pa.Table, needed: pa.Table, crowde
     judged = Judged.of(components, later_texts, pairs, of_pair)
     most = components.limits.most_pairs(judged.lengths[: len(numbers)])
     is_open = ((n_of_text > most) | np.isin(numbers, crowded))[of_pair]
-    matches = judged.verify_in_turn(np.flatnonzero(~is_open), longs(pairs, "earlier") < first_new)
+    earlier = longs(pairs, "earlier")
+    is_kept = (earlier < certain.first) | certain.at(np.maximum(earlier, certain.first))
+    matches = judged.verify_in_turn(np.flatnonzero(~is_open), is_kept)
     chosen = np.flatnonzero(is_open | matches)
     return judged.links(chosen, is_open[chosen])
 
@@ -107,13 +109,14 @@ class Judged:
             getattr(self.evidence, name)[rows] = getattr(verified, name)
         return accepted
 
-    def verify_in_turn(self, chosen: Int64s, is_of_index: Bools) -> Bools:
+    def verify_in_turn(self, chosen: Int64s, is_kept: Bools) -> Bools:
         """Verify the chosen pairs of each later text in turns, the earliest first; return bool[n_pairs]: the matches.
 
-        A text has one keeper, so it takes no further turn after a sure match with a text kept before the round.
+        A text has one keeper, so it takes no further turn after a sure match with a text that is certainly kept.
+        ``is_kept``, bool[n_pairs], marks the pairs with such a text.
         """
         matches, later = np.zeros(len(self._pairs), np.bool_), self._candidates.later
-        ends_turn = is_of_index & (longs(self._pairs, "kind") == SURE)
+        ends_turn = is_kept & (longs(self._pairs, "kind") == SURE)
         n_per_turn = FIRST_IN_TURN
         while len(chosen):
             place = np.arange(len(chosen)) - np.searchsorted(later[chosen], later[chosen])

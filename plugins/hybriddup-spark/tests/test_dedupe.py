@@ -85,7 +85,7 @@ def test_the_same_posts_go_for_the_same_keepers(
 
 def test_a_crowd_is_decided_in_slices(session: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its pairs are verified by several tasks before one task decides it."""
-    sizes = {"FIRST_SLICE": 50, "UNDIVIDED": 100, "LARGEST_SLICE": 200, "VERIFIED_TOGETHER": 30}
+    sizes = {"FIRST_SLICE": 50, "LARGEST_SLICE": 200, "VERIFIED_TOGETHER": 30}
     for name, size in sizes.items():
         monkeypatch.setattr(slicing, name, size)
     posts = [{"id": row, "text": text} for row, text in enumerate(edits_of_templates(random.Random(7), 1000, 4))]
