@@ -48,7 +48,8 @@ def normalize_words_slowly(text: str, options: MicroblogOptions) -> str:
     """The same, with signs as often as they are repeated."""
     text = fold_slowly(text, options)
     if options.repeated_punctuation == "collapse":
-        text = re.sub("[.。…]{2,}", "…", text)
+        text = re.sub("[.。…]{3,}|…[.。…]|[.。…]…", "…", text)
+        text = re.sub("([.。])[.。]", r"\1", text)
         text = re.sub(rf"({patterns.MARKS})\1+", r"\1", text)
     if options.residue != "keep" and options.white_space == "collapse":
         text = re.sub(r" \?+(?= |\Z)", "", re.sub(" +", " ", text).strip(" "))

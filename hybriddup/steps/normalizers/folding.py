@@ -296,7 +296,7 @@ def _folding_table(
     entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
     several: list[int] = []
     for point, folded in characters.several.items():
-        if joins_dots and set(folded) == {"."}:  # NFKC expands an ellipsis to three dots
+        if joins_dots and folded == "...":  # NFKC expands an ellipsis to three dots
             entries[point] = ELLIPSIS | flags[ELLIPSIS]
             continue
         entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
