@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
-from hybriddup.run.audit import COMMON_IN, Estimate, estimate_recall
+from hybriddup.run.audit import COMMON_IN, estimate_recall
 from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
@@ -89,10 +88,10 @@ def run(
     )
     result = replace(result, origin=Origin(corpus, settings, judge, registry, per, time_field, authors))
     if while_auditing is None:
-        undisturbed(lambda: audit(result.summary, workers, clock), clock.stop)
+        undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
     else:
         own = Clock()  # the progress shows what the caller does
-        wait = start_in_background(lambda: audit(result.summary, 1, own), workers)
+        wait = start_in_background(lambda: audit.add_to(result.summary, 1, own), workers)
         while_auditing(result)
         undisturbed(wait)
         clock.include(own)
@@ -177,22 +176,38 @@ class PairVerifier:
         return accepted, verified.of(pairs.take(accepted))
 
 
-Audit = Callable[[Summary, int, Clock], None]
-"""Function that estimates the recall of the search for candidate pairs after a run, with a number of threads, and adds
-it to the summary; the clock records the time."""
+@dataclass(frozen=True)
+class Audit:
+    """The data from which the recall of the search for candidate pairs is estimated after a run."""
 
+    columns: TextColumns
+    """Fingerprints, limits and character sketches of the distinct texts."""
+    kept: Int64s
+    """int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding."""
+    n_removed: int
+    n_given: int
+    """Number of texts at the start of ``kept`` that were kept without being compared."""
+    has_common_key: Bools
+    sample: int
+    verify: PairVerifier
 
-def add_recall(
-    by: Callable[..., Estimate | None], verify: PairVerifier, n: int, summary: Summary, workers: int, clock: Clock
-) -> None:
-    """Estimate the recall from a sample of up to ``n`` posts, and add it to the summary; record the time in the clock.
-
-    ``by`` is `estimate_recall` with all arguments but two.
-    """
-    with clock.step("audit", n):
-        estimate = by(verify=replace(verify, clock=clock), workers=workers)
-    if estimate is not None:
-        summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+    def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
+        """Estimate the recall and add it to the summary; record the time in the clock."""
+        if self.sample == 0:
+            return
+        with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
+            estimate = estimate_recall(
+                self.columns,
+                self.kept,
+                self.n_removed,
+                replace(self.verify, clock=clock),
+                sample=self.sample,
+                workers=workers,
+                n_given=self.n_given,
+                has_common_key=self.has_common_key,
+            )
+        if estimate is not None:
+            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
 
 
 @dataclass
@@ -396,15 +411,17 @@ class Run:
 
     def audit(self, texts: DistinctTexts, decisions: RunDecisions, n_given: int, verify: PairVerifier) -> Audit:
         """Prepare the audit of a run whose first ``n_given`` posts were kept without being compared."""
-        if (sample := self.components.settings.audit.sample) == 0:
-            return lambda *_: None
         numbers = texts.equal.text_numbers
-        places = np.flatnonzero(decisions.kept & texts.is_near[numbers])
-        kept, n_removed = numbers[places].astype(np.int64), int((~decisions.kept[n_given:]).sum())
-        n_given = int(np.searchsorted(places, n_given))
-        options: dict[str, Any] = {"sample": sample, "n_given": n_given, "has_common_key": texts.has_common_key}
-        by = partial(estimate_recall, texts.columns, kept, n_removed, **options)
-        return partial(add_recall, by, verify, min(sample, len(kept) - n_given))
+        kept = np.flatnonzero(decisions.kept & texts.is_near[numbers])
+        return Audit(
+            texts.columns,
+            numbers[kept].astype(np.int64),
+            int((~decisions.kept[n_given:]).sum()),
+            int(np.searchsorted(kept, n_given)),
+            texts.has_common_key,
+            self.components.settings.audit.sample,
+            verify,
+        )
 
 
 def take_texts(texts: Sequence[str], places: Int64s | None) -> Sequence[str]:

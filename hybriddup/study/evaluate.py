@@ -139,8 +139,15 @@ def evaluate(
     stage_1 = exact | (places_among(pair_positions, candidates) >= 0)
     names = run.components.bands.names
     inside = [np.ones(len(exact), np.bool_), *(band_of == band for band in range(len(names)))]
-    of_parts = ([Measures.of(one[part], pairs.labels[part]) for part in inside] for one in (found, stage_1))
-    total, *bands = map(BandMeasures, ("all", *names), [int(part.sum()) for part in inside], *of_parts)
+    total, *bands = (
+        BandMeasures(
+            name,
+            int(chosen.sum()),
+            Measures.of(found[chosen], pairs.labels[chosen]),
+            Measures.of(stage_1[chosen], pairs.labels[chosen]),
+        )
+        for name, chosen in zip(("all", *names), inside, strict=True)
+    )
     missed, mistaken = np.flatnonzero(pairs.labels & ~found), np.flatnonzero(found & ~pairs.labels)
     return Evaluation(total, tuple(bands), run.components.recipe_id(), missed, mistaken)
 

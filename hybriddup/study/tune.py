@@ -100,9 +100,14 @@ class Tuned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data for JSON, without the settings and scores."""
-        reached = {"way": self.way, "before": asdict(self.before), "after": asdict(self.after)}
-        bands = [asdict(band) for band in self.bands]
-        return {**reached, "warnings": self.warnings, "bands": bands, "wrong": self.wrong.tolist()}
+        return {
+            "way": self.way,
+            "before": asdict(self.before),
+            "after": asdict(self.after),
+            "warnings": self.warnings,
+            "bands": [asdict(band) for band in self.bands],
+            "wrong": self.wrong.tolist(),
+        }
 
 
 class Way(NamedTuple):
