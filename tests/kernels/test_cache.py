@@ -159,20 +159,20 @@ from pathlib import Path
 import numpy as np
 import hybriddup
 from hybriddup.kernels.cache import FOLDER
-from hybriddup.kernels.search.pair_limits import count_lacking
-words = tuple(np.array([0b10110, 0, 0, 0], np.uint64)), tuple(np.zeros(4, np.uint64))
+from hybriddup.kernels.text.lcs import lcs_one_word
+texts = np.array([1, 2, 4], np.uint64), np.arange(3, dtype=np.int32), 0, 3
 """
-DISTANCE = f"""{BEGIN}
-distance = count_lacking(*words)
-print(json.dumps([str(Path(hybriddup.__file__).parent), str(FOLDER), int(distance)]))
+IN_COMMON = f"""{BEGIN}
+in_common = lcs_one_word(*texts)
+print(json.dumps([str(Path(hybriddup.__file__).parent), str(FOLDER), int(in_common)]))
 """
 WITHOUT_CACHE = f"""{BEGIN}
-print(FOLDER, count_lacking(*words), len(count_lacking.signatures))
+print(FOLDER, lcs_one_word(*texts), len(lcs_one_word.signatures))
 """
 WAITS = f"""{BEGIN}
 print(FOLDER, flush=True)
 input()
-print(count_lacking(*words), flush=True)
+print(lcs_one_word(*texts), flush=True)
 """
 
 
@@ -192,15 +192,15 @@ print(ones(np.uint64(7)))
 def run_copy(folder: Path, kept_in: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
-    The kernel is `count_lacking`, which calls `popcount` of another file: three characters are lacking.
+    The kernel is `lcs_one_word`, which calls `popcount` of another file: two texts have three characters in common.
     """
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(kept_in)}
     environment.pop("NUMBA_DISABLE_JIT", None)
-    command = [sys.executable, "-c", DISTANCE]
+    command = [sys.executable, "-c", IN_COMMON]
     ran = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
-    package, kept, distance = json.loads(ran.stdout)
+    package, kept, in_common = json.loads(ran.stdout)
     assert Path(package) == folder / "hybriddup"
-    return Path(kept), distance
+    return Path(kept), in_common
 
 
 @pytest.fixture
@@ -220,14 +220,14 @@ def compiled(folder: Path) -> dict[Path, int]:
 
 def test_change_of_a_callee_alone_changes_what_its_caller_returns(copied: Path, tmp_path: Path) -> None:
     """The caller's file is the same, and so is what numba compares; it was compiled with the callee in it."""
-    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "search/pair_limits.py"))
+    callee, caller = (copied / "hybriddup" / "kernels" / name for name in ("popcount.py", "text/lcs.py"))
     before, kept_in = caller.stat(), tmp_path / "cache"
     assert run_copy(copied, kept_in)[1] == 3
     count = "builder.ctpop(arguments[0])"
     one_more = f"builder.add({count}, ir.Constant(ir.IntType(64), 1))"
     assert callee.read_text("utf-8").count(count) == 1
     callee.write_text(callee.read_text("utf-8").replace(count, one_more), "utf-8")
-    assert run_copy(copied, kept_in)[1] == 3 + 4  # one more for each of the four words
+    assert run_copy(copied, kept_in)[1] == 3 + 1
     assert caller.stat().st_mtime_ns == before.st_mtime_ns
 
 
@@ -237,7 +237,7 @@ def test_copies_of_the_package_share_what_they_compile_and_the_folder_can_be_mov
     kept = run_copy(copied, tmp_path / "cache")[0]
     assert tmp_path / "cache" in kept.parents
     before = compiled(tmp_path / "cache")
-    assert any(path.name.startswith("pair_limits.count_lacking") for path in before)
+    assert any(path.name.startswith("lcs.lcs_one_word") for path in before)
     assert compiled(copied) == {}
     assert run_copy(copy_package(tmp_path / "other"), tmp_path / "cache") == (kept, 3)
     assert compiled(tmp_path / "cache") == before
@@ -302,7 +302,7 @@ def test_one_process_at_a_time_compiles(copied: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", WAITS], env=environment, cwd=copied, text=True, **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        file = Path(process.stdout.readline().strip()) / "search" / "pair_limits.py"
+        file = Path(process.stdout.readline().strip()) / "text" / "lcs.py"
         answers: list[str] = []
         reading = Thread(target=lambda: answers.append(process.stdout.readline()))
         with CacheLock(file), CacheLock(None):

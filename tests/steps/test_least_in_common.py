@@ -18,6 +18,7 @@ from hybriddup.steps.verifiers.edit import Edit, Lcs
 from hybriddup.steps.verifiers.features import Jaccard
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, SingleJudge
 from tests.builders import examples, make_pairs
+from tests.inner_kernels import from_python
 from tests.steps.test_edit import pairs_on
 
 ALL_SCORES = 0.0
@@ -87,8 +88,8 @@ def is_listed(judge: Judge, context: VerifierContext) -> bool:
     sketches = sketch_texts(context.texts, 1)
     shorter, longer = sorted((0, 1), key=lambda text: len(context.texts[text]))
     lengths = len(context.texts[shorter]), len(context.texts[longer])
-    needed = least_common(*lengths, *shares_of(judge))
-    return int(count_lacking(tuple(sketches[shorter]), tuple(sketches[longer]))) <= lengths[0] - needed
+    needed = from_python(least_common)(*lengths, *shares_of(judge))
+    return int(from_python(count_lacking)(tuple(sketches[shorter]), tuple(sketches[longer]))) <= lengths[0] - needed
 
 
 def is_accepted(judge: Judge) -> bool:

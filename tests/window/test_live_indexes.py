@@ -19,6 +19,7 @@ from hybriddup.window.index import LiveIndex, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import MAX_PARTNER_LENGTH, find_partners
 from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints
+from tests.inner_kernels import from_python
 from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 
 Triple = tuple[int, int, int]
@@ -293,8 +294,8 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
 @given(st.integers(0, 2**31 - 1), st.integers(0, 2**20))
 def test_a_longer_length_has_no_smaller_class(length: int, more: int) -> None:
     """From 0 to 255, one by one at first."""
-    assert 0 <= length_class(length) <= length_class(length + more) <= 255
-    assert length_class(length % 32) == length % 32
+    assert 0 <= from_python(length_class)(length) <= from_python(length_class)(length + more) <= 255
+    assert from_python(length_class)(length % 32) == length % 32
 
 
 @pytest.mark.parametrize(("most", "n_removed"), [(9, 1), (1000, 100)], ids=["crowded", "all are read"])

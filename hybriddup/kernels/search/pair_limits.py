@@ -185,7 +185,7 @@ def count_lacking(sketch: Sketch, other: Sketch) -> int:
     return lacking
 
 
-@njit(cache=True, nogil=True, inner=True)
+@njit(cache=True, nogil=True)
 def least_common(shorter: int, longer: int, of_shorter: np.float32, of_longer: np.float32) -> float:
     """Return how many characters two texts must have in common: ``of_shorter * shorter + of_longer * longer``.
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.kernels.live import lists, table
 from hybriddup.kernels.live.changes import add_texts
 from hybriddup.kernels.live.lists import (
     ANY_LENGTH,
@@ -18,16 +19,18 @@ from hybriddup.kernels.live.lists import (
     N_BOOK,
     Age,
     Postings,
-    class_for,
-    is_dead,
-    number_at,
-    read_header,
-    word_of,
 )
-from hybriddup.kernels.live.table import IS_LIST, PAGE_BITS, find_slot, mixed_half, sweep_shards, tag_of, value_of
+from hybriddup.kernels.live.table import IS_LIST, PAGE_BITS, sweep_shards
 from hybriddup.kernels.search.key_groups import NO_KEY
 from hybriddup.kernels.short_runs import sort_run
+from tests.inner_kernels import from_python
 
+class_for, is_dead, number_at, read_header, word_of = map(
+    from_python, (lists.class_for, lists.is_dead, lists.number_at, lists.read_header, lists.word_of)
+)
+find_slot, mixed_half, tag_of, value_of = map(
+    from_python, (table.find_slot, table.mixed_half, table.tag_of, table.value_of)
+)
 CLASSES = (4, 8, 12, 20)
 BITS = int(BLOCK_BITS)
 
@@ -220,5 +223,5 @@ def test_a_number_is_dead_beyond_the_span(next_number: int) -> None:
 def test_runs_are_sorted(numbers: list[int], doublings: int) -> None:
     array = np.array(numbers * 2**doublings, np.uint64)
     before, first, last = array.tolist(), len(array) // 5, len(array) * 3 // 4
-    sort_run(array, first, last)
+    from_python(sort_run)(array, first, last)
     assert array.tolist() == before[:first] + sorted(before[first:last]) + before[last:]

@@ -17,6 +17,7 @@ from hybriddup.kernels.live.segments import (
 )
 from hybriddup.window.index.text_ring import TextRing
 from tests.builders import make_prints, words_of
+from tests.inner_kernels import from_python
 
 SMALLEST, LARGEST, N_LARGEST = 4, 32, 5
 KEYS = BucketKeys(np.array([0, 1, 2, 4, 65, 6]), np.array([0, 3, 6]), np.zeros(2, np.uint32), np.array([0, 1, 2]), 3)
@@ -76,13 +77,13 @@ def test_the_buckets_of_segments_hold_the_live_texts(seed: int, first: int, size
                     each for each, own in zip(bits, listed, strict=True) if bucket in own
                 ]
                 for entry, each in zip(entries, held, strict=True):
-                    assert each < first or entry >> 20 == tag_of(bits[each][None], 0)
+                    assert each < first or entry >> 20 == from_python(tag_of)(bits[each][None], 0)
 
 
 @given(st.integers(0, 2**128 - 1), st.lists(st.integers(0, 127), unique=True))
 def test_tags_differ_in_no_more_bits_than_fingerprints(number: int, flipped: list[int]) -> None:
     other = number ^ sum(1 << bit for bit in flipped)
-    tag, other_tag = (int(tag_of(words_of([each], 2), 0)) for each in (number, other))
+    tag, other_tag = (int(from_python(tag_of)(words_of([each], 2), 0)) for each in (number, other))
     assert (tag ^ other_tag).bit_count() <= len(flipped)
     assert (tag ^ other_tag).bit_count() % 2 == len(flipped) % 2
     assert max(tag, other_tag) < 2**12

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
 from hybriddup.kernels.posts.alignments import LONGEST_ALIGNED, Side, align, enter_pair, make_room
+from tests.inner_kernels import from_python
 
 few_keys = st.lists(st.integers(1, 4), max_size=12)
 
@@ -18,8 +19,8 @@ def partners(pairs: list[tuple[list[int], list[int]]]) -> list[list[int]]:
     room, found = make_room(max((len(one) for pair in pairs for one in pair), default=0)), []
     for a, b in pairs:
         sides = Side(0, len(a), 0), Side(len(a), len(a) + len(b), 1)
-        enter_pair(np.array([*a, *b], np.uint64), *sides, room)
-        align(len(a), len(b), room)
+        from_python(enter_pair)(np.array([*a, *b], np.uint64), *sides, room)
+        from_python(align)(len(a), len(b), room)
         found.append(room.partners[: len(a)].tolist())
     return found
 

@@ -30,6 +30,7 @@ from hybriddup.kernels.search.rings import (
 )
 from tests import reference
 from tests.builders import clustered_numbers, numbers_of, words_of
+from tests.inner_kernels import from_python
 
 NONE = int(NO_GROUP)
 N_TEXTS = 40
@@ -180,7 +181,7 @@ def test_words_of_rings_have_room_for_every_row(n_texts: int, class_bits: int) -
 
 def test_starts_of_rings_reach_through_all_of_the_memory() -> None:
     """In units of two words, up to 32 GiB; more is refused, as starts would begin anew."""
-    assert place_of(np.uint32(2**32 - 1)) == 2**33 - 2
+    assert from_python(place_of)(np.uint32(2**32 - 1)) == 2**33 - 2
     with pytest.raises(MemoryError, match="32 GiB or more"):
         make_rings(np.full(4, 2**31 - 1, np.uint32), N_TEXTS, most_narrow=2**31)
 

@@ -22,6 +22,7 @@ from hybriddup.kernels.search.key_groups import (
     texts_in_marked,
     write_groups,
 )
+from tests.inner_kernels import from_python
 
 NONE = int(NO_KEY)
 some_keys = st.sampled_from([0, 1, 2, 5, 2**32, 2**63, 2**64 - 2, NONE, NONE]) | st.integers(0, NONE)
@@ -49,7 +50,7 @@ def test_every_key_is_dealt_once_with_its_place(keys: np.ndarray, part_bits: int
     assert sorted(dealt.entries.tolist()) == [entry for entry, key in enumerate(flat) if key != NONE]
     assert [flat[entry] for entry in dealt.entries] == dealt.keys.tolist()
     for part in (part for part in range(2**part_bits) if parts[part].start < parts[part].stop):
-        assert {int(part_of(key, part_bits)) for key in dealt.keys[parts[part]]} == {part}
+        assert {int(from_python(part_of)(key, part_bits)) for key in dealt.keys[parts[part]]} == {part}
         assert dealt.entries[parts[part]].tolist() == sorted(dealt.entries[parts[part]].tolist())
 
 

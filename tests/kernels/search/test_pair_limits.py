@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.kernels.search.pair_limits import length_class, shortest_partners
+from tests.inner_kernels import from_python
 
 LONGEST = 25
 
@@ -22,7 +23,7 @@ def test_the_shortest_partner_is_the_shortest_text_that_reaches(texts: list[tupl
 
 def test_classes_of_lengths_never_fall_and_hold_a_sixteenth_each() -> None:
     lengths = [*range(5000), *(2**doublings + more for doublings in range(13, 31) for more in (-1, 0, 1))]
-    classes = [int(length_class(length)) for length in lengths]
+    classes = [int(from_python(length_class)(length)) for length in lengths]
     assert classes[:32] == list(range(32))
     assert classes == sorted(classes)
     assert classes[-1] == 255

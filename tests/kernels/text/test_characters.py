@@ -12,6 +12,7 @@ from hybriddup.data.records import SKETCH_WORDS, encode_texts
 from hybriddup.kernels.search.pair_limits import count_lacking
 from hybriddup.kernels.text.characters import sketch_characters
 from tests import reference
+from tests.inner_kernels import from_python
 
 few_letters = st.text(alphabet="ab好\ud800\0", max_size=10)
 any_letters = st.one_of(
@@ -29,7 +30,7 @@ def sketches_of(texts: list[str]) -> np.ndarray:
 def lacks(a: str, b: str) -> int:
     """The bound on the characters of the first text that the second one lacks."""
     sketches = sketches_of([a, b])
-    return int(count_lacking(*map(tuple, sketches)))
+    return int(from_python(count_lacking)(*map(tuple, sketches)))
 
 
 def n_bits(text: str) -> int:
@@ -73,4 +74,4 @@ def test_characters_and_their_occurrences_are_spread_over_the_bits() -> None:
 
 def test_nothing_is_lacking_where_nothing_was_sketched() -> None:
     nothing = np.zeros(SKETCH_WORDS, np.uint64)
-    assert int(count_lacking(tuple(nothing), tuple(sketches_of(["ab"])[0]))) == 0
+    assert int(from_python(count_lacking)(tuple(nothing), tuple(sketches_of(["ab"])[0]))) == 0
