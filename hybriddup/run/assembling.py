@@ -101,5 +101,5 @@ class Assembler:
         return np.stack([rows[self.places(verified.earlier)], rows[self.places(verified.later)]], axis=1)
 
     def places(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: indices in the corpus of the posts at these positions in the order of deciding."""
+        """Return int64[n]: the index in the corpus of each post, given its position in the order of deciding."""
         return positions if self.order is None else self.order[positions]

@@ -197,9 +197,9 @@ class Tuning:
         yield self.by_new_model()
 
     def by_thresholds(self, name: str, scored: ScoredPairs, settings: Settings) -> Way:
-        """Return the way that fits a threshold to each group of length bands; see `band_groups`.
+        """Return the `Way` called ``name``, which changes the thresholds: it fits one to each of the `band_groups`.
 
-        ``scored`` are the pairs, scored with ``settings``; ``name`` is the name of the way, as in `Tuned.way`.
+        ``scored`` are the labeled pairs with their scores by ``settings``.
         """
 
         def thresholds(fitted: Bools) -> Float64s:

@@ -136,7 +136,10 @@ class MaintainedState:
         return [part for part in (posts[:n_first], posts[n_first:]) if part]
 
     def learn_if_due(self) -> None:
-        """Learn from the posts once there are enough. They are on disk already, so a failure is only logged."""
+        """Let the components learn from the stored posts, such as weights of tokens, as soon as there are enough posts.
+
+        If that fails, a warning is logged, and the window goes on without.
+        """
         if not self.is_learning or self.store.next_position < FIT_AT:
             return
         try:

@@ -286,8 +286,8 @@ def aligned_ends(posts: ParsedPosts, a: Side, room: Room) -> tuple[int, int, flo
 def split_moved(posts: ParsedPosts, one: Side, other: Side, room: Room, of_one: tuple[int, int]) -> tuple[float, float]:
     """Return two weights: of the tokens of a difference that have moved, and of all its other tokens.
 
-    ``of_one``: begin and end of the difference in post ``one``. A token has moved if the other post has it at least as
-    often, and so has it in another place.
+    ``of_one``: begin and end of the difference in post ``one``. A token has moved if post ``other`` contains it at
+    least as often as post ``one``: it then occurs in another place there.
     """
     moved, only = 0.0, 0.0
     for token in range(of_one[0], of_one[1]):

@@ -109,7 +109,10 @@ def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def has_mark(points: UInt32s, start: int, end: int, marks: tuple[int, int, int], before: int) -> bool:
-    """Return whether ``points[start:end]`` contains one of three marks, right after the mark ``before`` unless 0."""
+    """Return whether ``points[start:end]`` contains one of three marks.
+
+    Unless ``before`` is 0, a mark counts only if the character before it is ``before``.
+    """
     for at in range(start, end):
         if points[at] in marks and (before == 0 or (at > start and points[at - 1] == before)):
             return True
