@@ -139,6 +139,8 @@ class Output:
         """Rename the temporary file to its target; it gets the permissions of the file that it replaces."""
         if self.is_stream:
             return
+        if sys.platform == "win32":  # where no open file can be renamed
+            self._release()
         try:
             with suppress(FileNotFoundError):
                 shutil.copymode(self.path, self.temporary)
@@ -147,9 +149,12 @@ class Output:
             raise OutputError(f"{self.target} could not be put in place: {error.strerror or error}.") from None
 
     def discard(self) -> None:
-        """Delete the temporary file, unless it was put in place, and release the lock."""
+        """Release the lock, and delete the temporary file unless it was put in place."""
+        self._release()
         if not self.is_stream:
             self.temporary.unlink(missing_ok=True)
+
+    def _release(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -299,8 +304,12 @@ def _free_bytes(directory: Path) -> int:
 def _delete_unused(path: Path) -> None:
     """Delete a file if it belongs to this user; raise OSError if a running process has locked it."""
     status = path.lstat()
-    is_own = sys.platform == "win32" or status.st_uid == os.geteuid()
-    if not (stat.S_ISREG(status.st_mode) and is_own):
+    if not stat.S_ISREG(status.st_mode):
+        return
+    if sys.platform == "win32":  # where no open file can be deleted
+        path.unlink()
+        return
+    if status.st_uid != os.geteuid():
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,34 @@ def test_an_abandoned_run_leaves_nothing_behind_unless_it_is_done(is_done: bool)
     if not is_done:
         FILES.release()
     assert names() == ["kept"] * is_done
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the open files of the process are looked up in /proc")
+@pytest.mark.parametrize("is_done", [False, True])
+def test_on_windows_no_file_is_renamed_or_deleted_while_it_is_open(
+    monkeypatch: pytest.MonkeyPatch, is_done: bool
+) -> None:
+    """There, that would fail."""
+    done: list[str] = []
+
+    def check(name: str) -> None:
+        act = getattr(Path, name)
+
+        def checked(path: Path, *arguments: object, **options: object) -> object:
+            assert str(path.absolute()) not in {os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()}
+            done.append(name)
+            return act(path, *arguments, **options)
+
+        monkeypatch.setattr(Path, name, checked)
+
+    Path(".kept.0123abcd.tmp").touch()
+    monkeypatch.setattr(sys, "platform", "win32")
+    check("replace")
+    check("unlink")
+    with Outputs([], force=False) as outputs:
+        with outputs.add("kept", "-o").open() as stream:
+            stream.write(b"a")
+        if is_done:
+            outputs.commit()
+    monkeypatch.undo()
+    assert done == (["unlink", "replace", "unlink"] if is_done else ["unlink", "unlink"])
