@@ -191,7 +191,7 @@ async def openapi(request: Request) -> Response:
 
 @cache
 def page_file(name: str) -> bytes:
-    """Return a file of the web page."""
+    """Return the contents of the file ``name`` of the service's web pages: HTML, script or style sheet."""
     return (files("hybriddup.service") / "page" / name).read_bytes()
 
 

@@ -81,7 +81,7 @@ class StoredPostFields(Decided):
     """A post of the window."""
 
     time: float
-    """Arrival time, or created_at with event time; in seconds since 1970."""
+    """Arrival time, or, if the window runs on event time, ``created_at``; in seconds since 1970."""
     text: str
     n_copies: int | None = None
     """Number of posts that were removed as duplicates of this one; only for kept posts, with --counts."""

@@ -317,9 +317,10 @@ def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
 
 
 def best_of(judged: Sequence[Bools], labels: Bools, precision: float | None) -> int:
-    """Return the index of the best way: 0, the unchanged configuration, unless another way is clearly better.
+    """Return the index of the best `Way`: 0, the unchanged configuration, unless another one is clearly better.
 
-    ``judged`` has the predictions of each way, bool[n_pairs].
+    A way that reaches ``precision`` is better than one that does not; among others, F1 decides. ``judged``: the
+    predictions of each way, bool[n_pairs].
     """
     measures = [Measures.of(found, labels) for found in judged]
     reached = [round(min(one.precision or 0.0, precision or 0.0), 2) for one in measures]

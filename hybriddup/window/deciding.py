@@ -96,7 +96,10 @@ class WindowIndex:
         return self.held.index.depths(batch, rows, earlier)
 
     def add(self, batch: Batch, is_kept: Bools) -> None:
-        """Record which posts of ``batch`` were looked up, and which of these were kept; `decide_batch` returns both."""
+        """Store the searchable posts of ``batch`` and whether each is kept, for the result of `decide_batch`.
+
+        ``is_kept``: bool[n], for all posts of the batch.
+        """
         rows = self.searchable(batch)
         self.looked_up, self.is_kept = batch.take(rows), is_kept[rows]
 

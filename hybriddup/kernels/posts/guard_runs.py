@@ -1,4 +1,6 @@
-"""Rules out differences in a name or a negation, judging by the run of words in which two texts differ.
+"""Finds pairs of texts that cannot differ in a name or a negation, so that the guards need not check these pairs.
+
+The run of words in which two texts differ decides.
 
 Words and runs are defined as in `hybriddup.steps.guards.reading`. The *middle* of a text is the part between the common
 prefix and the common suffix of the two texts.

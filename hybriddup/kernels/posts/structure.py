@@ -40,8 +40,8 @@ SOURCE_IS_SHORT = np.float32(5.0)
 """Maximum weight of a source at the end of a post, after a bar or dash: three or four words. The rest of the post must
 weigh at least twice the weight of this source, plus 2."""
 LABEL_IS_SHORT = np.float32(3.5)
-"""Maximum weight of a source at the beginning, before a colon or bar; longer phrases name a subject, as in ``Leeds
-weather today: ...``."""
+"""Maximum weight of the words before a colon or bar at the beginning, for them to name the source of the post, as in
+``BBC News: ...``. Heavier ones name its subject, as in ``Leeds weather today: ...``."""
 BRACKETED = np.float32(10.0)
 """Maximum weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)

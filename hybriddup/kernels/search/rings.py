@@ -119,7 +119,7 @@ def write_heads(rings: Rings, starts: UInt32s, sizes: UInt32s, most: int, most_n
 
 @njit(cache=True, nogil=True, inner=True)
 def room_for(size: np.uint32, most: int) -> int:
-    """Return the capacity of a ring to which ``size`` texts will be added: at most ``most``, unless that is 0."""
+    """Return the capacity of a ring to which ``size`` texts will be added; ``most``: the limit, 0 = no limit."""
     return min(np.int64(size), np.int64(most)) if most > 0 else np.int64(size)
 
 

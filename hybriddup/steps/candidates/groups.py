@@ -71,7 +71,7 @@ class Groups:
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:
         """Return uint32[n, m]: the groups in which to search for candidates of each text.
 
-        ``numbers``, ``texts`` and ``bits`` are the numbers, contents and fingerprints of the texts.
+        ``numbers``: int64[n], the indices of these texts among all grouped ones. ``bits``: their fingerprints.
         """
         if self.table is None:
             return self.of(numbers)

@@ -51,7 +51,7 @@ class Decider:
     """Counts to which `decide` adds: look-ups, comparisons, and how often each limit applied."""
     workers: int = 1
     fewest_texts: int = 128
-    """Maximum number of texts in a batch that is never split, regardless of the number of comparisons."""
+    """A batch of at most this many texts is never split, however many comparisons it needs."""
     most_comparisons: int = 512
     """Maximum average number of comparisons per text within a batch; with more, the batch should be split. In smaller
     batches, the index removes most similar texts before they are compared with each other."""

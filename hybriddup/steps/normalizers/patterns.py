@@ -120,7 +120,8 @@ because some match only text that an earlier one has uncovered.
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
-"""Matches a whole text, but is applied only to texts with `CUT`, which an earlier rule puts in place of a marker."""
+"""Matches a text up to the next `BOUNDARY`. It is applied only to texts in which an earlier rule has put `CUT` in the
+place of a mark after which the rest of a post is dropped."""
 
 SPACES = Pattern(" ++", " ")
 SEVERAL_SPACES = Pattern("  ++", "  ")

@@ -19,7 +19,7 @@ class VerifierContext:
     """The input of a verifier: the distinct texts of the run, the tokenizer, and settings."""
 
     texts: Sequence[str]
-    """The compared texts: whole normalized posts, or only their bodies (setting ``compare``), without decoration."""
+    """The compared texts: whole normalized posts, or, with ``compare: body``, only the words of each post."""
     tokenizer: Tokenizer
     bits: int
     """Width of the fingerprint, in bits."""

@@ -115,7 +115,7 @@ class Checkpoints:
             self._begin()
 
     def _move(self) -> int:
-        """Move the log into the file, in the thread; return the log's number of pages, 0 = failed."""
+        """Move the log into the file; called in the thread for checkpoints. Return as `_checkpoint` does."""
         try:
             self._connection = self._connection or self._connect()
         except sqlite3.Error as error:
@@ -124,7 +124,10 @@ class Checkpoints:
         return self._checkpoint(self._connection)
 
     def _checkpoint(self, connection: sqlite3.Connection) -> int:
-        """Move as much of the log as possible without waiting; return the log's number of pages, 0 = moving failed."""
+        """Move as much of the log as possible without waiting.
+
+        Return the number of pages in the log, moved or not; 0 if moving failed.
+        """
         try:
             _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.Error as error:  # such as a full disk: the posts stay in the log, where they are as safe
