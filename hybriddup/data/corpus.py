@@ -103,7 +103,7 @@ class Corpus:
 
     @property
     def n_against(self) -> int:
-        """Number of posts that are from the corpora in `against`, and not the run's own."""
+        """Total number of posts from the corpora in `against`; they precede the run's own posts."""
         return self.against[-1].end if self.against else 0
 
     def sources(self, places: Int64s) -> list[str | None]:

@@ -167,7 +167,7 @@ class ParquetWriter:
         check_same_columns(schemas, "give them the same schema")
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if a source already has a column with one of these names."""
+        """Raise InputError if a file already has a column with one of ``names``, the columns to be added as marks."""
         for source in sources:
             check_marks(source.name, names, _schema(source).names)
 

@@ -182,7 +182,7 @@ class SqliteWriter:
         check_same_columns(tables, "read views that have the same columns")
 
     def check_marks(self, sources: Sequence[Source], names: Sequence[str]) -> None:
-        """Raise InputError if a source already has a column with one of these names."""
+        """Raise InputError if a table already has a column with one of ``names``, the columns to be added as marks."""
         for table in _as_tables(sources):
             check_marks(table.name, names, [folded(one) for one in table.names])
 

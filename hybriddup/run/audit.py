@@ -85,8 +85,8 @@ def estimate_recall(
     Parameters
     ----------
     kept
-        int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding; other posts,
-        such as very short posts, cannot be missed.
+        int64[n]: the row in ``columns`` of each kept post that could be a near repeat, in the order of deciding; other
+        posts, such as very short posts, cannot be missed.
     n_removed
         Number of posts removed in the run, including exact repeats.
     sample

@@ -30,7 +30,7 @@ class Contestants(ABC):
         self.position: dict[int, int] = {}
         """Latest position of each post, by index."""
         self.decided: dict[int, Evidence | None] = {}
-        """Decisions on posts, by index: the evidence for a duplicate, None = kept."""
+        """Maps the index of each decided post to the evidence that it is a duplicate, or to None if it is kept."""
         self.answers: dict[int, PostRecord] = {}
         """For posts with a repeated id, by index: the record of the earlier post with this id, used as the answer."""
         self._id_holder: dict[int, int] = {}
@@ -43,7 +43,8 @@ class Contestants(ABC):
         self._text_holder: dict[bytes, int] = {}
         """Position of the post that was last known to hold a text, by the text's name in the store."""
         self._replaceable: dict[bytes, int] = {}
-        """For texts that a post of this batch may take over, by name: the position of the post that holds the text."""
+        """Position of the holder of each text that a post of this batch may take over, by the text's name in the store.
+        """
 
     # ---- ids
 
@@ -141,7 +142,7 @@ class Contestants(ABC):
     # ---- verdicts
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Record the decision on the post at index ``place``: a duplicate with ``evidence``, None = kept."""
+        """Record that the post at index ``place`` is kept if ``evidence`` is None, and is a duplicate otherwise."""
         self.decided[place] = evidence
         del self.open[place]
         if place in self.leading:

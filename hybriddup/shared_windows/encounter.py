@@ -90,10 +90,10 @@ class Encounter:
         return [positions[number] for number in np.unique(pairs.earlier[both.verify(pairs)[0]]).tolist()]
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
-        """Decide the leading posts, those of the batch that are being decided, against kept candidates and each other.
+        """Decide the leading posts of the batch against kept candidates and each other.
 
-        Also return the records of the kept candidates. The verdicts refer to a matched post by number: first these
-        records, from 0, then the leading posts.
+        Return the verdicts, and the records of the kept candidates. A verdict gives a matched post by number: number
+        ``i`` is record ``i``, and the numbers after the last record are the leading posts, in order.
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
@@ -132,7 +132,7 @@ class Numbered:
         """``records``: the records of the candidates, in order of position. ``horizon``: in seconds."""
         numbers = np.arange(len(records), len(records) + len(prepared.positions), dtype=np.int64)
         self.prepared = prepared._replace(batch=replace(prepared.batch, positions=numbers))
-        """The leading posts, with their numbers as positions."""
+        """The leading posts, the ones to be decided, with their numbers in this sequence in place of positions."""
         self._near, self._depths, self._steps = near, depths, steps
         self._normalized = steps.normalize([one.post.text for one in records])
         self._times = np.array([one.post.time for one in records], np.float64)

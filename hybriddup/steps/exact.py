@@ -35,7 +35,7 @@ class EqualTexts:
 
     @property
     def distinct(self) -> Int64s:
-        """int64[n_distinct]: element ``i`` is the index of the first text with number ``i``. The indices ascend."""
+        """int64[n_distinct]: element ``i`` is the index of the first text with ``text_numbers == i``; ascending."""
         return np.flatnonzero(self.is_first)
 
     @property

@@ -40,7 +40,7 @@ SAME_SPELLING = 0.72
 LONGEST_SPELLING = 64
 """Maximum number of letters of words that may be spellings of one word."""
 A_WORD = 3.0
-"""Minimum weight that a difference gets if a word is replaced by a word with another vowel."""
+"""Minimum weight of the replaced words if two words have the same letters but other vowel signs; about one word."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 """First and last code point of the tone marks of Thai, which people often omit."""
 

@@ -163,9 +163,10 @@ def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> W
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Append the pairs of text ``row`` and each hit within the Hamming limit to ``found``; return the new ``n_pairs``.
+    """Pair text ``row`` with the hits within the Hamming limit, append the pairs to ``found``, return new ``n_pairs``.
 
-    ``place`` is the index of the query for the text; it represents the text in the pairs.
+    In the pairs, ``earlier`` is the row of the hit. ``later`` is ``place``, the index of the query that looks up the
+    text.
     """
     for i in range(n_hits):
         other = np.int64(hits[i] >> HALF)

@@ -391,9 +391,9 @@ def table_of(texts: Int64s, first: int, last: int) -> tuple[UInt64s, Int64s]:
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(rings: Rings, head: int, table: UInt64s, places: Int64s, depths: Int64s) -> None:
-    """For each text of a ring that is in ``table``, write its depth to ``depths``; the newest text has depth 1.
+    """Look up each text of a ring in a hash table; if found, write its depth in the ring, 1 = newest, to ``depths``.
 
-    ``table`` and ``places`` are as returned by `table_of`.
+    ``table`` and ``places`` are the results of `table_of`; an index in ``depths`` is an index in its ``texts``.
     """
     n_kept, room = n_added(rings, head), room_of(rings, head)
     size = min(n_kept, room)

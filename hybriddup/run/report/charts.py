@@ -42,7 +42,7 @@ class Series(NamedTuple):
     """The bars, or the lines at limits, that have one color in a chart."""
 
     name: str
-    """Name of the marks, which also selects their color."""
+    """Name of the series, which also selects the color of its bars or lines."""
     total: str
     """For bars, the sum of their values; for lines, the list of limits; as text."""
     marks: list[Mark]

@@ -29,11 +29,14 @@ class Decisions:
     kept: Bools
     """bool[n]: whether each text is kept."""
     exact: Int64s
-    """int64[n]: position of the equal kept text in the order of deciding; -1 = not removed as an exact repeat."""
+    """int64[n]: for each exact repeat, the position of the kept text that it equals; -1 for all other texts.
+
+    A position is an index in the order of deciding.
+    """
     deciding: VerifiedPairs
     """For each near repeat, the accepted pair with its keeper, sorted by ``later``."""
     accepted: CandidatePairs
-    """All accepted pairs, in no particular order."""
+    """All pairs that the verifiers accepted, in no particular order."""
     n_verified: int
     """Number of pairs that were verified."""
     n_comparisons: int
@@ -101,9 +104,10 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, the number of earlier texts of the batch with its most frequent look-up key.
+        """Return int64[n]: for each text, how many earlier texts of the batch share one look-up key with it, at most.
 
-        The number is 0 if none of the text's look-up keys can have more than ``max_bucket_size`` texts.
+        This is the count for the key that the most texts share. It is 0 if none of the text's look-up keys can have
+        more than ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
@@ -111,7 +115,7 @@ class Decider:
         return grouped.most if crowded is None else np.where(crowded, grouped.most, 0)
 
     def has_room_for_more(self, decisions: Decisions) -> bool:
-        """Return whether a batch of twice as many similar texts would still be within ``most_comparisons``."""
+        """Return whether a batch twice as large, of similar texts, would need at most ``most_comparisons`` per text."""
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
 
     def _finish(

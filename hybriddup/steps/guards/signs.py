@@ -36,7 +36,7 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 
 @cache
 def load_signs() -> Signs:
-    """Return the tables of the characters and words that guards look for; the table of names is empty."""
+    """Return the tables of characters and words that guards look for, without Chinese names (an empty table)."""
     kinds = np.zeros(N_CODE_POINTS, np.uint8)
     characters = characters_between(0, LAST_LETTER)
     for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):

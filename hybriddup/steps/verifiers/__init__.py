@@ -29,7 +29,7 @@ class VerifierContext:
 
     @property
     def posts(self) -> Sequence[str]:
-        """The whole normalized post of each text, even if ``texts`` are only bodies."""
+        """The whole normalized post for each text in ``texts``, even if the text is only a part of the post."""
         return self.texts if self.normalized is None else self.normalized
 
     @cached_property

@@ -76,7 +76,7 @@ class SingleJudge:
         return PairJudgement(scores, thresholds, np.full(len(pairs), self.index, np.int32))
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return the verifier's largest partner lengths for `threshold`."""
+        """Return int32[n]: for each text length, the largest length of another text that can reach `threshold`."""
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
@@ -118,7 +118,10 @@ class AllOf(_Combined):
         return self._judge(pairs, open_verdict=True)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return, for each text length, the smallest bound of the members, because each member must accept the pair."""
+        """Return int32[n]: for each text length, the smallest of the members' maximum lengths of the other text.
+
+        The smallest one applies because each member must accept the pair.
+        """
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
@@ -138,7 +141,10 @@ class AnyOf(_Combined):
         return self._judge(pairs, open_verdict=False)
 
     def max_partner_lengths(self, lengths: Int32s) -> Int32s:
-        """Return, for each text length, the largest bound of the members, because one accepting member is enough."""
+        """Return int32[n]: for each text length, the largest of the members' maximum lengths of the other text.
+
+        The largest one applies because one accepting member is enough.
+        """
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:

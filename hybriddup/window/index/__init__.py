@@ -55,8 +55,8 @@ class LiveIndex(ABC):
         """Return all pairs that ``texts`` form with texts in the index; ``later`` is a row of ``texts``.
 
         Two texts are a pair if they share a key, the earlier one is among the newest ``max_bucket_size`` texts of that
-        key, and they are within the limits of the shorter one. If the index has sketches and ``counts_characters``,
-        pairs with too few characters in common are ruled out.
+        key, and their Hamming distance and the longer length are at most the limits for the shorter length. If the
+        index has sketches and ``counts_characters``, pairs with too few characters in common are left out.
         """
         if not len(texts) or not self._ring.n_texts:
             return join_near([])

@@ -79,7 +79,7 @@ class TextRing:
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
-        """Numbers of the oldest text in the ring buffer, and of the next text to add."""
+        """Numbers of the oldest text in the ring buffer and of the next text. A number counts the slots used so far."""
         self._base = IN_BLOCK
         """The first number that belonged to slot 0. This number and the capacity are multiples of `IN_BLOCK`."""
         self._edge = 0
@@ -100,7 +100,7 @@ class TextRing:
 
     @property
     def _turn(self) -> int:
-        """The largest number below `next` that belongs to slot 0; numbers are assigned to slots in turn."""
+        """The number of the newest text that was written to slot 0. Consecutive numbers belong to consecutive slots."""
         return self._base + max(self.next - self._base - 1, 0) // self.capacity * self.capacity
 
     @property
@@ -172,7 +172,7 @@ class TextRing:
         return numbers_from(self.columns, self.first, self.next, self._turn, positions)
 
     def numbers_at(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: the number of the text at each position, -1 if there is none."""
+        """Return int64[n]: for each position, the number of its text in the ring buffer; -1 if the buffer lacks it."""
         numbers = self.numbers_of(positions)
         pairs = zip(numbers.tolist(), positions.tolist(), strict=True)
         is_there = [number < self.next and self._position(number) == position for number, position in pairs]

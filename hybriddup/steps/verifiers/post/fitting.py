@@ -28,7 +28,9 @@ PLACES = 4  # decimals of values and contributions
 def fit_to(
     features: Float64s, labels: Bools, precision: float, seed: int, weights: Float64s | None = None
 ) -> PostModel:
-    """Fit a model to labelled pairs; it scores 0.5 at the threshold with the best F1 that reaches ``precision``.
+    """Fit a model to labelled pairs, with a score of 0.5 at the chosen threshold.
+
+    This is the threshold with the best F1 of all thresholds with at least the given precision.
 
     Parameters
     ----------
