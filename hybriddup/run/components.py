@@ -111,7 +111,7 @@ class Components:
         return replace(self, learned=recipe)
 
     def compared(self, normalized: Sequence[str]) -> Sequence[str]:
-        """Return the parts of normalized posts that are compared: their bodies, or all text with ``compare: all``."""
+        """Return the parts of normalized posts that are compared: only the words, or all text with ``compare: all``."""
         if self.settings.compare == "all":
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)

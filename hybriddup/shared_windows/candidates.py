@@ -56,7 +56,7 @@ class NearMeetings(NamedTuple):
     positions: Int64s
     """int64[n]: position of the post in the store."""
     numbers: Int64s
-    """int64[n]: rank of the post in the bucket, 1 = the newest."""
+    """int64[n]: number of the post in the bucket, counted from the newest, which is 1."""
     distances: Int32s
     """int32[n]: Hamming distance of the fingerprints."""
 

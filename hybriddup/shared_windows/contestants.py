@@ -130,7 +130,7 @@ class Contestants(ABC):
         return {place: holder for place, holder in holders.items() if holder not in leading}
 
     def replace_holders(self, places: Iterable[int]) -> dict[int, Holder]:
-        """Return claims of posts to their texts, to replace the claims of earlier posts that can no longer be repeated.
+        """Return claims that take over the texts of posts from holders that these posts do not repeat (too old, gone).
 
         ``places`` are the indices of the posts. There is one claim for each distinct text, by index of its first post.
         """

@@ -181,9 +181,10 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
 
 
 def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield one index `blocks` for each possible number of blocks per key.
+    """Yield one index of the kind `blocks` for each possible number of fingerprint blocks that a key combines.
 
-    Each index has the fewest blocks with which it finds every pair within ``limit``, and so the longest keys.
+    Each index divides the fingerprint into the fewest blocks with which it finds every pair within ``limit``, and so
+    has the longest keys.
     """
     for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
         index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
@@ -192,7 +193,10 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield the index `probing` for each number of blocks at which a text needs at most `MAX_PROBES` look-ups."""
+    """Yield an index of the kind `probing` for each number of blocks into which it may divide a fingerprint.
+
+    Numbers for which a text needs more than `MAX_PROBES` look-ups are skipped.
+    """
     for n_blocks in range(1, min(limit, MAX_BLOCKS) + 1):
         if sum(count_neighbours(-(-bits // n_blocks), radius) for radius in block_radii(n_blocks, limit)) <= MAX_PROBES:
             yield Probing(Probing.Options(n_blocks=n_blocks)), {"use": "probing", "n_blocks": n_blocks}
@@ -201,7 +205,7 @@ def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]
 def shape_of(index: BlockIndex, blocks: dict[str, Any], question: Question, limit: int, recall: float | None) -> Shape:
     """Estimate the cost of a block index from the number of keys and look-ups that it computes for a text.
 
-    ``blocks`` is the configuration of the index. ``recall`` is the share of the pairs found, None = depends on texts.
+    ``blocks`` is the configuration of the index. ``recall`` is as in `Shape`.
     """
     n_posts, bits = question.posts, np.zeros((1, question.bits // 64), np.uint64)
     index.prepare(question.bits, limit)

@@ -46,7 +46,7 @@ N_SAMPLED = 2000
 
 
 def check_weights(components: Components) -> None:
-    """Raise ConfigError if the weighter is of a kind that learns from posts but whose weights cannot be stored."""
+    """Raise ConfigError if the weighter learns from posts, but its weights cannot be stored with a window."""
     weighter = components.fingerprinter.weighter
     if weighter.needs_fit and not isinstance(weighter, FittedWeighter):
         raise ConfigError(
@@ -113,7 +113,7 @@ def agree_on_recipe(recipe: Mapping[str, Any], store: RecipeStore, *, read_only:
 
 
 def pack_recipe(recipe: Mapping[str, Any]) -> bytes:
-    """Return a recipe as bytes."""
+    """Return a recipe as JSON in bytes, with sorted keys, so that equal recipes have equal bytes."""
     return json.dumps(recipe, sort_keys=True).encode()
 
 
@@ -127,7 +127,7 @@ def read_learned(components: Components, store: RecipeStore) -> dict[str, Arrays
 
 
 def pack_learned(components: Components, learned: Learned) -> bytes:
-    """Return learned data as bytes."""
+    """Return learned data in the format of a recipe file, to be stored with the window."""
     file = BytesIO()
     LearnedRecipe(components.learned_with(), dict(learned)).write(file)
     return file.getvalue()

@@ -107,7 +107,7 @@ def differ_in_numbers(posts: ParsedPosts, earlier: Int64s, later: Int64s) -> Boo
 def differences_of(posts: ParsedPosts) -> Int64s:
     """Return int64[n, 4]: the differences between posts 0 and 1, in order.
 
-    Each row has the begin and end of a difference in post 0, then in post 1, as indices of all posts' tokens.
+    Each row has the begin and end of a difference in post 0, then in post 1, as indices into the tokens of all posts.
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
@@ -166,7 +166,7 @@ def is_before(posts: ParsedPosts, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def weigh(posts: ParsedPosts, first: int, last: int) -> float:
-    """Return the total weight of tokens ``first`` to ``last - 1`` of all posts' tokens."""
+    """Return the total weight of tokens ``first`` to ``last - 1``, indices into the tokens of all posts."""
     weight = 0.0
     for token in range(first, last):
         weight += posts.weights[token]
@@ -195,7 +195,7 @@ def find_differences(posts: ParsedPosts, a: Side, b: Side, room: Room, bounds: I
 def put_difference(posts: ParsedPosts, bounds: Int64s, n: int, where: tuple[int, int, int, int]) -> int:
     """Append a difference, as in `differences_of`, to ``bounds[:n]``; return the new number of differences.
 
-    Two replacements are merged if the tokens of a between them weigh at most `LIGHT`.
+    Two replacements are merged if, in the post with fewer letters, the tokens between them weigh at most `LIGHT`.
     """
     bounds[n, 0], bounds[n, 1], bounds[n, 2], bounds[n, 3] = where
     extends = n > 0 and is_replacement(bounds, n) and is_replacement(bounds, n - 1)
@@ -327,7 +327,7 @@ def has_other_vowels(posts: ParsedPosts, kinds: UInt8s, of_a: tuple[int, int], o
 def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int]) -> bool:
     """Return whether tokens ``of_a`` and the tokens ``of_b`` that replace them have nearly the same letters.
 
-    ``of_a`` and ``of_b``: begin and end, as indices of all posts' tokens.
+    ``of_a`` and ``of_b``: begin and end, as indices into the tokens of all posts.
     """
     start, n = posts.starts[of_a[0]], posts.starts[of_a[1]] - posts.starts[of_a[0]]
     other_start, n_other = posts.starts[of_b[0]], posts.starts[of_b[1]] - posts.starts[of_b[0]]
@@ -345,7 +345,10 @@ def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int
 
 @njit(cache=True, nogil=True, inner=True)
 def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
-    """Write the features that compare the two posts' sets of numbers, hashtags, sources, emoji and names."""
+    """Write the features that compare the posts' sets of numbers, hashtags, emoji, mentions and links, and sources.
+
+    A source is the publisher that a post names at its beginning or end: ``BBC News: ...``, ``... | Daily Post``.
+    """
     row[NUMBERS_DIFFER], row[NUMBERS_ADDED] = compare_sets(posts, a, b, NUMBERS)
     row[HASHTAGS_DIFFER], row[HASHTAGS_OF_ONE] = compare_sets(posts, a, b, TAGS)
     row[SOURCES_DIFFER], row[SOURCE_OF_ONE] = compare_sets(posts, a, b, SOURCES)

@@ -34,7 +34,7 @@ class Decisions:
     A position is an index in the order of deciding.
     """
     deciding: VerifiedPairs
-    """For each near repeat, the accepted pair with its keeper, sorted by ``later``."""
+    """For each near repeat, the accepted pair of the keeper and the repeat, sorted by ``later``."""
     accepted: CandidatePairs
     """All pairs that the verifiers accepted, in no particular order."""
     n_verified: int

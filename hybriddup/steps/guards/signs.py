@@ -20,7 +20,7 @@ from hybriddup.steps.verifiers.bounds import texts_at
 N_CODE_POINTS = 0x110000
 FIRST_HAN, LAST_HAN = 0x3400, 0x9FFF
 LAST_LETTER = 0x32000
-"""First code point that is not classified by regular expressions; from it to 0x3FFFF, all count as Han characters."""
+"""End of the code points that regular expressions classify, exclusive; from here to 0x3FFFF, all count as Han."""
 
 
 def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt8s:

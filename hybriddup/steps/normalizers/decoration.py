@@ -31,7 +31,7 @@ piece of news."""
 WEIGHTS = ((3, "\u3400-\u9fff\uf900-\ufaff"), (2, "\u3040-\u30ff\uac00-\ud7a3"))
 """Number of Latin letters that one character counts as: Han, then kana and Hangul."""
 LITTLE_LENGTH = 72
-"""Maximum length of a post with little wording, in characters, marks and mentions included."""
+"""Maximum length of a post with little wording, in characters, including punctuation, placeholders and mentions."""
 MAX_TRAILER_LENGTH = 200
 """Approximate maximum length of the decoration that may follow a mention at the end of a post, in characters."""
 

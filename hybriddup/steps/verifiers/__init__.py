@@ -25,7 +25,7 @@ class VerifierContext:
     """Width of the fingerprint, in bits."""
     workers: int
     normalized: Sequence[str] | None = None
-    """The whole normalized post of each text, if ``texts`` are only bodies; else None."""
+    """The whole normalized post for each text, if ``texts`` has only the words of posts; None if it has whole posts."""
 
     @property
     def posts(self) -> Sequence[str]:

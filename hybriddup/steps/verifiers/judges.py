@@ -80,7 +80,7 @@ class SingleJudge:
         return self.verifier.max_partner_lengths(lengths, self.threshold)
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the verifier's minimum number of common characters for `threshold`; 0 if the verifier has none."""
+        """Return the verifier's minimum number of common characters for `threshold`; 0 if it defines no minimum."""
         method = getattr(self.verifier, "least_in_common", None)
         return LeastInCommon() if method is None else LeastInCommon(*method(self.threshold))
 
@@ -125,7 +125,10 @@ class AllOf(_Combined):
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the strictest requirement of a member (for texts of equal length), because each member must accept."""
+        """Return the requirement of one member, because each member must accept the pair.
+
+        This is the member with the largest minimum for texts of equal length.
+        """
         return max((member.least_in_common() for member in self.members), key=sum)
 
 
@@ -148,7 +151,10 @@ class AnyOf(_Combined):
         return reduce(np.maximum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the smallest share that a member requires, for each text of a pair: one accepting member is enough."""
+        """Return, for the shorter and for the longer text, the smallest share that any member requires.
+
+        A pair with fewer common characters is accepted by no member.
+        """
         return LeastInCommon(*map(min, zip(*(member.least_in_common() for member in self.members), strict=True)))
 
 

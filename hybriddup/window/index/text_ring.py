@@ -79,7 +79,7 @@ class TextRing:
         self.table = LengthTable()
         self.n_texts = 0
         self.first = self.next = IN_BLOCK
-        """Numbers of the oldest text in the ring buffer and of the next text. A number counts the slots used so far."""
+        """Numbers of the oldest and of the next text. Numbers ascend in the order of adding, and determine slots."""
         self._base = IN_BLOCK
         """The first number that belonged to slot 0. This number and the capacity are multiples of `IN_BLOCK`."""
         self._edge = 0
@@ -100,7 +100,7 @@ class TextRing:
 
     @property
     def _turn(self) -> int:
-        """The number of the newest text that was written to slot 0. Consecutive numbers belong to consecutive slots."""
+        """The newest number that belongs to slot 0; consecutive numbers belong to consecutive slots, in a circle."""
         return self._base + max(self.next - self._base - 1, 0) // self.capacity * self.capacity
 
     @property
@@ -168,11 +168,11 @@ class TextRing:
         return Scanned(pairs, self._position(number) if number < self.next else None)
 
     def numbers_of(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: the number of the text at each position, or of the next text if there is none."""
+        """Return int64[n]: for each position, the number in the ring of its text, else of the first text after it."""
         return numbers_from(self.columns, self.first, self.next, self._turn, positions)
 
     def numbers_at(self, positions: Int64s) -> Int64s:
-        """Return int64[n]: for each position, the number of its text in the ring buffer; -1 if the buffer lacks it."""
+        """Return int64[n]: for each position, the number in the ring of its text; -1 if the ring has no such text."""
         numbers = self.numbers_of(positions)
         pairs = zip(numbers.tolist(), positions.tolist(), strict=True)
         is_there = [number < self.next and self._position(number) == position for number, position in pairs]
@@ -213,9 +213,10 @@ class TextRing:
 
 
 def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
-    """Return the `Ring` fields ``max_distances`` and ``shortest`` for texts of these lengths and limits.
+    """Find the shorter texts that a later text of each length may match; return ``max_distances`` and ``shortest``.
 
-    Both arrays are indexed by length, up to `MAX_PARTNER_LENGTH`.
+    These two fields of `Ring` are the largest Hamming limit of these shorter texts (-1 if there are none), and the
+    length of the shortest one. Both arrays are indexed by the later text's length, up to `MAX_PARTNER_LENGTH`.
     """
     lengths, reaches = lengths.clip(max=MAX_PARTNER_LENGTH), limits["max_partner_length"].clip(max=MAX_PARTNER_LENGTH)
     shortest = shortest_partners(lengths, reaches, MAX_PARTNER_LENGTH)
