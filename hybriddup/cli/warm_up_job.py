@@ -44,7 +44,7 @@ HORIZON = 3.0
 """Horizon of the window, in seconds of an artificial clock that advances by 1 whenever it is read."""
 
 BESIDE = "headlines"
-"""Name of the configuration for which a second process compiles the last kernels that a run needs, in parallel."""
+"""Name of the configuration for which a second process compiles, in parallel, the kernels that a run needs last."""
 
 
 def compile_kernels(names: Sequence[str], manager: PluginManager) -> Iterator[str]:

@@ -128,7 +128,7 @@ def learn(
 
 @dataclass(frozen=True)
 class DistinctTexts:
-    """The distinct texts of a run by number, with their posts, fingerprints and block keys."""
+    """The distinct texts of a run, numbered by first occurrence, with their posts, fingerprints and block keys."""
 
     equal: EqualTexts
     context: VerifierContext
@@ -183,7 +183,7 @@ class Audit:
     columns: TextColumns
     """Fingerprints, limits and character sketches of the distinct texts."""
     kept: Int64s
-    """int64[n]: the text number of each kept post that could be a near repeat, in the order of deciding."""
+    """int64[n]: index of the distinct text of each kept post that could be a near repeat, in the order of deciding."""
     n_removed: int
     n_given: int
     """Number of texts at the start of ``kept`` that were kept without being compared."""

@@ -32,7 +32,7 @@ class Scopes(NamedTuple):
     """Number of posts without a value of the field; all of these are one scope."""
 
     def note(self) -> str:
-        """Return a note about the scopes for the summary of the run."""
+        """Return a sentence for the summary: the number of values of the field, and the number of posts without one."""
         without = f"; the {self.n_without:,} posts without one are looked at together" if self.n_without else ""
         return f"repeats are looked for within each of the {self.n_values:,} values of {self.field!r}{without}."
 

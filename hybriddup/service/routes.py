@@ -152,7 +152,7 @@ async def pairs(request: Request) -> Response:
 
 
 def limit_of(request: Request) -> int:
-    """Return the ``limit`` of a request; raise RequestError if it is out of range."""
+    """Return the ``limit`` in a request's query, the maximum number of items to list; RequestError if it is invalid."""
     given = request.query_params.get("limit", str(DEFAULT_LISTED))
     if given.isascii() and given.isdecimal() and len(given) < 6 and 1 <= int(given) <= MAX_LISTED:
         return int(given)

@@ -183,7 +183,7 @@ class ProblemAnswer(Answer):
     """Error answer of a refused or failed request."""
 
     error: str
-    """The kind of error."""
+    """Kind of error, as an identifier such as ``not_found``."""
     message: str
     """What happened."""
     allowed: str

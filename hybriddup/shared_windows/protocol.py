@@ -175,8 +175,8 @@ def wait_for(positions: Iterable[int]) -> Steps:
 def settle_leading(posts: Contestants) -> Generator[Call | Wait, Any, States]:
     """Write the verdicts on the leading posts; return the states of posts that another process changed first.
 
-    Leading posts are the posts that are being decided. A duplicate of one of them is written only after that post is
-    kept.
+    The leading posts are the first ones with their texts. If one repeats another, it is written as a duplicate only
+    after the other is written as kept.
     """
     verdicts = posts.verdicts()
     own = {posts.position[place]: place for place in verdicts}
@@ -200,7 +200,7 @@ def settle(posts: Contestants, verdicts: Mapping[int, Evidence | None]) -> Gener
 
 
 def change_of(position: int, evidence: Evidence | None) -> Change:
-    """Return the state change that writes a verdict; if the post is challenged, only a duplicate can be written."""
+    """Return the change that writes a verdict, None = kept; a post in `State.CHALLENGED` cannot become kept."""
     if evidence is None:
         return Change(position, PENDING, State.KEPT)
     return Change(position, UNDECIDED, State.DUPLICATE, evidence)

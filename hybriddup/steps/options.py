@@ -253,7 +253,7 @@ def describe(fragment: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _describe_choices(choices: Sequence[str]) -> str:
-    """Join descriptions with "or": ``an int or a list of these``, not ``an int or a list, each item an int``."""
+    """Join descriptions with "or"; a list of the other choices is shortened: ``an int or a list of these``."""
     alone = " or ".join(dict.fromkeys(one for one in choices if not one.startswith("a list")))
     described = " or ".join(dict.fromkeys(choices))
     return described.replace(f", each item {alone}", " of these") if alone else described

@@ -65,7 +65,7 @@ def check_window(open_window: Opens, *, lasts: bool = True, shared: bool = False
 
 
 def check_one(windows: Windows) -> None:
-    """Check the guarantees that a single window must keep without being reopened."""
+    """Check all guarantees that need neither reopening (`check_lasting`) nor a second open window (`check_second`)."""
     _check_batches(windows)
     _check_ids(windows)
     _check_looking(windows)

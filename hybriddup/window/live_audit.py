@@ -123,7 +123,7 @@ class LiveAudit:
     """Number of texts compared per decided post. This takes a microsecond or two, a few percent of the time of deciding
     the post."""
     posts_per_part: int = 256
-    """Minimum number of posts decided between two parts; smaller parts would mostly be overhead."""
+    """Minimum number of posts decided between two parts of comparisons; smaller parts would mostly be overhead."""
     pairs_per_part: int = 8
     """Number of pairs verified in a part; it is small because their texts are read from all over the store."""
     most_comparisons: int = 8

@@ -56,13 +56,13 @@ def tag_of(key: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def shard_of(postings: Postings, tag: np.uint64) -> np.uint64:
-    """Return the index of the shard that stores the keys with this tag."""
+    """Return the index of the shard that stores the keys with this tag, the 32 bits that `tag_of` returns."""
     return tag * np.uint64(len(postings.n_pages)) >> HALF
 
 
 @njit(cache=True, nogil=True, inner=True)
 def home_of(postings: Postings, tag: np.uint64, n_slots: np.uint64) -> np.uint64:
-    """Return the index within a shard of ``n_slots`` slots where probing for a tag starts."""
+    """Return the index in a shard of ``n_slots`` slots where probing for a key with this tag (see `tag_of`) starts."""
     return (tag * np.uint64(len(postings.n_pages)) & LOW_HALF) * n_slots >> HALF
 
 

@@ -14,7 +14,8 @@ from hybriddup.kernels.popcount import HALF, ONE, SPREAD, power_of_two
 
 ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
 LONGEST_ALIGNED = 4096
-"""Maximum length of sequences that are aligned completely; of longer ones, only equal beginnings and ends are."""
+"""Maximum length of sequences that are aligned completely. In a pair with a longer sequence, only the equal beginnings
+and ends are aligned."""
 
 
 class Side(NamedTuple):
@@ -29,7 +30,8 @@ class Side(NamedTuple):
 class Room(NamedTuple):
     """Scratch buffers for comparing pairs of sequences of up to n keys, and the results for the current pair.
 
-    The first two are a hash table of the pair's keys, with linear probing; slots with two counts of 0 are empty.
+    The arrays `keys` and `counts` are a hash table of the pair's keys, with linear probing. An empty slot has two
+    counts of 0.
     """
 
     keys: UInt64s
@@ -90,7 +92,7 @@ def count_keys(keys: UInt64s, side: Side, n_slots: int, room: Room) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def align(n_a: int, n_b: int, room: Room) -> None:
-    """Align the pair of `enter_pair`, sequences of ``n_a`` and ``n_b`` keys; write ``room.partners``."""
+    """Align the two sequences that `enter_pair` has read, with ``n_a`` and ``n_b`` keys; write ``room.partners``."""
     head, tail, is_short = np.int64(0), np.int64(0), max(n_a, n_b) <= LONGEST_ALIGNED
     for i in range(n_a):
         room.partners[i] = -1
@@ -124,7 +126,10 @@ def mark_places(n_a: int, n_b: int, head: int, room: Room) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def advance(n_a: int, n_b: int, head: int, room: Room) -> None:
-    """Run the bit-parallel LCS over the second middle; write the bit vector after each key to ``room.states``."""
+    """Run the bit-parallel LCS over the second middle; write the bit vector after each key to ``room.states``.
+
+    The second middle is the part of the second sequence that is still to be aligned; see `mark_places`.
+    """
     for row in range(n_b):
         slot, carry = room.slots[1, head + row], np.uint64(0)
         for word in range((n_a + 63) // 64):
@@ -138,7 +143,11 @@ def advance(n_a: int, n_b: int, head: int, room: Room) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def trace_back(n_a: int, n_b: int, head: int, room: Room) -> None:
-    """Read the bit vectors backwards to find the partner of each key of the first middle."""
+    """Read the bit vectors of `advance` backwards, and write the result to ``room.partners``.
+
+    The partner of a key of the first middle is the equal key of the second middle with which it is aligned;
+    `mark_places` defines the middles.
+    """
     row, column = n_b, n_a
     while row > 0 and column > 0:
         if is_set(room.states, row - 1, column - 1):

@@ -104,7 +104,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
 
 @njit(cache=True, nogil=True, inner=True)
 def begin_quote(tokens: Tokens, n: int) -> int:
-    """Return 1 if a post has a quote and other words, -1 if it has (almost) only a quote, 0 if it has no quote."""
+    """Return 0 if a post has no quote, -1 if the words outside its quote weigh less than `OWN_WORDS`, otherwise 1."""
     own, quoted = np.float32(0.0), np.float32(0.0)
     for token in range(n if n > 0 and tokens.parts[n - 1] > 0 else 0):
         if WORD <= tokens.kinds[token] <= NAME:
@@ -133,7 +133,7 @@ def copy_letters(
 def write_sets(
     tokens: Tokens, n_tokens: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int
 ) -> None:
-    """Write the keys of a post's numbers, hashtags, emoji, names and sources as sorted sets.
+    """Write sorted sets of keys: a post's numbers, names, hashtags, emoji, and words that name its source (publisher).
 
     Repeats are removed, but repeated numbers are kept. Bit ``k`` of ``present`` is set if any token is of kind ``k``.
     ``first`` is the index of the post's first set in ``set_offsets``.

@@ -65,7 +65,7 @@ class Groups:
     """int64[n]: scope of each text; texts of different scopes share no key. None = there is one scope."""
 
     def of(self, numbers: Int64s) -> UInt32s:
-        """Return uint32[n, m]: the groups of the texts with the given numbers, padded with `NO_GROUP`."""
+        """Return uint32[n, m]: the groups of the texts at the indices ``numbers``, int64[n], padded with `NO_GROUP`."""
         return groups_of_texts(self.own, self.ends, numbers, self._width)
 
     def probed(self, index: BlockIndex, numbers: Int64s, texts: Sequence[str], bits: UInt64s) -> UInt32s:

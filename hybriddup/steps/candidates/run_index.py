@@ -70,9 +70,10 @@ class RunIndex:
         return by_pair(near._replace(earlier=self.kept_at[near.earlier].astype(np.int64)))
 
     def depths(self, batch: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
-        """Return int64[n_pairs, n_probes]: the earlier text's recency rank in each ring buffer of the later text.
+        """Return int64[n_pairs, n_probes]: the earlier text's recency rank under each look-up key of the later text.
 
-        1 = the newest, 0 = not in the ring buffer.
+        1 = the newest text in the key's ring buffer, 0 = the earlier text is not in it. The pairs are given as
+        ``rows``, the rows of the later texts in the batch, and ``earlier``, the positions of the earlier texts.
         """
         numbers, starts = self._text_numbers[earlier].astype(np.int64), batch.probes
 

@@ -48,7 +48,7 @@ class WithinBatch:
 
     @classmethod
     def of(cls, batch: Batch, numbers: UInt32s, n_groups: int) -> WithinBatch:
-        """Group the texts of a batch by key, given the group numbers of their keys and probes."""
+        """Group the texts of a batch by key, given the field `numbers`: the groups of their keys and look-up keys."""
         own, probed = own_and_probed(batch, numbers)
         sizes = count_keys(own, n_groups)[:n_groups]
         return cls(batch, numbers, own, probed, sizes, *count_before(own, probed, n_groups))

@@ -80,7 +80,7 @@ def han_names() -> UInt64s:
 
 
 def is_han_name(word: str) -> bool:
-    """Return whether jieba's dictionary has a word of at least two characters as a name."""
+    """Return whether a word is a name in jieba's dictionary; a name of a single character never counts."""
     key, known = np.uint64(hash_of(word)), han_names()
     place = np.searchsorted(known, key)
     return bool(place < len(known) and known[place] == key)
@@ -92,7 +92,7 @@ class Names(PairGuard):
     sign = NAME
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the names in which two posts differ, such as ``names bath / york``; None if they are not refused."""
+        """Return the names by which two posts differ, such as ``names bath / york``; None = not refused."""
         difference = difference_of(a, b)
         if not difference.is_small or difference.adds_only:
             return None
@@ -159,7 +159,10 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether quotation marks, ``@`` or the word before a run mark it as a name; a hashtag alone is no name."""
+    """Return whether quotation marks, ``@`` or the word before it mark a run of differing words as a name.
+
+    A hashtag alone is no name.
+    """
     sides = [(difference.a, difference.spans_a, run.a), (difference.b, difference.spans_b, run.b)]
     are_quoted = [_is_quoted(*side) for side in sides]
     are_hashtags = [text[spans[span[0]][0] - 1 : spans[span[0]][0]] == "#" for text, spans, span in sides]
@@ -170,10 +173,10 @@ def _is_slot(difference: Difference, run: Run) -> bool:
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:
-    """Return whether a run may be a name by its place and length, as X in "Just installed X on my phone".
+    """Return whether a differing run may be a name by its place and length, as X in "Just installed X on my phone".
 
-    The run must have at least `FEWEST_LETTERS` letters in each post, and neither begin nor end a post. Both posts must
-    have at most `SHORT` words.
+    The run of words must have at least `FEWEST_LETTERS` letters in each post, and neither begin nor end a post. Both
+    posts must have at most `SHORT` words.
     """
     if difference.is_head(run) or difference.is_tail(run):
         return False

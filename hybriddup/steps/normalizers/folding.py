@@ -211,7 +211,7 @@ class Folded(NamedTuple):
     has_sign: Bools
     """bool[n_texts]: whether each text contains any of the `Folder`'s signs."""
     literals: set[str]
-    """Literals and signs that at least one text contains."""
+    """The `Folder`'s literals and signs that at least one text contains."""
 
 
 class Folder:
@@ -285,13 +285,16 @@ class Folder:
 
 
 shared_folder = lru_cache(maxsize=8)(Folder)
-"""Cached constructor of `Folder`: a table takes 4 MB and 10 ms."""
+"""Cached constructor of `Folder`, because the tables of a folder take 4 MB and 10 ms."""
 
 
 def _folding_table(
     folding: Folding, flags: UInt32s, literals: Sequence[str], drops_questions: bool, joins_dots: bool
 ) -> FoldingTable:
-    """Return the table for the kernel; ``flags``, uint32[0x110000], has the flags of each character after folding."""
+    """Return the table for the kernel that folds texts.
+
+    ``flags``: uint32[0x110000]; for each folded character, whether its runs collapse, and which literal it may end.
+    """
     characters = folded_characters(folding)
     entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
     several: list[int] = []

@@ -16,7 +16,7 @@ from hybriddup.data.records import Bools
 from hybriddup.steps.normalizers import patterns
 
 MASK = r"<[a-z]+>"
-"""Placeholder of a masked part, such as ``<url>``."""
+"""Pattern of the placeholders of masked parts, such as ``<url>``."""
 LINKS = (*patterns.LINKS, patterns.ICON_LINK, patterns.WORD_LINK)
 NO_WORDS = re.compile(
     rf"(?:{'|'.join(pattern.source for pattern in (*LINKS, patterns.MENTION, patterns.EMOJI))}|{MASK}|[\W_])*+",

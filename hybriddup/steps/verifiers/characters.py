@@ -18,7 +18,7 @@ from hybriddup.steps.verifiers.sections import Cut
 
 
 class SymbolTexts(NamedTuple):
-    """Texts as sequences of symbols, concatenated."""
+    """Texts as sequences of symbols (code points renumbered from 0), concatenated."""
 
     symbols: Int32s
     """int32[n_characters]: the symbols of all texts."""
@@ -28,7 +28,7 @@ class SymbolTexts(NamedTuple):
 
 
 def as_symbols(texts: EncodedTexts) -> SymbolTexts:
-    """Convert texts to symbols."""
+    """Renumber the code points of texts by first use as symbols 0, 1, 2, ..., so that tables by symbol are small."""
     highest = int(texts.code_points.max(initial=0))
     symbols, n_symbols = renumber(texts.code_points, np.full(highest + 1, -1, np.int32))
     return SymbolTexts(symbols, texts.offsets, n_symbols)

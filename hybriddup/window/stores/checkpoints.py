@@ -102,9 +102,10 @@ class Checkpoints:
         self._moving = self._thread.submit(self._move)
 
     def _go_on(self, connection: sqlite3.Connection, n_pages: int) -> None:
-        """Continue after the thread moved a log of ``n_pages``: a large log is moved twice in the thread.
+        """Take the next step after a checkpoint in the thread, before which the log had ``n_pages`` pages.
 
-        After the first move of a large log, start the second. After the second, move the rest in the calling thread.
+        If the log was large, start a second checkpoint in the thread. After the second one, move the rest of the log in
+        the calling thread.
         """
         self._moving = None
         if self._is_last_round:

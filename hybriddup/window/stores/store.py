@@ -96,7 +96,7 @@ class WindowStore:
         renewals
             Pairs of the new and the previous position of each kept post that is stored again.
         replaced
-            Posts to delete, each with the position of the kept post that it repeats; None = as for ``of`` in `delete`.
+            Posts to delete, each with the position of the kept post that it repeats; None = as in its evidence.
         """
         with self._changing() as connection:
             assert not posts or posts[0].position == self._next, "posts follow one another"  # noqa: S101  our own logic
@@ -161,8 +161,8 @@ class WindowStore:
     def spans(self, position: int, made_with: str) -> Iterator[Span]:
         """Yield consecutive spans, which together contain all posts from ``position`` on that are not forgotten.
 
-        The records of a span are None unless they were made with ``made_with``. The first span may begin before
-        ``position``. Other methods may be called between two spans.
+        The records of a span are None unless they were computed from the settings and data with the id ``made_with``.
+        The first span may begin before ``position``. Other methods may be called between two spans.
         """
         position = max(position, self.first_position)
         while position < self.next_position:

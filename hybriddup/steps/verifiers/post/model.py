@@ -99,7 +99,10 @@ class PostModel:
 
     @cached_property
     def _bound(self) -> Curves:
-        """The curves that need no alignment, and the sum of the intercept and the maxima of all other curves."""
+        """Curves that bound the sum from above, computed without an alignment.
+
+        For a curve that needs an alignment, its maximum is added to the intercept, or a bound on its feature is used.
+        """
         known, start = [], self.intercept
         for name, points in self.curves.items():
             column, heights = FEATURES.index(name), [added for _, added in points]
