@@ -187,7 +187,10 @@ def _from_data_frame(
 
 
 def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
-    """Return those alternatives of a text field that have all their columns in ``posts``; if none has, return all."""
+    """Return the alternatives of a text field such as ``a | b + c`` for which ``posts`` has all columns, else all.
+
+    Each alternative is the list of its columns, such as ``["b", "c"]``.
+    """
     names = column_names(posts)
     wanted = alternatives(text_field, names)
     there = [parts for parts in wanted if all(part in names or part.partition(".")[0] in names for part in parts)]

@@ -101,7 +101,10 @@ class SharedBatch(Contestants):
     # ---- keys and others
 
     def text_name(self, place: int) -> bytes:
-        """Return the name under which the post at index ``place`` claims its text in the store."""
+        """Return the name for the text of the post at index ``place`` in the store; equal texts have the same name.
+
+        The first post to claim the name, by compare-and-set, becomes the holder of the text.
+        """
         return self._text_names[self._row_of[place]]
 
     def keyed(self) -> Keyed:
@@ -165,7 +168,7 @@ class SharedBatch(Contestants):
         return Evidence(kept.post.id, kept.post.position, "exact", 0, EQUAL, 1.0, 1.0, self._own_bands[row])
 
     def settle(self, place: int, evidence: Evidence | None) -> None:
-        """Record and count the decision on the post at index ``place``: a duplicate if there is ``evidence``."""
+        """Record and count the post at index ``place`` as kept if ``evidence`` is None, else as a duplicate."""
         super().settle(place, evidence)
         _, post, watermark = self._records[self._row_of[place]]
         self._decisions[place] = decision_of(post if evidence is None else post._replace(evidence=evidence))

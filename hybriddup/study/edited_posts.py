@@ -28,7 +28,7 @@ class EditedPairs(NamedTuple):
     median: int
     """Median Hamming distance of the pairs, in bits."""
     limit: int
-    """99th percentile of the Hamming distance, in bits."""
+    """Hamming distance, in bits, that 99 % of the pairs do not exceed."""
     within_limit: float
     """Share of the pairs that differ in at most ``limit`` bits, 0.0 to 1.0."""
 

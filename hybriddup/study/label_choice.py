@@ -70,7 +70,7 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
 def some_pairs(scan: WideScan, near: Int64s) -> CandidatePairs:
     """Return about `MOST_PAIRS` pairs whose fingerprints differ in few bits.
 
-    ``near``: int64[n], the indices of the texts that can be compared; an evenly spread sample of these is scanned.
+    ``near``: int64[n], the indices of the texts that can be near repeats; an evenly spread sample of them is scanned.
     """
     first = scan.pairs(near[spread_rows(len(near), FIRST_LOOK)])
     n = min(len(near), FIRST_LOOK * MOST_PAIRS // max(len(first), 1))

@@ -24,7 +24,7 @@ class SharedKeys(NamedTuple):
     n_keys: int
     """Number of keys by which the second text is looked up."""
     parts: list[str]
-    """Parts of the first text that are shared keys; empty if keys are not parts of texts."""
+    """Parts of the first text from which shared keys are computed; empty if keys are not computed from texts."""
 
 
 def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> SharedKeys:
@@ -41,9 +41,9 @@ def shared_keys(index: BlockIndex, texts: Sequence[str], bits: UInt64s) -> Share
 
 
 def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> list[str]:
-    """Return the shortest part of the text that has each key; the parts are distinct and in no particular order.
+    """Find, for each key, the shortest part of the text that has this key; return the distinct parts in any order.
 
-    The index computes the keys of every short part. If its keys do not depend on the text, the result is empty.
+    The index computes the keys of every short part. If an index does not compute keys from texts, the result is empty.
     ``n_words`` is the size of a fingerprint in words.
     """
     if not len(keys) or not index.reads_texts:

@@ -174,7 +174,10 @@ class Steps:
     def localize(
         self, pairs: CandidatePairs, prepared: PreparedTexts, earlier: EarlierTexts
     ) -> tuple[CandidatePairs, VerifierContext]:
-        """Return the pairs as indices of texts, and the context with these texts, for which verifiers are prepared."""
+        """Prepare the verifiers for the texts of the pairs; return the pairs and the context that contains these texts.
+
+        In the returned pairs, ``earlier`` and ``later`` are indices of texts in the context, not positions.
+        """
         first = int(prepared.positions[0])
         positions, one, other = positions_of(pairs.earlier, pairs.later)
         n_of_window = int(np.searchsorted(positions, first))

@@ -30,7 +30,7 @@ class WindowOpener(Protocol):
         ConfigError
             The URL is not valid for this scheme.
         StoreError
-            The store cannot be reached, or cannot be opened in this way.
+            The store cannot be reached, or cannot be opened with these options.
         WindowError
             The settings make fingerprints that differ from the fingerprints in the store.
         """

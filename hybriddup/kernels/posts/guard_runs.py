@@ -32,7 +32,8 @@ MOST_WORDS = 512
 AROUND = 2
 """Number of Han characters on each side of a run that may belong to the same name as the run."""
 LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
-"""Maximum number of words in a run that may be a name; the second limit counts a Han character as half a word."""
+"""Maximum number of words in a run (consecutive differing words) that may be a name. `LONGEST_AMOUNT` is the same
+limit if a Han character counts as half a word; both limits apply."""
 LONGEST_EXCHANGE = 16
 """Maximum number of words from the beginning of the first to the end of the second of two swapped names."""
 FEW_OTHERS = 4
@@ -153,7 +154,7 @@ def has_different_ends(a: UInt32s, b: UInt32s, start: int, last_a: int, last_b: 
 
 @njit(cache=True, nogil=True, inner=True)
 def is_one_run(a: UInt32s, b: UInt32s, start: int, end_a: int, end_b: int, words: Words) -> bool:
-    """Return whether two differing parts have no word in common and contain no particles."""
+    """Return whether two differing parts form a single run: they have no word in common and contain no particles."""
     for i in range(start, end_a):
         if a[words.starts[0, i]] in PARTICLES:
             return False
@@ -179,9 +180,10 @@ def count_han(text: UInt32s, side: int, start: int, end: int, words: Words) -> i
 def may_be_names(
     a: UInt32s, b: UInt32s, start: int, ends: tuple[int, int], han: tuple[int, int], signs: Signs, words: Words
 ) -> bool:
-    """Return whether both sides of a run may be names; if one has Han characters, both must be known names.
+    """Return whether the differing words of both texts may be names; if any is in Han, both must be known names.
 
-    ``ends``: the end of the run in each text; ``han``: its number of Han characters in each text.
+    The differing words are words ``start`` to ``ends[0] - 1`` of text ``a``, and ``start`` to ``ends[1] - 1`` of
+    ``b``. ``han``: the number of Han characters among them, in ``a`` and in ``b``.
     """
     for side in range(2):
         if ends[side] - start - 0.5 * han[side] > LONGEST_AMOUNT:

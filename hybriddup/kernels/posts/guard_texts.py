@@ -54,7 +54,8 @@ class Room(NamedTuple):
     """int64[2]: number of signs in each text."""
     hashes: UInt64s
     kinds: UInt8s
-    """uint64[2, `MOST_SIGNS`] and uint8[2, `MOST_SIGNS`]: for each text, the hash and the flags of each sign."""
+    """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: the hash and the flags of each sign,
+    one row per text."""
     sides: UInt64s
     """uint64[2, 2, `MOST_SIGNS`]: ``sides[text, 0, sign]`` has the two characters before a sign, and ``sides[text, 1,
     sign]`` the two after it, packed into one number; 0 for signs that are words."""
@@ -82,7 +83,10 @@ def make_room() -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def extended(text: UInt32s, place: int, step: int, kinds: UInt8s) -> int:
-    """Return ``place``, moved left (``step`` -1) or right (1): two characters, then out of any word or number."""
+    """Return ``place``, moved by two characters to the left (``step`` -1) or right (``step`` 1).
+
+    If that is inside a word or number, move on until outside of it, by at most `LONGEST_WORD` characters in total.
+    """
     at = place
     for moved in range(LONGEST_WORD):
         following = at - 1 if step < 0 else at
@@ -172,7 +176,7 @@ def _pair_at(text: UInt32s, place: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inner=True)
 def share_words(inner: UInt64s, n_a: int, n_b: int) -> bool:
-    """Return whether two differing parts share a word and have no particles, so that they consist of several runs.
+    """Return whether two differing parts share a word, which splits them into several runs, and have no particles.
 
     ``inner`` is `Room.inner`; ``n_a`` and ``n_b`` are the numbers of words in its two rows.
     """

@@ -29,7 +29,7 @@ from hybriddup.kernels.posts.tokens import (
 DROPPED = np.uint8(0)
 QUOTES = np.array([[ord(one), ord(other)] for one, other in ("“”", '""', "「」", "『』", "«»")], np.uint32)
 QUOTED = np.float32(5.0)
-"""Minimum total weight of the words in a quote; a Han character weighs 1."""
+"""Minimum total weight of quoted words; with less, a quotation counts as ordinary words. A Han character weighs 1."""
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
 SLASHES, BARS = (SLASH, SLASH, SLASH), (BAR, BAR, BAR)  # tuples of one type, for numba
@@ -37,8 +37,8 @@ DASHES = ord("-"), ord("–"), ord("—")
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
 SOURCE_IS_SHORT = np.float32(5.0)
-"""Maximum weight of a source at the end of a post, after a bar or dash: three or four words. The rest of the post must
-weigh at least twice the weight of this source, plus 2."""
+"""Maximum weight of the words after a bar or dash at the end of a post, for them to name the source of the post, as in
+``... | Daily Post``: three or four words. The rest of the post must weigh at least twice as much as they do, plus 2."""
 LABEL_IS_SHORT = np.float32(3.5)
 """Maximum weight of the words before a colon or bar at the beginning, for them to name the source of the post, as in
 ``BBC News: ...``. Heavier ones name its subject, as in ``Leeds weather today: ...``."""
@@ -52,7 +52,7 @@ OWN_WORDS = np.float32(1.0)
 
 @njit(cache=True, nogil=True, inner=True)
 def is_content(kind: np.uint8) -> bool:
-    """Return whether a token is a word, a character or a number."""
+    """Return whether a token is content: a word, a character of a script without spaces, or a number."""
     return bool(WORD <= kind <= NUMBER)
 
 
@@ -173,7 +173,10 @@ def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, ta
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, head: int) -> None:
-    """If a post begins with a few words before a colon or bar, or with a label in brackets, mark them as a source."""
+    """Mark the words that name the source of a post at its beginning, if any.
+
+    They are a few words before a colon, bar or closing bracket 】, or a label in square brackets.
+    """
     weight, start = np.float32(0.0), tokens.bounds[head, 0]
     is_label = start > first and points[start - 1] == OPEN
     longest, ends = (BRACKETED, LABEL_ENDS) if is_label else (LABEL_IS_SHORT, SOURCE_ENDS)
@@ -188,7 +191,7 @@ def mark_source_at_head(points: UInt32s, first: int, tokens: Tokens, n: int, hea
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
-    """If a post ends with a few words after a bar, or after a space and a dash, mark them as a source."""
+    """If a post ends with a few words after a bar, or after a space and a dash, mark them as the name of its source."""
     weight = np.float32(0.0)
     for token in range(n - 1, 0, -1):
         weight += tokens.weights[token]
@@ -202,9 +205,10 @@ def mark_source_at_tail(points: UInt32s, tokens: Tokens, n: int) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_source(tokens: Tokens, n: int, first: int, last: int, weight: np.float32, is_label: bool) -> None:
-    """Mark content tokens ``first`` to ``last - 1`` as a source, if the rest of the post is long enough.
+    """Mark content tokens ``first`` to ``last - 1`` as the name of the post's source, if the rest is long enough.
 
-    ``weight``: the total weight of these tokens. ``is_label``: they are in brackets; the rest may then be shorter.
+    ``weight``: the total weight of these tokens. ``is_label``: whether they are in brackets, so that the rest of the
+    post may be shorter.
     """
     least = np.float32(0.5) * weight if is_label else np.float32(2.0) * weight + np.float32(2.0)
     if weight == np.float32(0.0) or weigh(tokens, 0, n) - weight < least:

@@ -54,11 +54,12 @@ class Contest(NamedTuple):
     the pairs, have an equal or smaller Hamming distance."""
     own: UInt32s
     probed: UInt32s
-    """``own``, uint32[n, n_keys]: the groups that contain each text. ``probed``, uint32[n, m]: the groups to search."""
+    """Numbers of groups; a group is all texts with the same block key. ``own``, uint32[n, n_keys]: the groups that
+    contain each text. ``probed``, uint32[n, m]: the groups in which each text is looked up."""
     before: Int32s
     places: Int32s
-    """``before``, int32[n, m], and ``places``, int32[n, n_keys]: number of earlier texts of the batch in each group of
-    ``probed`` and of ``own``."""
+    """``before``, int32[n, m], and ``places``, int32[n, n_keys]: for each text, how many earlier texts of the batch are
+    in each group (texts with the same key) in its row of ``probed`` and of ``own``, respectively."""
     max_bucket_size: int
     """Maximum number of kept texts with one key that are candidates, the newest ones; 0 = all."""
 
@@ -79,14 +80,15 @@ class Course(NamedTuple):
     """``n_near`` and ``n_expected``, int64[n_distances] each: scratch buffers for one text. Element ``d`` counts its
     candidates so far with a distance of at most ``d``; ``n_expected`` includes texts that may still be removed."""
     ranks: Int64s
-    """int64[n, n_keys]: for each kept text, how many earlier texts of this batch were kept in each of its groups."""
+    """int64[n, n_keys]: for each key of each kept text, number of earlier kept texts of this batch with it."""
     n_kept: Int64s
-    """int64[n_groups]: number of kept texts of this batch in each group so far."""
+    """int64[n_groups]: number of kept texts of this batch so far in each group, that is, with the same key."""
     columns: Int16s
-    """int16[n_groups]: for the text that is being decided, the column of each group in its row of `Contest.probed`; -1
-    for a group in which the text is not looked up."""
+    """int16[n_groups]: for each group (texts with the same key), the column of the group in the row of `Contest.probed`
+    for the text that is being decided; -1 if the text is not looked up in this group."""
     n_settled: Int64s
-    """int64[1]: all texts in rows below this are decided and counted in ``n_kept``."""
+    """int64[1]: number of settled texts: all texts in rows below it are decided, and the kept ones are counted in
+    ``n_kept``."""
 
 
 @njit(cache=True, nogil=True)
@@ -126,7 +128,10 @@ def decide_in_order(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_columns(contest: Contest, course: Course, row: int, is_at_hand: bool) -> None:
-    """Fill ``course.columns`` for text ``row``, which is decided next; clear them if ``is_at_hand`` is False."""
+    """Fill ``course.columns`` for text ``row`` before it is decided, or clear them afterwards.
+
+    ``is_at_hand``: True to fill, False to clear.
+    """
     for j in range(contest.probed.shape[1]):
         if contest.probed[row, j] != NO_GROUP:
             course.columns[contest.probed[row, j]] = np.int16(j if is_at_hand else -1)
@@ -134,7 +139,7 @@ def note_columns(contest: Contest, course: Course, row: int, is_at_hand: bool) -
 
 @njit(cache=True, nogil=True, inner=True)
 def settle_text(contest: Contest, course: Course, row: int) -> None:
-    """Advance ``n_settled`` past the decided text ``row``; if it is kept, count it as a kept text in its groups.
+    """Advance ``n_settled`` past the decided text ``row``; if the text is kept, count it for each of its keys.
 
     All earlier texts must be settled already.
     """
@@ -257,7 +262,8 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
     """Return whether the depths of the earlier text of ``pair`` must be looked up to know if it is a candidate.
 
-    The depths are its ranks in the groups of the later text; only a text in the index can need them.
+    The depths are its recency ranks among the texts with each key of the later text. Only the depths of a text in the
+    index have to be looked up.
     """
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False

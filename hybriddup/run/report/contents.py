@@ -120,7 +120,10 @@ class Contents:
         return sorted({iso_time(float(end))[:10] for end in (known.min(), known.max())}) if len(known) else []
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten length ranges with similar numbers of removed posts, and the numbers by kind of repeat."""
+        """Return up to ten length ranges with similar numbers of removed posts, and the number of posts in each range.
+
+        The numbers are by kind of repeat, exact or near.
+        """
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
         lengths = np.fromiter(

@@ -22,7 +22,7 @@ from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
 AT_HEAD = frozenset("#@<【《“\"'(")
-"""First characters of posts that nearly always have words, although the character is not a letter or digit."""
+"""Characters other than letters and digits: a post that begins with one of them nearly always has words."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",
@@ -65,7 +65,7 @@ class MicroblogNormalizer:
         return type(self), (self.options,)
 
     def recipe(self) -> dict[str, str]:
-        """Return the checksums of the tables in use."""
+        """Return the component's part of the recipe id: checksums of the tables of spellings and characters in use."""
         options = self.options
         traditional = (
             {"traditional_table": table_checksum(TRADITIONAL_FILE)} if options.traditional == "simplify" else {}
@@ -194,7 +194,7 @@ class MicroblogNormalizer:
 
     @cached_property
     def _rules(self) -> dict[Wording, list[Rule]]:
-        """Rules in the order in which they apply, by the wording of a post."""
+        """For each `Wording` (how much text a post has), the rules in the order in which they apply."""
         return {wording: self._rules_for_wording(wording) for wording in Wording}
 
     def _rules_for_wording(self, wording: Wording) -> list[Rule]:
@@ -292,7 +292,10 @@ def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _first_comment(text: re.Match[str]) -> str:
-    """Split a text at each `CUT`; return the first part with a letter or digit, or all parts joined by spaces."""
+    """Split a text at each `CUT`; return the first part with a letter or digit.
+
+    If no part has a letter or digit, return all parts joined by spaces.
+    """
     parts = text[0].split(CUT)
     return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
 

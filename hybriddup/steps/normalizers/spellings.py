@@ -59,7 +59,8 @@ class Sequence(NamedTuple):
     becomes: str
     """Template of the replacement, as for `re.sub`."""
     needs: str
-    """Literal that every match contains. The last character of the literal is never folded without its neighbors."""
+    """Literal that every match contains. It must end with a character that is folded only with its neighbors; the
+    normalizer recognizes possible matches by this character."""
 
 
 _EMOJI = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U000e007f"

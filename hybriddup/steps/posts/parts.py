@@ -18,8 +18,8 @@ T = TypeVar("T")
 BODY = 5.0
 """Smallest weight of the words in a body: 5 Han characters, or about 3 words in other scripts."""
 BODY_FORMAT = 4
-"""Version of the results of `bodies_of` and `words_of`, part of the recipe if bodies are compared. Increment it when
-the results change."""
+"""Version of the results of `bodies_of` and `words_of`; incremented when the results change. If bodies are compared, it
+is part of the recipe, which identifies fingerprints that are comparable."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
 
 

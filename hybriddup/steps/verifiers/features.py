@@ -25,7 +25,7 @@ CODE_POINTS_PER_BATCH = 2**18
 
 
 class FeatureOptions(Options):
-    """The features of a text that are compared."""
+    """Options for how a verifier splits a text into the features that it compares."""
 
     features: Literal["tokens", "char_ngrams"] = Field(
         "tokens", description="`tokens`: the tokens of the configured tokenizer; `char_ngrams`: character n-grams."
@@ -85,7 +85,7 @@ class FeatureVerifier(ABC):
         return map(self._split, text_batches)
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002 - of no consequence here
-        """Return no bound: a text joined to itself many times has the same features, in the same proportions."""
+        """Return unlimited lengths: repeating a text makes it longer, but keeps its features and their proportions."""
         return unbounded(lengths)
 
 
@@ -96,7 +96,7 @@ class Jaccard(FeatureVerifier):
     """
 
     class Options(FeatureOptions):
-        """The features in the sets."""
+        """Options for how a text is split into its set of features."""
 
     def __init__(self, options: Options) -> None:
         self.options = options

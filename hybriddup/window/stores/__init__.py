@@ -23,10 +23,10 @@ DELETED = "deleted"
 """Key of the positions of the kept posts that were deleted."""
 
 READ_TOGETHER = 4096
-"""Number of posts that are read together to fill the memory or to learn."""
+"""Number of posts that are read from a store at a time, for example to recompute their records."""
 FEWEST_CLEARED = 256
-"""Number of forgotten posts that an append deletes from the database, or all of them if there are fewer. An append of
-many posts deletes more."""
+"""Minimum number of forgotten posts that an append deletes from the database, or all of them if there are fewer. An
+append of many posts deletes more."""
 BYTES_PER_POST = 200
 """Estimated size of a post in the database, in bytes, in addition to its texts and its record."""
 

@@ -45,7 +45,7 @@ FROM_6 = _statements("convert_6.sql")
 CONVERSIONS = {5: [*TABLES[2:4], *_statements("convert_5.sql"), *FROM_6], 6: FROM_6}
 """Maps each earlier version of the tables to the statements that convert it to version `SCHEMA`."""
 OLD_FOLDER, OLD_ENDINGS = "derived", (".kept", ".texts", ".json", ".unfinished")
-"""Directory of version 5 for texts and records, and the endings of its files."""
+"""Directory with the text and record files of a store of version 5, and the endings of these files."""
 
 CAUSES = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
@@ -221,7 +221,10 @@ def connect_to_memory() -> sqlite3.Connection:
 
 
 def remove_old_files(folder: Path) -> None:
-    """Delete the files of version 5, because they contain texts, including texts of posts that were deleted later."""
+    """Delete the text and record files of a store that was converted from version 5.
+
+    They contain texts, including texts of posts that were deleted later.
+    """
     old = folder / OLD_FOLDER
     if not old.is_dir():
         return
