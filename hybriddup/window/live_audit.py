@@ -44,7 +44,7 @@ logger = logging.getLogger("hybriddup")
 class Comparison:
     """The comparison of the sampled kept posts of one batch with all earlier kept posts.
 
-    Texts are compared from the oldest on, so that the comparison stays ahead of forgetting.
+    The earlier posts are compared in their order, so that each is usually compared before the window forgets it.
     """
 
     texts: PreparedTexts

@@ -125,7 +125,7 @@ def read_header(words: UInt32s, start: np.uint64, ring_size: int) -> tuple[np.ui
 
 @njit(cache=True, nogil=True, inner=True)
 def number_at(words: UInt32s, start: np.uint64, place: np.uint64, ring_size: int) -> np.uint64:
-    """Return entry ``place`` of the list with header ``words[start]``; indices past the end of a ring wrap around."""
+    """Return the text number in entry ``place`` of the list with header ``words[start]``; see `word_of` for rings."""
     return np.uint64(words[word_of(start, place, ring_size)])
 
 

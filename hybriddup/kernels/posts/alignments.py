@@ -68,7 +68,7 @@ def make_room(n: int) -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def enter_pair(keys: UInt64s, a: Side, b: Side, room: Room) -> None:
-    """Make the hash table of the keys of two sequences."""
+    """Read two sequences of keys into ``room``: make the hash table of their keys, with slots and ranks."""
     n_slots = power_of_two(max(2 * (a.last - a.first + b.last - b.first), 4))
     for slot in range(n_slots):  # of a large table, short sequences use only the beginning
         room.counts[slot, 0], room.counts[slot, 1] = np.int32(0), np.int32(0)

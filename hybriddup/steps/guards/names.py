@@ -194,7 +194,7 @@ def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -
 
 
 def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
-    """Return the two Chinese names that contain the words of a run, one name from each post.
+    """Return the two Chinese names that contain the words of a differing run, one name from each post.
 
     None if a post has no known name there, or if one name contains the other.
     """

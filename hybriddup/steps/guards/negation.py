@@ -147,11 +147,11 @@ class Negation(PairGuard):
 
 
 Words = tuple[list[str], list[str]]
-"""The negations and the other words of a run in one post."""
+"""The negations and the other words of one post, within a run of differing words."""
 
 
 def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
-    """Return whether a run adds or removes a negation and changes few other words.
+    """Return whether a run of differing words adds or removes a negation, and changes few other words.
 
     ``a`` and ``b``: the words of the run in the first and in the second post.
     """
@@ -179,7 +179,7 @@ def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
 
 
 def _repeats(difference: Difference, run: Run) -> bool:
-    """Return whether a run repeats the next word, as in 不不错."""
+    """Return whether a run of differing words begins with the word after the run, as in 不不错."""
     for words, span in ((difference.words_a, run.a), (difference.words_b, run.b)):
         if span[0] < span[1] and words[span[1] : span[1] + 1] == words[span[0] : span[0] + 1]:
             return True
@@ -187,7 +187,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return (post, word) if a run is one word in each post and ``word`` negates the other: "unhappy" for "happy".
+    """Return (post, word) if the posts differ in one word each, and ``word`` negates the other: "unhappy" for "happy".
 
     Only prefixes and Turkish verb forms count. ``post`` is 0 if ``word`` is in the first post, 1 if in the second.
     None if neither word negates the other.

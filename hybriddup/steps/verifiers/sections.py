@@ -105,7 +105,7 @@ def cut_evenly(cut: Cut) -> Cut:
 
 
 def common_places(a: UInt32s, b: UInt32s) -> tuple[Int64s, Int64s]:
-    """Find positions in two texts with the same next `GRAM` characters, as many as possible in ascending order.
+    """Find positions in two texts with the same next `GRAM` characters: the largest choice that ascends in both texts.
 
     Returns two arrays, int64[n], ascending: the matching positions in each text, all of them from `rare_places`.
     """

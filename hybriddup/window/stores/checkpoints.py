@@ -70,7 +70,7 @@ class Checkpoints:
         self._try_to_empty(connection, PATIENCE)
 
     def retry(self, connection: sqlite3.Connection) -> None:
-        """Empty the log if an earlier call could not, and no reader needs it now; never wait."""
+        """Empty the log if `empty` could not and no reader needs the log now; never wait."""
         if not self.is_to_empty or connection.in_transaction or (self._moving is not None and not self._moving.done()):
             return
         self._try_to_empty(connection, 0.0)
