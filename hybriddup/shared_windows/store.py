@@ -101,7 +101,7 @@ class Entries(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of a post's state, which applies only if the state at that moment is one of ``expected``."""
+    """A change of a post's state, which the store makes only if the post's current state is one of ``expected``."""
 
     position: int
     expected: frozenset[State]

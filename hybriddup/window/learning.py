@@ -40,7 +40,7 @@ from hybriddup.window.stores.store import WindowStore
 FIT_AT = FIT_SAMPLE
 """Number of posts after which a window learns."""
 Learned = Mapping[str, Arrays]
-"""Learned arrays by part, as in `hybriddup.run.recipe.LearnedRecipe`."""
+"""Learned arrays by part (weights, block index, or one verifier), as in `hybriddup.run.recipe.LearnedRecipe`."""
 N_SAMPLED = 2000
 """Number of texts from which a verifier learns at each opening, if its learned data cannot be stored."""
 
@@ -66,7 +66,7 @@ class RecipeStore(Protocol):
 
 
 class Prepared(NamedTuple):
-    """The learned data of a window, by part, and whether token weights, or any data at all, have yet to be learned."""
+    """The learned data of a window, and whether token weights, or any data at all, have yet to be learned."""
 
     learned: dict[str, Arrays]
     weights_learn: bool

@@ -12,7 +12,7 @@ class Curves(NamedTuple):
     """A sum of piecewise linear curves, one per feature, each defined by its points; sorted by feature column."""
 
     start: float
-    """The constant term of the sum."""
+    """Constant term, to which the heights of all curves are added."""
     columns: Int64s
     """int64[n_curves]: the column of each curve's feature."""
     offsets: Int64s

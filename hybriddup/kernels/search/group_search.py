@@ -51,8 +51,8 @@ class Queries(NamedTuple):
     starts: UInt32s
     """uint32[n, m]: the starts of the rings to search for each text, `NO_GROUP` for none."""
     ranks: Int32s
-    """int32[n, m]: number of texts in each ring before the query; texts added later are ignored. No rows = ignore no
-    text."""
+    """int32[n, m]: number of texts in each ring before the query; texts added later are ignored. An array without rows
+    means that no text is ignored."""
 
     def take(self, first: int, last: int) -> "Queries":
         """Return the queries ``first`` to ``last - 1``."""
@@ -163,7 +163,7 @@ def what_is_wanted(texts: TextColumns, row: int, widest: int, rings: Rings) -> W
 def keep_pairs(
     texts: TextColumns, row: int, place: int, hits: UInt64s, n_hits: int, found: NearPairs, n_pairs: int
 ) -> int:
-    """Pair text ``row`` with the hits within the Hamming limit, append the pairs to ``found``, return new ``n_pairs``.
+    """Append the pairs of text ``row`` with hits within the Hamming limit to ``found``; return the new ``n_pairs``.
 
     In the pairs, ``earlier`` is the row of the hit. ``later`` is ``place``, the index of the query that looks up the
     text.

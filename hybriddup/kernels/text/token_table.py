@@ -175,9 +175,9 @@ def look_up_dense(
     starts: Int64s,
     other: np.float32,
 ) -> Float32s:
-    """Look up tokens like `look_up`, but return ``other`` unless a token begins in a dense script, such as Han.
+    """Look up the tokens that begin in a dense script, such as Han, as `look_up` does; other tokens get ``other``.
 
-    ``starts``, int64[n_tokens], holds the index of each token's first character in ``code_points``.
+    ``starts``, int64[n_tokens], has the index of each token's first character in ``code_points``.
     """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):

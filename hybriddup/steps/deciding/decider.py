@@ -85,7 +85,7 @@ class Decider:
         return self._finish(first, rest, last, evidence, others.n_comparisons)
 
     def _decide_by_index(self, batch: Batch, most_with_key: Int64s, evidence: Evidence) -> BatchContest:
-        """Remove the texts that surely match a kept text of the index; all other texts stay undecided.
+        """Decide that the texts that surely match a kept text of the index are removed; others stay undecided.
 
         The batch is looked up in parts to save memory: a look-up may find far more pairs than need verifying.
         """

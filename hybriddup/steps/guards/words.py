@@ -13,7 +13,7 @@ class Words(PairGuard):
     """Keeps two posts apart if only one of them has a word from a list."""
 
     class Options(ComponentOptions):
-        """Options of the guard."""
+        """The list of words to look for."""
 
         words: tuple[str, ...] = Field(
             ("不", "没", "not", "no"),

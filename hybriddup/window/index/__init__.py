@@ -16,7 +16,7 @@ from hybriddup.steps.parallel import map_slices
 from hybriddup.window.index.text_ring import Scanned, TextRing
 
 WORTHWHILE = 64
-"""Smallest number of look-ups per thread."""
+"""Minimum number of look-ups for which starting a thread is worthwhile."""
 
 
 @dataclass(frozen=True)

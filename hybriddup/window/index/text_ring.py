@@ -34,9 +34,9 @@ MOST_TEXTS = 2**31
 """Maximum number of texts: their ranks must fit into 32 bits."""
 MOST_SHORT_NUMBERS = 2**16
 FEWEST_IN_SLICE = 2**18
-"""Smallest number of comparisons per thread."""
+"""Minimum number of comparisons for which starting a thread is worthwhile."""
 MAX_PARTNER_LENGTH = 2**12
-"""Largest length with an entry of its own in the arrays of `find_partners`; longer texts share this entry."""
+"""Largest length with an entry of its own in the arrays of `find_partners`; longer texts use its entry, too."""
 
 
 class Scanned(NamedTuple):
