@@ -187,7 +187,7 @@ def _repeats(difference: Difference, run: Run) -> bool:
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
-    """Return (post, word) if the posts differ in one word each, and ``word`` negates the other: "unhappy" for "happy".
+    """Return (post, word) if a differing run is one word in each post and ``word`` negates the other: "unhappy".
 
     Only prefixes and Turkish verb forms count. ``post`` is 0 if ``word`` is in the first post, 1 if in the second.
     None if neither word negates the other.
