@@ -104,10 +104,10 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, how many earlier texts of the batch share one look-up key with it, at most.
+        """Return int64[n]: for each text, the number of earlier texts of the batch that have the same look-up key.
 
-        This is the count for the key that the most texts share. It is 0 if none of the text's look-up keys can have
-        more than ``max_bucket_size`` texts.
+        If a text has several look-up keys, the largest number counts. The number is 0 if none of its look-up keys can
+        have more than ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)
@@ -115,7 +115,10 @@ class Decider:
         return grouped.most if crowded is None else np.where(crowded, grouped.most, 0)
 
     def has_room_for_more(self, decisions: Decisions) -> bool:
-        """Return whether a batch twice as large, of similar texts, would need at most ``most_comparisons`` per text."""
+        """Return whether the next batch may be twice as large.
+
+        It may if this batch needed at most a quarter of ``most_comparisons``, on average per text.
+        """
         return 4 * decisions.n_comparisons <= self.most_comparisons * len(decisions.kept)
 
     def _finish(
