@@ -43,8 +43,7 @@ class Contestants(ABC):
         self._text_holder: dict[bytes, int] = {}
         """Position of the post that was last known to hold a text, by the text's name in the store."""
         self._replaceable: dict[bytes, int] = {}
-        """Position of the holder of each text that a post of this batch may take over, by the text's name in the store.
-        """
+        """Maps the name of each text that a post of this batch may take over to the position of the text's holder."""
 
     # ---- ids
 

@@ -90,7 +90,7 @@ class Encounter:
         return [positions[number] for number in np.unique(pairs.earlier[both.verify(pairs)[0]]).tolist()]
 
     def verdicts(self, report: BlockReport) -> tuple[Verdicts, list[PostRecord]]:
-        """Decide the leading posts of the batch against kept candidates and each other.
+        """Decide the leading posts, the batch's holders of their texts, against kept candidates and each other.
 
         Return the verdicts, and the records of the kept candidates. A verdict gives a matched post by number: number
         ``i`` is record ``i``, and the numbers after the last record are the leading posts, in order.

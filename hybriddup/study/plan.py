@@ -87,7 +87,8 @@ class Shape:
     n_bytes: float
     """Memory of a window's index, in bytes."""
     recall: float | None
-    """Share of the pairs within the limit that the index finds, 0.0 to 1.0; None if it depends on the texts."""
+    """Share of the edited copies (or, without `Question.edit_share`, of the pairs within the limit) that the index
+    finds, 0.0 to 1.0; None if it depends on the texts."""
     exact: bool
     """Whether every pair within the limit is found."""
     verdict: str = ""

@@ -104,10 +104,10 @@ class Decider:
         return first
 
     def _most_with_key(self, grouped: WithinBatch) -> Int64s:
-        """Return int64[n]: for each text, the number of earlier texts of the batch that have the same look-up key.
+        """Return int64[n]: for each text, the number of earlier texts of the batch that have its look-up key.
 
-        If a text has several look-up keys, the largest number counts. The number is 0 if none of its look-up keys can
-        have more than ``max_bucket_size`` texts.
+        If a text has several look-up keys, the largest number counts. The number is 0 if none of these keys can have
+        more than ``max_bucket_size`` texts.
         """
         if not self.limits.max_bucket_size:
             return np.zeros(len(grouped.batch), np.int64)

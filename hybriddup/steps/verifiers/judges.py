@@ -125,9 +125,9 @@ class AllOf(_Combined):
         return reduce(np.minimum, (member.max_partner_lengths(lengths) for member in self.members))
 
     def least_in_common(self) -> LeastInCommon:
-        """Return the requirement of one member, because each member must accept the pair.
+        """Return the requirement of the strictest member, which each pair must meet to be accepted by all members.
 
-        This is the member with the largest minimum for texts of equal length.
+        The strictest member is the one with the largest minimum for two texts of equal length.
         """
         return max((member.least_in_common() for member in self.members), key=sum)
 

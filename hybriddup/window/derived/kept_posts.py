@@ -14,7 +14,7 @@ from hybriddup.window.preparing import PreparedTexts
 
 SMALLEST = 1024
 RECENT = 64
-"""Number of the latest posts whose median time is checked. If it is after the watermark, the watermark lags behind."""
+"""Number of latest posts whose median time is checked: if later than the watermark, the watermark is catching up."""
 ROUNDING = 1e-3
 """Bound on the rounding error of a difference of times, in seconds."""
 
@@ -101,7 +101,7 @@ class KeptPosts:
         return self._moved_out + self._first
 
     def positions_of(self, numbers: Int64s) -> Int64s:
-        """Return int64[n]: the positions of posts, given how many posts were added before each; -1 = forgotten."""
+        """Return int64[n]: positions of posts, given as the number of posts added before each; -1 = forgotten."""
         places = numbers - self._moved_out
         return np.where(places >= self._first, self._positions[np.maximum(places, 0)], -1)
 
