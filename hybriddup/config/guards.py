@@ -124,7 +124,7 @@ def blind_guard_faults(written: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def guards_that_see(written: Mapping[str, Any]) -> list[Any]:
-    """Return the guards at the top level of a configuration, except guards of texts that the normalizer drops."""
+    """Return the top-level guards of a configuration, except guards of content that the normalizer removes."""
     blind = {fault.path for fault in blind_guard_faults(written)}
     return [guard for place, guard in enumerate(written[MUST_AGREE]) if (MUST_AGREE, place) not in blind]
 

@@ -43,7 +43,7 @@ class Written:
     directory: FilePath | None = None
     """Directory of the file; None for mappings and shipped configurations."""
     remarks: tuple[str, ...] = ()
-    """Deprecation warnings carried over from settings that were already resolved."""
+    """Deprecation warnings of the resolved `Settings` from which this configuration was made; empty for a file."""
 
     def line_of(self, path: Path) -> int:
         """Return the one-based line of a value, or of the innermost enclosing value whose line is known, else 0."""

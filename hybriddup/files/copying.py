@@ -87,7 +87,7 @@ def check_marks(source: str, names: Iterable[str], fields: Iterable[str]) -> Non
 
 
 def check_same_columns(tables: Sequence[tuple[str, Any, str]], remedy: str) -> None:
-    """Raise InputError if tables, each with its name, columns and columns as text, differ in their columns."""
+    """Raise InputError if tables differ in their columns; each table is (name, columns, columns for the message)."""
     for name, columns, shown in tables[1:]:
         if columns != tables[0][1]:
             raise InputError(

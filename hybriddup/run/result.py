@@ -43,7 +43,7 @@ class Origin(NamedTuple):
     per: str | None
     """The field whose value two posts must share to repeat each other; None = any two posts may."""
     time_field: str = TIME_FIELD
-    """The field with the times of posts, for ``within`` and reports."""
+    """Name of the field with the times of posts, for the setting ``within`` and for reports."""
     authors: str | None = None
     """The field with the authors of posts, for reports; None = there are no authors."""
 

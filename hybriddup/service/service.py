@@ -213,7 +213,7 @@ class Service:
             raise no_post(post_id)
 
     async def stats(self) -> dict[str, Any]:
-        """Return the window's counts, and the numbers of decisions over time, as plain data."""
+        """Return the counts of the window, the number of waiting posts, and the history of decisions, as plain data."""
         stats = await self.look(lambda window: window.stats())
         self.history.forget()
         of_window = {one.name: getattr(stats, one.name) for one in fields(stats)}

@@ -110,7 +110,7 @@ class Explanation:
         ]
 
     def _keys(self) -> str:
-        """Return the number of shared keys, and the parts of text that are keys, for display."""
+        """Return, for display, how many keys the two texts share, and the parts of A that are shared keys."""
         spelled = " | ".join(key.replace(" ", "␣") for key in self.shared_keys)
         shared = f"{self.keys_in_common} of {self.n_keys} in common ({self.block_index})"
         return f"{shared}: {spelled}" if spelled else shared

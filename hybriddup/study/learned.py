@@ -35,9 +35,9 @@ NO_CAUTIONS = Cautions()
 
 
 def cautions_of(components: Components) -> Cautions:
-    """Return the warnings for explanations by components that lack what the run's components had learned.
+    """Return the cautions for explanations by components that have not learned from the posts of a run.
 
-    Call this before the components learn, because afterwards it is too late to tell.
+    Call this before the components learn, because afterwards they no longer show whether they needed to.
     """
     if components.learned is not None:
         return NO_CAUTIONS
@@ -50,7 +50,7 @@ def cautions_of(components: Components) -> Cautions:
 
 
 def learn_from(components: Components, corpus: Corpus | Sequence[str]) -> Components:
-    """Let the components learn from a corpus as a run would; return a copy of the collection with ``learned`` set."""
+    """Let the components learn from a corpus as a run would; return a copy of them with ``learned`` set."""
     is_unordered = isinstance(corpus, Corpus)
     posts = corpus if isinstance(corpus, Corpus) else Corpus(list(corpus), range(len(corpus)), np.arange(len(corpus)))
     return replace(components, learned=Run(components, 1, Clock()).learn(posts, as_decided=is_unordered))

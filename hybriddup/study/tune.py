@@ -178,11 +178,11 @@ class Tuning:
 
     @cached_property
     def found_before(self) -> Bools:
-        """bool[n_pairs]: the predictions before tuning."""
+        """bool[n_pairs]: whether the unchanged configuration finds each pair to be a repeat."""
         return self.scored.found(thresholds_of(self.settings))
 
     def ways(self) -> Iterator[Way]:
-        """Yield the ways to try; the first leaves the configuration unchanged."""
+        """Yield the ways of changing the configuration that are compared; the first leaves it unchanged."""
         settings, found = self.settings, self.found_before
         yield Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
         yield self.by_thresholds("threshold", self.scored, settings)
@@ -197,7 +197,7 @@ class Tuning:
         yield self.by_new_model()
 
     def by_thresholds(self, name: str, scored: ScoredPairs, settings: Settings) -> Way:
-        """Return the `Way` called ``name``, which changes the thresholds: it fits one to each of the `band_groups`.
+        """Return the way ``name`` of changing the configuration, which fits one threshold to each of the `band_groups`.
 
         ``scored`` are the labeled pairs with their scores by ``settings``.
         """
@@ -211,7 +211,7 @@ class Tuning:
         return Way(name, lambda fitted, judged: scored.found(thresholds(fitted))[judged], result)
 
     def by_new_model(self) -> Way:
-        """Return the way that fits a new model of the verifier `post`."""
+        """Return the `Way` of changing the configuration that fits a new model of the verifier `post`."""
         scored, min_precision = self.scored, self.precision or 0.0
         reached = ~np.isnan(scored.scores) & ~scored.exact
         features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)
@@ -234,7 +234,7 @@ class Tuning:
         return Way("new model", matches, result)
 
     def tuned(self) -> Tuned:
-        """Cross-validate every way, and return the result of the best one."""
+        """Cross-validate every way of changing the configuration, and return the result of the best one."""
         ways, labels = list(self.ways()), self.pairs.labels
         judged = [cross_validated(way, self.scored) for way in ways]
         chosen = best_of(judged, labels, self.precision)

@@ -12,7 +12,7 @@ from hybriddup.testing.contract import Subject, compare
 from hybriddup.testing.texts import ALL_TEXTS
 
 Answer = Callable[[Any, Sequence[str]], list[Any]]
-"""A function that runs a component on texts; returns one result per text."""
+"""A function that gets a component's answers: called with a component and texts, it returns one result per text."""
 
 N_HASHED = 4096
 """Number of tokens whose hashes are compared. The probability that any two of 4096 random 64-bit hashes are equal is

@@ -154,7 +154,10 @@ class Edges:
         self._edges = deque((float(watermark), int(position)) for watermark, position in stored)
 
     def note(self, next_position: int, watermark: float) -> bool:
-        """Add a (watermark, position) pair if the watermark has advanced enough; return whether it was added."""
+        """Add a (watermark, position) pair if the watermark advanced by at least horizon / `STEPS` since the last pair.
+
+        The first pair is always added. Return whether a pair was added.
+        """
         is_news = not self._edges or watermark >= self._edges[-1][0] + self._step
         if is_news:
             self._edges.append((watermark, next_position))

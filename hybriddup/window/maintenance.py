@@ -1,4 +1,4 @@
-"""Keeps the memory of a window consistent with its store: learning, forgetting, deleting, and queries."""
+"""Keeps the data of a window in memory consistent with its store: learning, forgetting, deleting, and queries."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from hybriddup.window.stores.store import WindowStore
 MOST_AHEAD = 300.0
 """Seconds by which the watermark may be ahead of the clock without a warning."""
 STALE = -1
-"""Value of `MaintainedState.n_remembered` if the memory must be rebuilt from the store."""
+"""Value of `MaintainedState.n_remembered` if the data in memory must be rebuilt from the store."""
 
 logger = logging.getLogger("hybriddup")
 
 
 @dataclass
 class MaintainedState:
-    """An open window without the methods that decide posts: its store, and the memory derived from the store.
+    """An open window without the methods that decide posts: its store, and the data in memory derived from the store.
 
     Only one thread at a time may call it.
     """
@@ -65,16 +65,16 @@ class MaintainedState:
         self.derive()
 
     def derive(self) -> None:
-        """Derive the memory from the store."""
+        """Load the data that the window holds in memory, such as the kept posts, from the store."""
         self.derived = build_derived_state(self.steps, self.store, self.timing.horizon)
         self.renewals = Renewals(self.store.renewals(0))
         self.n_remembered = self.store.next_position
-        """The next position of the store when the memory was last brought up to date."""
+        """The next position of the store when the data in memory was last brought up to date."""
         self.watermark = self.last_time = self.store.watermark()
         """``last_time`` is the time of the post that was decided last."""
 
     def catch_up(self) -> None:
-        """Rebuild the memory from the store if a batch was written to the store but not added to the memory."""
+        """Rebuild the data in memory from the store if it lacks a batch that was written to the store."""
         if self.n_remembered == self.store.next_position:
             return
         self.n_remembered = STALE  # until everything is there again
@@ -83,7 +83,7 @@ class MaintainedState:
         self.derive()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
-        """Call ``change``, which updates the memory from the store; if it fails, log why, and rebuild the memory."""
+        """Call ``change``, which updates the data in memory from the store; if it fails, log why, and rebuild all."""
         try:
             change()
         except Exception as error:
@@ -138,7 +138,7 @@ class MaintainedState:
     def learn_if_due(self) -> None:
         """Let the components learn from the stored posts, such as weights of tokens, as soon as there are enough posts.
 
-        If that fails, a warning is logged, and the window goes on without.
+        If learning fails, a warning is logged, and the window goes on without the learned data.
         """
         if not self.is_learning or self.store.next_position < FIT_AT:
             return
@@ -220,12 +220,12 @@ class MaintainedState:
         return None if post.evidence is None else self.renewals.newest(post.evidence.of_position)
 
     def meta_without(self, posts: Sequence[StoredPost]) -> dict[str, bytes]:
-        """Return the metadata to store when ``posts`` are deleted: the positions of all kept posts deleted so far."""
+        """Return the metadata to store when ``posts`` are deleted: positions of all deleted kept posts, old and new."""
         gone = np.union1d(self.store.deleted_positions(), [post.position for post in posts if post.kept])
         return {DELETED: gone.astype("<i8").tobytes()}
 
     def forget_post(self, post: StoredPost) -> None:
-        """Remove a post from the memory, because it is deleted or replaced in the store."""
+        """Remove a post from the data in memory, because it is deleted or replaced in the store."""
         self.earlier.forget(post.position)
         if post.kept:
             self.derived.delete(prepare_stored(self.steps, [post]))

@@ -52,7 +52,7 @@ def add_texts(
     keys
         uint64[n, n_keys]: the distinct keys of each text, padded with `NO_KEY`.
     numbers
-        int64[n]: the number of each text, in ascending order, larger than all numbers that were added before.
+        int64[n], ascending: the running number under which the lists store each text, larger than in earlier calls.
     lengths
         int32[n]: the length of each text.
     kept

@@ -79,7 +79,7 @@ class LaterTexts(NamedTuple):
     positions: Int64s
     texts: TextColumns
     counts_characters: bool
-    """Whether pairs with too few characters in common are ruled out; ignored if the ring has no sketches."""
+    """Whether pairs with too few common characters are rejected; ignored if the ring stores no character sketches."""
 
 
 @njit(cache=True, nogil=True)
@@ -170,7 +170,7 @@ def slot_of(number: int, turn: int, capacity: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
-    """Return the number of the first text at or after ``position``, and how many texts the search skipped.
+    """Return the running number of the first text at or after ``position``, and how many texts the search skipped.
 
     The search starts at number ``first`` and skips the texts before ``position``. If all texts are before ``position``,
     the result is ``next_number``. ``turn`` is the number of the text in slot 0.
@@ -188,7 +188,10 @@ def first_from(columns: RingColumns, first: int, next_number: int, turn: int, po
 
 @njit(cache=True, nogil=True)
 def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
-    """Return int64[n]: the number of the first text at or after each position; other parameters as in `first_from`."""
+    """Return int64[n]: for each input position, the running number of the first text at or after it.
+
+    The other parameters, and the number if all texts are before the position, are as in `first_from`.
+    """
     numbers = np.empty(len(positions), np.int64)
     for row in range(len(positions)):
         block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
@@ -247,9 +250,11 @@ def select_in_ring(near: UInt64s, depths: Int32s, ring: Ring, later: LaterTexts)
     Parameters
     ----------
     near
-        uint64[n], distinct: the row of the later text in the upper 32 bits, the rank of the live text in the lower.
+        uint64[n], distinct: the row of the later text in the upper 32 bits; in the lower 32 bits, the rank of the
+        earlier text among all live texts, 0 = the oldest.
     depths
-        int32[n]: the depth of each pair, which is the rank of the live text in its list or bucket, 1 = the newest.
+        int32[n]: the depth of each pair: the recency rank of the earlier text in the list or bucket in which it was
+        found, 1 = the newest.
     """
     columns, first, capacity = ring.columns, ring.first_slot, np.uint64(len(ring.columns.bits))
     flat_bits, flat_sketches, n_words = columns.bits.ravel(), columns.sketches.ravel(), np.uint64(columns.bits.shape[1])
@@ -296,6 +301,6 @@ def position_at(columns: RingColumns, slot: int) -> int:
 
 @njit(cache=True, nogil=True, inner=True)
 def sketch_at(columns: RingColumns, slot: int) -> Sketch:
-    """Return the character sketch of the text in a slot, as four words."""
+    """Return the character sketch of the text in a slot, as four uint64."""
     sketches = columns.sketches
     return sketches[slot, 0], sketches[slot, 1], sketches[slot, 2], sketches[slot, 3]

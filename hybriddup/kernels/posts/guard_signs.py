@@ -127,7 +127,7 @@ def _concerned(
 
 @njit(cache=True, nogil=True, inner=True)
 def _concerned_of_many(room: Room) -> np.uint8:
-    """Return the flags of the guards that must check a pair with more than `MANY_SIGNS` signs in a text."""
+    """Return the flags of the guards that must check a pair if a text has over `MANY_SIGNS` signs, such as digits."""
     result = NAME
     for kind in (NUMBER, OPPOSITE):
         if _each_has_more(room, kind):
@@ -171,7 +171,7 @@ def _is_more(at: int, room: Room, side: int, kind: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _has_more(room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether any sign of kind ``kind`` occurs more often in text ``side`` than in the other text."""
+    """Return whether text ``side``, 0 or 1, has any sign of ``kind``, such as a digit, more often than the other."""
     for at in range(room.n_signs[side]):  # noqa: SIM110  (numba has no any)
         if _is_more(at, room, side, kind):
             return True
@@ -180,19 +180,19 @@ def _has_more(room: Room, side: int, kind: np.uint8) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def _either_has_more(room: Room, kind: np.uint8) -> bool:
-    """Return whether any sign of kind ``kind`` occurs more often in one text than in the other."""
+    """Return whether either text has any sign of ``kind``, such as a digit, more often than the other text."""
     return _has_more(room, 0, kind) or _has_more(room, 1, kind)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _each_has_more(room: Room, kind: np.uint8) -> bool:
-    """Return whether each text has a sign of kind ``kind`` that occurs less often in the other text."""
+    """Return whether each text has a sign of ``kind``, such as a digit, that is rarer in the other text."""
     return _has_more(room, 0, kind) and _has_more(room, 1, kind)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _both_have_more(room: Room, kind: np.uint8, is_large: bool) -> bool:
-    """Return whether each text has a sign of kind ``kind`` that occurs less often in the other text.
+    """Return whether each text has a sign of ``kind``, such as a digit, that is rarer in the other text.
 
     Signs that are not words count only if the two characters before them, or the two after them, are equal in both
     texts; in a large difference, only if the two before and the first one after are equal.

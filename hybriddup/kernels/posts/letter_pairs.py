@@ -13,17 +13,17 @@ from hybriddup.kernels.posts.tokens import DIGIT, KIND, LETTER
 LAST_ALPHABETIC = 0x2E7F
 """Code points above this belong to Han, kana, Hangul and the like."""
 N_BUCKETS, TO_BUCKET = 4096, np.uint64(52)
-"""Number of hashes of letter pairs: the upper 12 of 64 bits."""
+"""Number of different hashes of letter pairs, and the shift to the right that reduces 64 bits to such a hash."""
 PER_LETTER = np.uint64(0x110001)
 """Factor that gives each pair of code points a number of its own."""
 
 
 @njit(cache=True, nogil=True)
 def letter_pairs_of(points: UInt32s, offsets: Int64s, kinds: UInt8s) -> tuple[Int32s, Int64s]:
-    """Return the pairs of adjacent letters or digits of texts in alphabets; characters between them are skipped.
+    """Return the pairs of successive letters or digits of alphabetic scripts; all other characters are skipped.
 
     The result is int32[n], the hash of each pair, below `N_BUCKETS`; and int64[n_texts + 1], the index of each text's
-    first pair. The first letter of a text also counts as a pair. ``points`` and ``offsets``: the texts, as in
+    first pair, which consists of code point 0 and the first letter. ``points`` and ``offsets``: the texts, as in
     `hybriddup.data.records.EncodedTexts`; ``kinds``: `Characters.kinds`.
     """
     hashes, bounds, n = np.empty(len(points), np.int32), np.zeros(len(offsets), np.int64), np.int64(0)

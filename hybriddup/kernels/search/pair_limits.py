@@ -168,7 +168,7 @@ def are_within(shorter: int, longer: int, lacking: int, limit: np.void) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def sketch_of(fact: np.void) -> Sketch:
-    """Return the character sketch in a `FACT` record, as four words."""
+    """Return the character sketch in a `FACT` record, as four uint64."""
     return fact["sketch_0"], fact["sketch_1"], fact["sketch_2"], fact["sketch_3"]
 
 

@@ -17,7 +17,7 @@ COLLAPSES = np.uint32(1 << 21)
 """Flag: repeats of the character collapse into one. If the space has it, spaces at both ends of a text are removed."""
 COLLAPSES_SHIFT = np.uint32(21)
 SPECIAL = np.uint32(1 << 22)
-"""Flag: folding the character depends on the text around it; the entry's code point is the character itself."""
+"""Flag: folding the character depends on the text around it, so its table entry contains the character itself."""
 SEVERAL = np.uint32(1 << 23)
 """Flag: the character becomes no or several characters; instead of a code point, the entry has an index into
 `FoldingTable.several`."""

@@ -20,7 +20,7 @@ WORDS_PER_STRIP = 4
 
 @njit(cache=True, nogil=True)
 def mark_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> None:
-    """Mark the text ``symbols[start:end]``: set the bit of each symbol's position in the masks ``places``."""
+    """Store the text ``symbols[start:end]`` in the masks ``places``: set the bit of each symbol's position."""
     for i in range(end - start):
         place = np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])
         places[place] |= ONE << (np.uint64(i) & LOW_SIX_BITS)
@@ -35,7 +35,7 @@ def clear_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, e
 
 @njit(cache=True, nogil=True)
 def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and a text of up to 64 symbols, marked in ``places``."""
+    """Return the LCS length of ``symbols[start:end]`` and a text of up to 64 symbols, stored as masks ``places``."""
     state = ALL_ONES
     for i in range(start, end):
         common = state & places[np.uint64(symbols[np.uint64(i)])]
@@ -45,7 +45,7 @@ def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, end: int) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and a text of up to 128 symbols, marked in ``places``."""
+    """Return the LCS length of ``symbols[start:end]`` and a text of up to 128 symbols, stored as masks ``places``."""
     low, high = ALL_ONES, ALL_ONES
     for i in range(start, end):
         symbol = np.uint64(symbols[np.uint64(i)])
@@ -94,9 +94,10 @@ def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[n
 def lcs_many_words(
     places: UInt64s, n_symbols: int, n_words: int, symbols: Int32s, start: int, end: int, carries: UInt8s
 ) -> int:
-    """Return the LCS length of ``symbols[start:end]`` and a text of up to ``64 * n_words`` symbols in ``places``.
+    """Return the LCS length of ``symbols[start:end]`` and a text of up to ``64 * n_words`` symbols.
 
-    ``carries`` is a scratch buffer, uint8[n], with n at least ``end - start``.
+    ``places`` has the masks of the second text, as set by `mark_places`. ``carries`` is a scratch buffer, uint8[n],
+    with n at least ``end - start``.
     """
     for i in range(end - start):
         carries[i] = np.uint8(0)
@@ -108,7 +109,7 @@ def lcs_many_words(
 
 @njit(cache=True, nogil=True)
 def longest_of(offsets: Int64s, texts: Int64s) -> int:
-    """Return the number of symbols of the longest text among those numbered ``texts``; 0 if there are none."""
+    """Return the length of the longest of the texts with indices ``texts``, in symbols; 0 if there are none."""
     longest = np.int64(0)
     for text in texts:
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -154,7 +155,7 @@ def lcs_lengths(symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64
 def symbols_in_common(
     symbols: Int32s, offsets: Int64s, n_symbols: int, earlier: Int64s, later: Int64s, needed: Int64s
 ) -> Int64s:
-    """Return int64[n_pairs]: the number of symbols each pair has in common, in any order; at least the LCS length.
+    """Return int64[n_pairs]: the number of characters each pair has in common, in any order; at least the LCS length.
 
     If the number is below ``needed``, int64[n_pairs], counting stops early, and the result is some number below
     ``needed``. For the other parameters, see `lcs_lengths`, which takes ten times as long.
@@ -182,6 +183,6 @@ def symbols_in_common(
 
 @njit(cache=True, nogil=True, inner=True)
 def add_to_counts(counts: Int32s, symbols: Int32s, start: int, end: int, number: np.int32) -> None:
-    """Add a number to the count of each symbol in ``symbols[start:end]``, once per occurrence."""
+    """Add ``number`` to the count of each symbol, a renumbered character, in ``symbols[start:end]``, per occurrence."""
     for i in range(start, end):
         counts[np.uint64(symbols[np.uint64(i)])] += number

@@ -142,9 +142,10 @@ class BatchContest:
         return np.arange(*self._contest.offsets[[head, min(head + self._limits.asked_together, len(self.batch))]])
 
     def _find_depths(self, some: Int64s) -> bool:
-        """Look up the depths of the pairs in ``some``, if needed and still unknown; return whether any were looked up.
+        """Look up the depths of the pairs with indices ``some``, as far as needed; return whether any were looked up.
 
-        Only pairs with a text of the index need depths, unless that text is certain to be a candidate.
+        The depths of a pair are the recency ranks of its earlier text among the texts with each key of the later text.
+        They are needed once, if the earlier text is in the index and not certain to be a candidate.
         """
         contest, pairs = self._contest, self.pairs
         is_unsure = (pairs.earlier_rows[some] == IN_INDEX) & ~contest.is_sure[some]
@@ -165,7 +166,7 @@ class BatchContest:
         return pairs
 
     def deciding_codes(self) -> UInt64s:
-        """Return the `pair_codes` of the pairs that removed near repeats."""
+        """Return the `pair_codes` of the deciding pairs: each removed near repeat with its keeper."""
         chosen = self.course.deciding[self.course.status == NEAR]
         return pair_codes(self.pairs.earlier[chosen], self.batch.positions[self.pairs.later[chosen]])
 

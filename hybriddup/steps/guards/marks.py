@@ -43,7 +43,7 @@ class _Marks(PairGuard):
         self.strict = options.strict
 
     def reason(self, a: str, b: str) -> str | None:
-        """Return the marks that only one of two posts has; None if they are not a reason to refuse the pair."""
+        """Return the marks, such as links, that only one of two posts has; None if the pair is not refused."""
         if a == b:
             return None
         of_a, of_b = self.found(a), self.found(b)
@@ -53,11 +53,11 @@ class _Marks(PairGuard):
         return None
 
     def found(self, text: str) -> list[str]:
-        """Return the distinct marks of a text, normalized by `folded`, in order of first occurrence."""
+        """Return the distinct marks of a text, such as links, normalized by `folded`, in order of first occurrence."""
         return list(dict.fromkeys(map(self.folded, self.pattern.findall(text))))
 
     def folded(self, mark: str) -> str:
-        """Return the normalized form of a mark: the guard treats two marks as the same if these forms are equal."""
+        """Return the normalized form of a mark, such as a link; two marks with equal forms count as the same."""
         return mark
 
 

@@ -212,7 +212,7 @@ def width(text: str) -> int:
 
 
 def _only(values: list[Value], others: list[Value]) -> list[Value]:
-    """Return the items of ``values`` whose key occurs more often in ``values`` than in ``others``."""
+    """Return the items of ``values`` whose normalized value occurs more often in ``values`` than in ``others``."""
     more = Counter(value.key for value in values) - Counter(value.key for value in others)
     return [value for value in values if value.key in more]
 

@@ -39,7 +39,7 @@ BARS = ("酒吧", "网吧", "贴吧", "茶吧")
 
 
 class Chat:
-    """Writes each word in its usual spelling, and drops marks, greetings, laughter and modal particles.
+    """Writes each word in its usual spelling, and drops punctuation, greetings, laughter and modal particles.
 
     It expects folded text, the output of `microblog`. Numbers and masks such as ``<url>`` stay. A text that consists
     only of greetings, laughter and particles keeps all of them, in their usual spelling. A text without words, such as
@@ -81,7 +81,7 @@ def without_marks(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text without marks into words; a run of Han characters between spaces or Latin words is one word."""
+    """Split text without punctuation into words; a run of Han characters between spaces or Latin words is one word."""
     if LETTER.search(text):
         text = DRAWN_OUT.sub(r"\1", text)
         text = text if text.isascii() else LATIN_WORD.sub(r" \g<0> ", text)
@@ -105,6 +105,6 @@ def join_words(words: Iterable[str]) -> str:
 
 @cache
 def shipped_words() -> dict[str, str]:
-    """Map each spelling in the table to its usual word; an empty word removes the spelling."""
+    """Return the built-in table, which maps a spelling used in chats to the usual word; empty = left out of texts."""
     lines = [line.split(": ") for line in table_lines(TABLE_FILE)]
     return {spelling: "" if word == LEFT_OUT else word for word, spellings in lines for spelling in spellings.split()}

@@ -20,7 +20,8 @@ BOUNDARY = "\ufdd0"
 never matches as a letter, a mark or white space."""
 
 CUT = "\ufdd1"
-"""Placeholder of a repost marker until the trail of quotes is dropped; like `BOUNDARY`, no Unicode character."""
+"""Placeholder of a repost marker, such as ``//@user:``, until the quoted posts after it are dropped. Like `BOUNDARY`, a
+code point that Unicode guarantees to be no character."""
 
 
 class Pattern(NamedTuple):
@@ -120,8 +121,8 @@ because some match only text that an earlier one has uncovered.
 """
 
 TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
-"""Matches a text up to the next `BOUNDARY`. It is applied only to texts in which an earlier rule has put `CUT` in the
-place of a mark after which the rest of a post is dropped."""
+"""Matches a text up to the next `BOUNDARY`. It is applied only to texts in which an earlier rule has replaced a repost
+marker with `CUT`, to drop the quoted posts after the marker."""
 
 SPACES = Pattern(" ++", " ")
 SEVERAL_SPACES = Pattern("  ++", "  ")
@@ -130,8 +131,8 @@ MARKS = (
     '[!"$-.:-@\\[-^`{-~¡-©«-±´¶-¸»¿×÷\u2010-\u2027\u2030-\u205e\u2190-\u23e8\u2500-\u25ff\u3001-\u3003\u3008-\u3020'
     "\u3030\ufe30-\ufe6f！＂＄-．：-＠［-＾｀｛-･]"
 )
-"""Marks whose runs collapse to one. ``#`` is not among them, because ``#one##two#`` is two topics; neither is ``/``,
-because of ``://``."""
+"""Character class of the punctuation and symbols whose runs collapse to one character. It lacks ``#``, because
+``#one##two#`` is two topics, and ``/``, because of ``://``."""
 
 
 @cache
@@ -153,7 +154,7 @@ class Rule(NamedTuple):
 
 
 def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` is empty, as the case may differ."""
+    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` is empty, as it is case-sensitive."""
     if ignore_case:
         return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
     return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]

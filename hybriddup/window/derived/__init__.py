@@ -27,7 +27,8 @@ class DerivedState:
     """How kept posts are packed for the store; None = the store keeps no records."""
     kept: KeptPosts = field(default_factory=KeptPosts)
     exact: HashTable = field(default_factory=HashTable)
-    """Maps the hash of each kept post's key for exact repeats to the post's number; see `KeptPosts.positions_of`."""
+    """Maps the hash of each kept post's key for exact repeats to the post's running number among all kept posts, which
+    `KeptPosts.positions_of` converts to a position."""
 
     @property
     def n_bytes(self) -> int:

@@ -40,7 +40,8 @@ COMMENT = 5.0
 """Minimum weight of a comment on a quote for the post not to repeat the quoted post. A Han character weighs 1, a word
 up to 2."""
 LITTLE = 8.0
-"""If the words of the shorter post weigh less, posts with different links, mentions, flags or sources do not match."""
+"""Minimum weight of the shorter post's words for posts to match despite different links, mentions, flags or names of
+news sources, as in ``BREAKING: ...`` and ``... | Daily Post``."""
 CUT_OFF = 3.0
 """Minimum weight of the words of a post that is cut off, for it to match any post that begins with these words."""
 RULES = (
@@ -60,10 +61,11 @@ RULE_SCORES = np.array([score for score, _ in RULES])
 class Post:
     """Scores a pair by the content of the posts: 1.0 = a reader of one does not need the other; symmetric.
 
-    A model scores the differences; `hybriddup.steps.verifiers.post.features` explains its features. `RULES` come first.
-    Before them, the score is 0.0 if less than `LEAST_CONTAINED` of the shorter text is in the other one, or if the
-    texts have too few pairs of adjacent letters in common (`MOST_UNPAIRED`). Quotes must be marked, as ``reposts:
-    mask`` of the normalizer ``microblog`` does. The shipped models were fitted for a threshold of 0.5.
+    The score is 0.0 if less than `LEAST_CONTAINED` of the shorter text is in the other one, or if the texts have too
+    few pairs of adjacent letters in common (`MOST_UNPAIRED`). Otherwise one of the `RULES` decides, or, if none of them
+    applies, a model scores the differences; `hybriddup.steps.verifiers.post.features` explains its features. Quotes
+    must be marked, as ``reposts: mask`` of the normalizer ``microblog`` does. The shipped models were fitted for a
+    threshold of 0.5.
     """
 
     class Options(ComponentOptions):
@@ -99,7 +101,7 @@ class Post:
         return {"model": self.model.to_dict()}
 
     def prepare(self, context: VerifierContext) -> None:
-        """Store the texts."""
+        """Store the context, which has the texts of all pairs to score."""
         self._context = context
 
     def score_pairs(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
@@ -149,7 +151,7 @@ class Post:
         return [*first_of(describe_differences(*posts) or ["no word differs"]), *reasons]
 
     def max_partner_lengths(self, lengths: Int32s, threshold: float) -> Int32s:  # noqa: ARG002
-        """Return no bound: a post of any length may contain another one."""
+        """Return `NO_BOUND` for each length, because a post of any length may contain a shorter one."""
         return unbounded(lengths)
 
     def least_in_common(self, threshold: float) -> LeastInCommon:
@@ -181,7 +183,7 @@ def contained(texts: EncodedTexts, earlier: Int64s, later: Int64s) -> Float64s:
 
 
 def are_paired(texts: EncodedTexts, earlier: Int64s, later: Int64s) -> Bools:
-    """Return bool[n_pairs]: whether two texts differ in few pairs of adjacent letters; see `MOST_UNPAIRED`."""
+    """Return bool[n_pairs]: whether the two texts have enough letter bigrams in common; see `MOST_UNPAIRED`."""
     hashes, offsets = letter_pairs_of(*texts, load_characters().kinds)
     n_pairs, lengths = np.diff(offsets), texts.lengths
     may_lack = MOST_UNPAIRED * np.minimum(lengths[earlier], lengths[later])
