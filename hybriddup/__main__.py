@@ -12,8 +12,8 @@ COLLECT_EVERY = 200_000
 """Number of new objects that starts a garbage collection; few enough that unreachable cycles take little memory."""
 SWITCH_AFTER = 0.0005
 """Seconds after which a running thread hands the interpreter to a waiting one. With Python's default of 0.005, a thread
-that calls kernels of half a millisecond would wait between two of them ten times as long as one takes; while the event
-loop of the service refuses requests, the deciding thread would make hardly any progress."""
+that calls kernels of half a millisecond each would wait for 5 ms after each kernel, so that the thread that decides
+posts would make hardly any progress while the event loop of the service is busy, for example refusing requests."""
 
 
 def main() -> None:

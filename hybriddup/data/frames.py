@@ -301,7 +301,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Describe a value for an error message by its type, followed by a number in full or by the start of a text."""
+    """Describe a value for an error message by its type and, if it is a number or text, its possibly truncated value."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -199,9 +199,9 @@ def depths_by_key(
 
 @njit(cache=True, nogil=True, inner=True)
 def note_depths(postings: Postings, value: np.uint64, table: UInt64s, places: Int64s, depths: Int32s) -> None:
-    """For each number of a list that ``table`` contains, write its rank in the list to ``depths``, 1 = the newest.
+    """Write the ranks of a posting list's texts to ``depths``, 1 = the newest, if their numbers are in ``table``.
 
-    ``table`` and ``places`` are as returned by `table_of`.
+    ``value`` is the value of the key's slot; ``table`` and ``places`` are as returned by `table_of`.
     """
     n, start, newest = np.uint64(value != 0), np.uint64(0), np.uint64(0)
     if value & IS_LIST:

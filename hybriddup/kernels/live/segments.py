@@ -112,7 +112,10 @@ class Listing(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_segments(segments: Segments, first: int, last: int, n_tables: int) -> Listing:
-    """Locate the segments of the texts numbered ``first`` to ``last - 1``; the oldest may begin before ``first``."""
+    """Locate the segments of the texts numbered ``first`` to ``last - 1``.
+
+    The oldest segment may begin before ``first``.
+    """
     _, starts, smallest, largest = segments
     capacity, size, row = len(segments.entries) // n_tables, np.int64(largest), np.int64(0)
     number = first - first % size

@@ -35,7 +35,7 @@ LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
 """Maximum number of words in a run (consecutive differing words) that may be a name. `LONGEST_AMOUNT` is the same
 limit if a Han character counts as half a word; both limits apply."""
 LONGEST_EXCHANGE = 16
-"""Maximum number of words from the beginning of the first to the end of the second of two swapped names."""
+"""Maximum length, in words, of the part in which two texts differ if two names are swapped, including both names."""
 FEW_OTHERS = 4
 """Maximum number of Han characters that may differ along with a negation; with more, the negation does not matter."""
 FIRST_MARK = 0x300

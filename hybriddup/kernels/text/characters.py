@@ -10,7 +10,8 @@ SPREAD = np.uint32(2654435761)
 """Odd multiplier for hashing a code point to a class, near 2**32 divided by the golden ratio, so that neighboring code
 points get distant classes."""
 OCCURRENCE_SPREAD = np.uint32(2246822519)
-"""Odd multiplier for hashing how often a class has occurred, so that each further occurrence sets a distant bit."""
+"""Odd multiplier for hashing how often a class of characters has occurred in a text, so that each further occurrence
+sets a distant bit of the sketch."""
 N_CLASSES, CLASS_SHIFT = 1024, np.uint32(22)
 """Number of classes of characters, and number of bits to shift a 32-bit hash right, which gives a class."""
 BIT_SHIFT = np.uint32(24)

@@ -120,9 +120,9 @@ class Contents:
         return sorted({iso_time(float(end))[:10] for end in (known.min(), known.max())}) if len(known) else []
 
     def by_length(self) -> tuple[list[str], dict[str, list[int]]]:
-        """Return up to ten length ranges with similar numbers of removed posts, and the number of posts in each range.
+        """Count the removed posts in up to ten ranges of length; return the ranges, and the counts by kind of repeat.
 
-        The numbers are by kind of repeat, exact or near.
+        The ranges contain similar numbers of removed posts.
         """
         columns, texts = self.removed.columns, self.corpus.texts
         first = self.removed.corpus.n_against
@@ -220,7 +220,7 @@ class Days(NamedTuple):
     """``day``, ``month`` or ``year``."""
     names: list[str]
     counts: dict[str, list[int]]
-    """Number of posts by outcome, one entry per day, month or year."""
+    """For each outcome, a list of the number of posts per day, month or year, in the order of ``names``."""
     n_without: int
     """Number of posts with a missing or invalid time."""
 

@@ -23,7 +23,8 @@ _READ_WRONGLY = re.compile(
 _ESCAPED_BYTES = re.compile(r"(?:\\x[89a-f][0-9a-f]){2,}+", re.IGNORECASE)
 _ESCAPED_UNITS = re.compile(r"(?:\\u[0-9a-f]{4})++", re.IGNORECASE)
 SIGNS_OF_MOJIBAKE = ("\\", *"\u00c2\u00e2\u00c3\u00e3\u00d0\u00f0\u00d1\u00f1\u00d8\u00f8\u00d9\u00f9")
-"""First characters of mojibake and escapes, in both cases: a text without any of these needs no repair."""
+"""First characters of mojibake and escapes, letters in upper and lower case: a text without any of these characters
+needs no repair."""
 
 
 def repair(text: str) -> str:

@@ -97,7 +97,7 @@ SEQUENCES = {
     # Joiners combine emoji; between letters they only select a glyph.
     "emoji": [Sequence(f"(?<![{_EMOJI}])\u200d", "", "\u200d"), Sequence(f"\u200d(?![{_EMOJI}])", "", "\u200d")],
 }
-"""Spelling variants of several characters by script, in the order in which they apply."""
+"""By script, the spelling variants that are longer than one character, in the order in which they are replaced."""
 
 
 class Spellings(NamedTuple):
