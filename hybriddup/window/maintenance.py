@@ -49,7 +49,7 @@ class MaintainedState:
     is_learning: bool = False
     """Whether something has yet to be learned from the first posts."""
     learned: dict[str, Arrays] = field(default_factory=dict)
-    """Learned data, by part; see `hybriddup.window.learning.Learned`."""
+    """Learned arrays by part (weights, block index, or one verifier); see `hybriddup.window.learning.Learned`."""
     unsaved: dict[str, bytes] = field(default_factory=dict)
     """Learned data that could not be stored yet."""
     is_ahead: bool = False
@@ -83,7 +83,7 @@ class MaintainedState:
         self.derive()
 
     def change_or_derive(self, change: Callable[[], None]) -> None:
-        """Call ``change``, which updates the data in memory from the store; if it fails, log why, and rebuild all."""
+        """Call ``change``, which updates the data in memory from the store; if it fails, log why, and call `derive`."""
         try:
             change()
         except Exception as error:

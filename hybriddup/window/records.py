@@ -90,12 +90,12 @@ class StoredPost(NamedTuple):
 
     @property
     def first_seen(self) -> float | None:
-        """Earliest time of this post and its copies, in seconds since 1970; None as for `n_copies`."""
+        """Earliest time of this post and its copies, in seconds since 1970; None if `n_copies` is None."""
         return None if self.copies is None else self.copies.first_seen
 
     @property
     def last_seen(self) -> float | None:
-        """Latest time of this post and its copies, in seconds since 1970; None as for `n_copies`."""
+        """Latest time of this post and its copies, in seconds since 1970; None if `n_copies` is None."""
         return None if self.copies is None else self.copies.last_seen
 
     @property

@@ -66,7 +66,7 @@ def deal_keys(keys: UInt64s, part_bits: int, dealt: UInts, entries: UInt32s) -> 
 
 @njit(cache=True, nogil=True, inner=True)
 def part_of(key: np.uint64, part_bits: int) -> np.uint64:
-    """Return the part of a key, 0 to ``2**part_bits - 1``."""
+    """Return the index of the part to which a key belongs, 0 to ``2**part_bits - 1``."""
     # two shifts, because a shift by 64 is undefined
     return (key * SPREAD) >> ONE >> np.uint64(63 - part_bits)
 

@@ -39,14 +39,14 @@ Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 class LookUpCounts(NamedTuple):
-    """Statistics of look-ups: comparisons made, keys looked up, and the largest number of texts with one key."""
+    """Statistics of look-ups: comparisons made, keys looked up, and the largest number of texts with the same key."""
 
     n_comparisons: int
     """Number of pairs of fingerprints that were compared."""
     n_look_ups: int
     """Number of keys that were looked up."""
     largest: int
-    """Largest number of texts with one key."""
+    """Largest number of texts with the same key."""
 
 
 class TextColumns(NamedTuple):

@@ -45,7 +45,7 @@ class Limits:
     """Limits on candidates, and the sizes of verification rounds."""
 
     max_bucket_size: int
-    """Maximum number of kept texts with one key that are candidates, the newest ones; 0 = all."""
+    """Maximum number of candidates per look-up key: the newest kept texts with this key; 0 = all of them."""
     most_pairs: Callable[[Int32s], Int64s]
     """Maps text lengths to int64[n], a limit for each text: a candidate is skipped if this many earlier candidates of
     the text have an equal or smaller Hamming distance."""

@@ -102,7 +102,7 @@ class Jieba:
 
     @cached_property
     def _segmenter(self) -> tuple[Any, set[str]]:
-        """A loaded `jieba.Tokenizer`, and the words of frequency 0."""
+        """A `jieba.Tokenizer` with loaded dictionaries, and the words of frequency 0, which it must always split."""
         tokenizer = _import_jieba().Tokenizer()
         forced_splits: set[str] = set()
         for option, path in self._dictionaries():

@@ -16,7 +16,7 @@ Identity = tuple[int, int]
 
 
 class OpenedFiles:
-    """The files of a store, with their identities at opening."""
+    """The files of a store, with the device and inode of each when it was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
