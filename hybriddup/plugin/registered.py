@@ -119,7 +119,7 @@ class Registered:
             return list(check(settings))
 
     def construct(self, given: Mapping[str, Any]) -> Any:
-        """Return the registered function or instance, or a new instance of the registered class, without a wrapper.
+        """Return the registered function or instance, or a new instance of the registered class, without an adapter.
 
         ``given`` are the options.
         """

@@ -1,4 +1,4 @@
-"""The result of a run."""
+"""The result of a run: its decisions, with methods that compute clusters, tables and reports from the decisions."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class ExplainedText:
     tokens: list[tuple[str, float]]
     """Tokens with their weights, in order."""
     fingerprint: str
-    """Fingerprint in hexadecimal, word 0 first."""
+    """Fingerprint in hexadecimal, 16 digits for each of its 64-bit words, in order."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def keeper_of(result: Result, row: int) -> str:
 
 
 def other_scopes(field: str, a: Any, b: Any) -> str:
-    """Return a clause on why posts with the values ``a`` and ``b`` of ``field`` are not compared; empty if they are."""
+    """Return a clause on why posts with the values ``a`` and ``b`` of ``field`` are not compared; else empty."""
     if scopes_of(field, [a, b]).numbers[1] == 0:
         return ""
     return f"{field} is {a!r} and {b!r}, and the run compared only posts with the same {field}"

@@ -42,7 +42,7 @@ class RingColumns(NamedTuple):
     """The stored properties of the texts, one array each, by slot."""
 
     bits: UInt64s
-    """uint64[capacity, words]: fingerprints."""
+    """uint64[capacity, words]: fingerprints, each as 64-bit words."""
     length_numbers: UInt16s
     """uint16[capacity] or uint32[capacity]: index of the text's length in `Ring.lengths`."""
     offsets: UInt16s

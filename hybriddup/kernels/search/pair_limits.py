@@ -53,7 +53,7 @@ class TextColumns(NamedTuple):
     """Fingerprints and limits of texts, by row."""
 
     bits: UInt64s
-    """uint64[n, words]: fingerprints."""
+    """uint64[n, words]: fingerprints, each as 64-bit words."""
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
@@ -138,7 +138,7 @@ def may_be_within(texts: TextColumns, a: int, b: int) -> bool:
 
 @njit(cache=True, nogil=True, inner=True)
 def distance_within(texts: TextColumns, a: int, b: int) -> int:
-    """Return the Hamming distance of the texts in rows ``a`` and ``b``; -1 if above the limit of the shorter text."""
+    """Return the Hamming distance of the texts in rows ``a`` and ``b``; -1 if it exceeds the shorter text's limit."""
     shorter = a if texts.facts[a]["length"] < texts.facts[b]["length"] else b
     distance = np.int64(differing_bits(texts.bits, a, texts.bits, b))
     limit = texts.limits[texts.facts[shorter]["kind"]]["max_distance"]
