@@ -301,7 +301,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Describe a value for an error message by its type and, if it is a number or text, its possibly truncated value."""
+    """Describe a value for an error message: its type and, for a number or a text, its value, truncated if long."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -25,7 +25,8 @@ KEY = "hybriddup.body_bytes"
 """Key in a request's scope for the number of bytes of its body that are in memory."""
 POST_SHAPE = 'an object with "text", and perhaps "id" and "created_at"; see /openapi.json'
 REST = 4
-"""Pause after parsing a large body, as a multiple of the parse time, because parsing holds the interpreter lock."""
+"""Pause between parsing two large bodies, as a multiple of the time to parse the first. Parsing holds the interpreter
+lock, so the pause lets other threads run."""
 
 
 class BodyRoom:

@@ -44,7 +44,7 @@ def spell_keys(keys: UInt64s, text: str, index: BlockIndex, n_words: int) -> lis
     """Find, for each key, the shortest part of the text that has this key; return the distinct parts in any order.
 
     The index computes the keys of every short part. If an index does not compute keys from texts, the result is empty.
-    ``n_words`` is the size of a fingerprint in words.
+    ``n_words`` is the size of a fingerprint in 64-bit words.
     """
     if not len(keys) or not index.reads_texts:
         return []

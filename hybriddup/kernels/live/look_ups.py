@@ -23,7 +23,7 @@ from hybriddup.kernels.vectors import fetch_early
 N_STAGES = 4
 """Number of texts in the pipeline of look-ups, one in each stage."""
 WORDS_OF_LINE, CLASSES_OF_LINE = 16, 64
-"""Number of words (uint32), and of length classes (uint8), that fit into a cache line of 64 bytes."""
+"""Number of words (uint32), and of length classes (uint8, for ranges of lengths), in a cache line of 64 bytes."""
 MOST_FETCHED = 512
 """Maximum number of entries of a list that are prefetched."""
 

@@ -51,7 +51,7 @@ class Room(NamedTuple):
     """The words and signs (such as digits and negations) of a pair of texts, and scratch buffers for comparing them."""
 
     n_signs: Int64s
-    """int64[2]: number of signs in each text."""
+    """int64[2]: number of signs (such as digits and negations) in each text."""
     hashes: UInt64s
     kinds: UInt8s
     """``hashes``, uint64[2, `MOST_SIGNS`], and ``kinds``, uint8[2, `MOST_SIGNS`]: the hash and the flags of each sign,
@@ -105,7 +105,8 @@ def read_part(
 ) -> Side:
     """Write the signs and differing words of ``text[first:end]`` to row ``side`` of ``room``; return counts.
 
-    Only ``text[inner_first:inner_end]`` differs from the other text; the rest is context.
+    Signs are characters and words that guards look for, such as digits and negations. Only
+    ``text[inner_first:inner_end]`` differs from the other text; the rest is context.
     """
     hashes, kinds, inner = room.hashes, room.kinds, room.inner
     n, n_words, n_roman, n_letters, at = np.int64(0), np.int64(0), np.int64(0), np.int64(0), first

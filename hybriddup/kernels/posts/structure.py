@@ -143,7 +143,7 @@ def mark_quote(points: UInt32s, end: int, tokens: Tokens, n: int, head: int, tai
 
 @njit(cache=True, nogil=True, inner=True)
 def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
-    """Find the first closing quotation mark in ``points[start:end]``; return its opening mark, or 0."""
+    """Find the first closing quotation mark in ``points[start:end]``; return its opening mark, 0 = none found."""
     for at in range(start, end):
         for kind in range(len(QUOTES)):
             if points[at] == QUOTES[kind, 1]:

@@ -22,8 +22,8 @@ def hash_bits(bits: UInt64s, masks: UInt64s, flips: UInt64s, mask_of: Int64s) ->
 
     Notes
     -----
-    If all chosen bits are in one word, the hash is one to one, so that different bits never collide. Otherwise they
-    collide with probability 2**-64, as do keys of different masks. No hash is 2**64 - 1.
+    If all chosen bits are in one 64-bit word, the hash is one to one, so that different bits never collide. Otherwise
+    they collide with probability 2**-64, as do keys of different masks. No hash is 2**64 - 1.
     """
     keys, seeds = np.empty((len(bits), len(flips)), np.uint64), np.empty(len(masks), np.uint64)
     for mask in range(len(masks)):

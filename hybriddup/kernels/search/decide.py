@@ -100,8 +100,9 @@ def decide_in_order(
     Parameters
     ----------
     depths
-        int64[n_rows, m]: for the pairs with a row in `Contest.depth_rows`, the rank of the earlier text in each group
-        that the later text is looked up in, among the texts kept before the batch: 1 = the newest, 0 = not in it.
+        int64[n_rows, m]: for the pairs with a row in `Contest.depth_rows`, and each key by which the later text is
+        looked up, the rank of the earlier text among the texts with this key that were kept before the batch: 1 = the
+        newest, 0 = not among the newest ``max_bucket_size`` of these.
     n_per_round
         Maximum number of pairs of one text to verify in one round.
     n_ahead

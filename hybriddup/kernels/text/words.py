@@ -94,7 +94,7 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
 
 @njit(cache=True, nogil=True, inner=True)
 def next_class(points: UInt32s, place: int, end: int, classes: UInt8s) -> np.uint8:
-    """Return the Word_Break value of the first character after ``place`` that is no extender; else `OTHER`."""
+    """Return the Word_Break value of the first non-extender after ``place``; `OTHER` if none is left."""
     place += 1
     while place < end and classes[points[place]] in (EXTENDER, JOINER):
         place += 1

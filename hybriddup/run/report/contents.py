@@ -173,7 +173,7 @@ class Contents:
         return [shown_pair(miss, miss.earlier_text, self.summary.config) for miss in self.misses.first(MISSES_SHOWN)]
 
     def clusters(self) -> list[ShownCluster]:
-        """Return the kept posts for which the most posts were removed, with samples of these posts."""
+        """Return the kept posts for which the most posts were removed, with samples of the removed posts."""
         keepers = self.removed.columns.keepers
         sizes = np.bincount(keepers)
         largest = np.argsort(-sizes, kind="stable")[:CLUSTERS_SHOWN]

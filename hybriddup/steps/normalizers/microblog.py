@@ -174,7 +174,7 @@ class MicroblogNormalizer:
 
     @cached_property
     def _drop_residue(self) -> Callable[[str], str] | None:
-        """Function that drops the matches of the user's residue patterns; None without such patterns."""
+        """Function that drops the matches of the user's own patterns for platform leftovers; None without patterns."""
         residue = self.options.residue
         return None if isinstance(residue, str) else dropper(residue, ignore_case=self.options.case == "fold")
 

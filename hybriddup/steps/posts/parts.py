@@ -16,7 +16,8 @@ from hybriddup.steps.posts.characters import load_characters
 
 T = TypeVar("T")
 BODY = 5.0
-"""Smallest weight of the words in a body: 5 Han characters, or about 3 words in other scripts."""
+"""Minimum weight of the words in the body of a post with hashtags: 5 Han characters, or about 3 words in other scripts.
+With less, the post has no body and is compared whole."""
 BODY_FORMAT = 4
 """Version of the results of `bodies_of` and `words_of`; incremented when the results change. If bodies are compared, it
 is part of the recipe, which identifies fingerprints that are comparable."""

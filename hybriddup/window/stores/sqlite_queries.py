@@ -81,7 +81,7 @@ def write_copies(connection: sqlite3.Connection, posts: Iterable[StoredPost]) ->
 
 
 def count_old_copies(connection: sqlite3.Connection) -> None:
-    """Count the copies among all posts of a store that did not count copies so far."""
+    """Count the copies of each kept post among all posts of the store, because copies were not counted so far."""
     renewals, newest = read_renewals(connection, 0), dict[int, int]()
     for position, before in renewals:
         posts = posts_at(connection, [before, position])
