@@ -301,7 +301,7 @@ def _as_list(posts: Any) -> list[Any]:
 
 
 def describe(value: Any) -> str:
-    """Describe a value for an error message: its type and, for a number or a text, its value, truncated if long."""
+    """Describe a value for an error message: its type, and the value of a number or text; long texts are truncated."""
     if value is None:
         return "None"
     if isinstance(value, (str, bytes)):

@@ -30,7 +30,7 @@ from hybriddup.kernels.posts.tokens import OFFSET_BASIS, hashed, is_in
 
 MOST_WORDS = 512
 AROUND = 2
-"""Number of Han characters before and after a run (consecutive differing words) that may belong to a name with it."""
+"""Number of Han characters before and after a run (consecutive differing words) that may belong to the same name."""
 LONGEST_RUN, LONGEST_AMOUNT = 6, 4.0
 """Maximum number of words in a run (consecutive differing words) that may be a name. `LONGEST_AMOUNT` is the same
 limit if a Han character counts as half a word; both limits apply."""
