@@ -46,10 +46,10 @@ above 64, because such texts are compared by other kernels."""
 
 @contextmanager
 def compiling_together(config: str) -> Iterator[None]:
-    """If a kernel is compiled in the ``with`` block, another process compiles the kernels that ``config`` needs last.
+    """When the first kernel is compiled in the ``with`` block, start a process that compiles others at the same time.
 
-    The process is killed at the end of the block. No process is started on a machine with one processor, or if kernels
-    are not cached on disk.
+    It compiles the kernels that a run with ``config`` calls last, and is killed at the end of the block. No process is
+    started on a machine with one processor, or if kernels are not cached on disk.
     """
     if FOLDER is None or available_workers() == 1:
         yield

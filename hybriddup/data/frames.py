@@ -187,9 +187,9 @@ def _from_data_frame(
 
 
 def _alternatives_of(posts: Any, text_field: str) -> list[list[str]]:
-    """Return the alternatives of a text field such as ``a | b + c`` for which ``posts`` has all columns, else all.
+    """Return the alternatives of a text field such as ``a | b + c`` whose columns are all in ``posts``.
 
-    Each alternative is the list of its columns, such as ``["b", "c"]``.
+    If there are none, return every alternative. An alternative is the list of its columns, such as ``["b", "c"]``.
     """
     names = column_names(posts)
     wanted = alternatives(text_field, names)

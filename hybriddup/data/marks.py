@@ -30,7 +30,7 @@ class Table(NamedTuple):
     """Rows of values with named, typed columns."""
 
     types: Mapping[str, str]
-    """Type of each column by name: ``int64``, ``float64``, ``bool``, ``string`` or ``list``; values may be None."""
+    """Type of each column by name: ``int64``, ``float64``, ``bool``, ``string`` or ``list``; cells may be None."""
     rows: Iterable[Sequence[Any]]
 
 

@@ -158,7 +158,7 @@ class NearPairs(NamedTuple):
     """Distinct pairs that share a block key and are within their limits, sorted by later text, then by earlier text."""
 
     earlier: Int64s
-    """int64[n_pairs]: the earlier text, as its position or, in some searches, its index among the searched texts."""
+    """int64[n_pairs]: the earlier text: its position, or what else the function that returns the pairs states."""
     later: Int64s
     """int64[n_pairs]: index of the later text among the texts that were looked up."""
     distances: Int32s

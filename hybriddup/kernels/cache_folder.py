@@ -1,4 +1,4 @@
-"""The folder of compiled kernels: one per user and machine, shared by all environments.
+"""The folder of compiled kernels, in the cache folder of the user, shared by all environments with the same versions.
 
 Its name depends on everything that compiled code depends on: the sources, the versions of numba and Python, and the
 processor. So code of another version is never loaded, and checkouts of several versions do not disturb each other.
@@ -25,7 +25,7 @@ from numba import config
 
 KERNELS = Path(__file__).parent
 CONSTANTS = tuple(KERNELS.parent / "data" / name for name in ("limits.py", "locks.py", "records.py"))
-"""Files that this package imports: constants and types, which are compiled into kernels, and locks."""
+"""Files of other packages that this one imports. Their constants and types are compiled into kernels, too."""
 UNUSED_SECONDS = 30 * 24 * 3600
 """Time without use, in seconds, after which the folder of another version is deleted."""
 

@@ -20,7 +20,7 @@ FEWEST_TEXTS = 100
 SHORT = 10
 """Smallest length of a text that can be compared by similarity, in characters."""
 LONG = 1000
-"""Length of a long text, in characters: more than any post, message or headline."""
+"""Number of characters from which a text counts as long; posts, messages and headlines are rarely as long."""
 
 
 @dataclass

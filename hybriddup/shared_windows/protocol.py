@@ -100,9 +100,9 @@ def announce(posts: Contestants) -> Steps:
 def decide_announced(posts: Contestants) -> Steps:
     """Decide the open (undecided) posts.
 
-    If another process gives one of these posts up (sets its state to `State.GONE`), give up all that are still
-    undecided, and leave them open, so that `decide` starts again with them. Leading posts, the first ones with their
-    texts, are decided together; a post that takes over its text from an earlier post joins them.
+    If another process sets the state of one of them to `State.GONE`, this process does so with the others that are
+    still open, and returns; `decide` then starts again with these posts. The leading posts, each the first with its
+    text, are decided together; a post that takes over its text from an earlier post joins them.
     """
     while posts.open:
         states: States = yield from follow(posts)

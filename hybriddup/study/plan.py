@@ -194,7 +194,7 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
 
 
 def probings(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
-    """Yield an index of the kind `probing` for each number of blocks into which it may divide a fingerprint.
+    """Yield block indexes ``probing``, one for each number of blocks per fingerprint, with their options.
 
     Numbers for which a text needs more than `MAX_PROBES` look-ups are skipped.
     """

@@ -211,7 +211,7 @@ class Tuning:
         return Way(name, lambda fitted, judged: scored.found(thresholds(fitted))[judged], result)
 
     def by_new_model(self) -> Way:
-        """Return the `Way` of changing the configuration that fits a new model of the verifier `post`."""
+        """Return the `Way` that fits a new model of the verifier `post`, and changes the configuration to use it."""
         scored, min_precision = self.scored, self.precision or 0.0
         reached = ~np.isnan(scored.scores) & ~scored.exact
         features = pair_features(scored.texts.context.posts, *scored.positions[reached].T)

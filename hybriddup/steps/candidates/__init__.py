@@ -24,7 +24,7 @@ from hybriddup.steps.parallel import map_slices
 FEWEST_PER_SLICE = 64
 """Minimum number of texts that one thread looks up."""
 FEWEST_DEPTHS = 1024
-"""Minimum number of pairs for which one thread finds the depths (recency ranks)."""
+"""Minimum number of pairs per thread when several threads find depths (recency ranks)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,7 @@ class GrowingPairs(Generic[Pairs]):
             self._records[name][first : self._n] = getattr(pairs, name)
 
     def all(self) -> Pairs:
-        """Return all pairs, with their original types."""
+        """Return all pairs that were added, in columns of the types that ``none`` has."""
         return self._kind(*(self._records[name][: self._n].astype(type_) for name, type_ in self._types.items()))
 
 

@@ -22,7 +22,7 @@ from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
 from hybriddup.steps.normalizers.wordless import has_words, without_repeats
 
 AT_HEAD = frozenset("#@<【《“\"'(")
-"""Characters other than letters and digits: a post that begins with one of them nearly always has words."""
+"""Signs with which posts begin that nearly always have words, so that they need no check for words."""
 MASKS = {
     "urls": " <url> ",
     "mentions": " <user> ",

@@ -23,8 +23,8 @@ class MicroblogOptions(ComponentOptions):
     traditional: Literal["simplify", "keep"] = "simplify"
     """simplify: traditional Chinese characters become simplified ones, one by one."""
     spelling: Literal["fold", "keep"] = "fold"
-    """fold: a word that is written in several ways has one form: Arabic and Hebrew points, alef, ya and kaf, ё, dotless
-    i, nukta and anusvara, digits of other scripts, typographic quotes and dashes."""
+    """fold: characters with several spellings get one: words with and without Arabic and Hebrew points, alef, ya and
+    kaf, ё, dotless i, nukta and anusvara, digits of other scripts, typographic quotes and dashes."""
     markup: Literal["drop", "keep"] = "drop"
     """drop: HTML tags are removed, and entities such as &amp; become their characters."""
     mojibake: Literal["repair", "keep"] = "repair"

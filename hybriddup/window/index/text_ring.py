@@ -58,7 +58,7 @@ class LengthTable:
         self.partners = find_partners(self.lengths, self.limits)
 
     def numbers(self, texts: TextColumns) -> Int64s:
-        """Return int64[n]: the number of each text's length; new lengths get new numbers."""
+        """Return int64[n]: the number assigned to the length of each text; a new length gets the next number."""
         lengths = texts.lengths.tolist()
         new = {length: row for row, length in enumerate(lengths) if length not in self.number_of}
         if new:
