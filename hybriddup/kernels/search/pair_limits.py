@@ -57,7 +57,7 @@ class TextColumns(NamedTuple):
     facts: Records
     """FACT[n]: length, index into ``limits``, and character sketch of each text."""
     limits: Records
-    """LIMIT[n_kinds]: the distinct limits. In a run, texts of one length share one, so that all fit in the CPU cache."""
+    """LIMIT[n_kinds]: the distinct limits. In a run, texts of one length share one, so all fit in the CPU cache."""
     shortest: Int32s
     """int32[longest + 1]: for each text length, the length of the shortest text that may match; at most the length
     itself."""
