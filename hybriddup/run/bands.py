@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from hybriddup.config.settings import CombinedVerifier, Settings, SingleVerifier
 from hybriddup.data.records import Bools, CandidatePairs, Float32s, Float64s, Int32s, Int64s, PairLimits, VerifiedPairs
 from hybriddup.run.guarding import GuardPlan
-from hybriddup.steps.parallel import slices, start_in_background
 from hybriddup.steps.verifiers import LeastInCommon, Verifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.judges import AllOf, AnyOf, Judge, PairJudgement, SingleJudge
 
 EXACT_ONLY = -1
 """The Hamming limit of bands that only remove exact repeats: no distance is within it."""
-GUARDED_IN_PARTS, SMALLEST_PART = 4, 1024
-"""Maximum number of parts in which pairs are judged, and minimum number of pairs per part. The guards, which hold the
-GIL, check the accepted pairs of one part while kernels score the next part."""
 
 
 @dataclass(frozen=True)
@@ -179,18 +175,11 @@ class Bands:
         """
         lengths = context.lengths
         bands = self.of_lengths(np.minimum(lengths[pairs.earlier], lengths[pairs.later]))
-        n_parts = min(GUARDED_IN_PARTS, len(pairs) // SMALLEST_PART) if context.workers > 1 else 1
-        judged, guarded = [], []
-        for first, last in slices(len(pairs), n_parts) or [(0, len(pairs))]:
-            some, of_some = pairs.take(slice(first, last)), bands[first:last]
-            judged.append(self.plan.judge(some, of_some))
-            found = np.flatnonzero(judged[-1].accepted)
-            of_found = some.earlier[found], some.later[found], of_some[found]
-            refuse = partial(self.guards.refuse, context.posts, *of_found, context.workers)
-            guarded.append(start_in_background(refuse, context.workers if n_parts > 1 else 1))
-        judgement = PairJudgement(*map(np.concatenate, zip(*judged, strict=True)))
+        judgement = self.plan.judge(pairs, bands)
         accepted = judgement.accepted
-        accepted[accepted] = ~np.concatenate([refused() for refused in guarded])
+        found = np.flatnonzero(accepted)
+        of_found = pairs.earlier[found], pairs.later[found], bands[found]
+        accepted[found] = ~self.guards.refuse(context.posts, *of_found, context.workers)
         verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judgement, bands)
         return accepted, verified.take(accepted)
 
