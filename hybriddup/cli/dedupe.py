@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -196,7 +199,7 @@ def dedupe(
         force=force, text_field=text_field, id_field=id_field, per=per, strict=strict, dry_run=dry_run, notes=notes,
         reading=options.reading(format_name, max_line, encoding, delimiter),
     )  # fmt: skip
-    with show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress, compiling_together(config):
+    with no_collections(), show_progress(quiet=quiet, course=COURSE_OF_A_RUN) as progress, compiling_together(config):
         done = run_over_files(
             job,
             settings,
@@ -207,3 +210,16 @@ def dedupe(
             on_outputs=lambda outputs: on_stop(outputs.abandon),
         )
     options.exit_with(report_run(job, done, verbose=verbose, quiet=quiet))
+
+
+@contextmanager
+def no_collections() -> Iterator[None]:
+    """Switch the garbage collector off in the ``with`` block.
+
+    A run makes few cycles of objects, and looking for them among millions of texts takes a thirtieth of its time.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
