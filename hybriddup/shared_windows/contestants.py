@@ -181,7 +181,7 @@ class Contestants(ABC):
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
         """Record the candidates at ``positions``; return the states of all rivals recorded so far, by position.
 
-        A rival is an undecided candidate that matches a leading post, a post of this batch that is being decided.
+        A rival is an undecided candidate that matches one of the leading posts.
         """
 
     @abstractmethod

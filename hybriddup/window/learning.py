@@ -147,9 +147,9 @@ def use_weights(components: Components, learned: Learned) -> bool:
 
 
 def with_given_recipe(components: Components, learned: Learned) -> dict[str, Arrays]:
-    """Return the learned data; missing parts are added from the learned ``recipe:`` of the configuration, if any.
+    """Return the data that the window has learned; parts that it lacks come from ``recipe:`` in the configuration.
 
-    WindowError if a part of this recipe differs from the data that the window has learned.
+    WindowError if both have a part, and it differs.
     """
     recipe = components.learned
     if recipe is None:

@@ -111,9 +111,9 @@ def align(n_a: int, n_b: int, room: Room) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def mark_places(n_a: int, n_b: int, head: int, room: Room) -> None:
-    """For each key in one of the middles, write a bit mask of its positions in the first middle to ``room.masks``.
+    """Write to ``room.masks`` where each key of either middle occurs in the first middle, as a bit mask of positions.
 
-    The middles, where the sequences differ, are the ``n_a`` and ``n_b`` keys from index ``head`` on.
+    The middles are the ``n_a`` keys of the first sequence, and the ``n_b`` keys of the second, from index ``head`` on.
     """
     for word in range((n_a + 63) // 64):
         for i in range(n_a):

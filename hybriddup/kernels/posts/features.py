@@ -38,7 +38,7 @@ NOTHING = 0.05
 SAME_SPELLING = 0.72
 """Two words are spellings of one word if they have at least this share of their letters in common."""
 LONGEST_SPELLING = 64
-"""Maximum number of letters of words that may be spellings of one word."""
+"""Maximum number of letters of a word that may be another spelling of a word; longer words count as different."""
 A_WORD = 3.0
 """Minimum weight of the replaced words if two words have the same letters but other vowel signs; about one word."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)

@@ -263,8 +263,8 @@ def waits_for_copy(contest: Contest, course: Course, row: int) -> bool:
 def needs_depths(contest: Contest, course: Course, row: int, pair: int) -> bool:
     """Return whether the depths of the earlier text of ``pair`` must be looked up to know if it is a candidate.
 
-    The depths are its recency ranks among the texts with each key of the later text. Only the depths of a text in the
-    index have to be looked up.
+    A depth is the recency rank of the earlier text among the texts with one key of the later text. Only the depths of a
+    text in the index have to be looked up.
     """
     if contest.is_sure[pair] or contest.earlier[pair] != IN_INDEX or contest.depth_rows[pair] != NONE:
         return False

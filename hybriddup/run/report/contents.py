@@ -69,7 +69,7 @@ class ShownCluster(NamedTuple):
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of the report about a run."""
+    """The figures and examples that the report about a run shows; `page` renders them as HTML."""
 
     summary: Summary
     settings: Settings

@@ -163,7 +163,10 @@ class Lcs(CommonSubsequence):
 
 
 def levenshtein_distances(a: Sequence[str], b: Sequence[str], workers: int) -> Int64s:
-    """Return int64[n_pairs]: the edit distance of ``a[i]`` and ``b[i]``, summed over sections if both are long."""
+    """Return int64[n_pairs]: the edit distance of ``a[i]`` and ``b[i]``.
+
+    Two long texts are cut into sections. The sum of the sections' distances is at least the distance of the texts.
+    """
     distances = np.zeros(len(a), np.int64)
     is_long = np.minimum(text_lengths(a), text_lengths(b)) > sections.LONGEST_EXACT
     short = np.flatnonzero(~is_long)
