@@ -278,7 +278,7 @@ class Settings(_Section):
     window: WindowSettings = WindowSettings()
     """How a live window treats copies of a kept post, and posts with a known id."""
     audit: AuditSettings = AuditSettings()
-    """The estimate, in the summary, of the recall of the search for candidate pairs (stage 1)."""
+    """How a run estimates the recall of its search for candidate pairs (stage 1); the summary has the estimate."""
     lengths: tuple[LengthBand, ...] = Field(DEFAULT_LENGTHS, min_length=1)
     """Bands of text length, shortest first, without gaps; a pair is judged by the band of its shorter text."""
 

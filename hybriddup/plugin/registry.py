@@ -31,8 +31,8 @@ class Registry:
       nested ``Options``, a subclass of `hybriddup.Options`, its constructor gets the options, else no arguments;
     - the import path of one of these, ``"package.module:Name"``, which is imported on first use.
 
-    Defaults of attributes: ``holds_interpreter`` of a tokenizer is True, ``needs_fit`` of a weighter is False; a block
-    index that does not derive from `hybriddup.steps.blocks.BlockIndex` may leave out its attributes. A reader must have
+    Some attributes may be missing: ``holds_interpreter`` of a tokenizer then counts as True, ``needs_fit`` of a
+    weighter as False, and a block index has the values of `hybriddup.steps.blocks.BlockIndex`. A reader must have
     ``extensions``.
     """
 

@@ -42,7 +42,7 @@ longer to verify, count as several pairs."""
 FIRST_LOOK = 64
 """Number of posts that are compared first, to estimate the number of pairs of a sample."""
 COMMON_IN = 128
-"""Minimum number of texts with a block key that counts as common: half of the default of ``max_bucket_size``."""
+"""A block key is common if at least this many texts have it: half of the default of ``max_bucket_size``."""
 LEAST_COMMON = 8
 """At least one in this many sampled posts has a common block key, if there are enough such posts. A larger share would
 make the estimate for posts without a common key worse."""

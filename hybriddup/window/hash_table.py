@@ -46,7 +46,7 @@ class Segment:
 
 
 class HashTable:
-    """Numbers hashes in the order in which they are added, and maps each hash to its numbers."""
+    """Maps each hash to its numbers: a hash gets the next number each time it is added."""
 
     def __init__(self, first: int = 0, smallest: int = SMALLEST_SEGMENT) -> None:
         self._smallest = smallest

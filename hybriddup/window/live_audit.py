@@ -1,9 +1,9 @@
 """The audit of a live window: estimates the recall of the live index from a sample of posts.
 
 One of every thousand posts, chosen by a hash, is compared with every kept post within its horizon. A sampled post that
-was kept although it matches one of them counts as missed; a sampled near duplicate counts as found. The window's own
-limits apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by the hash of
-their text and left out.
+was kept although it matches one of them counts as missed, and one that was found to be a near duplicate as found. The
+window's own limits apply, so an index that compares everything (``scan``) has a recall of 1. Exact repeats are found by
+the hash of their text and left out.
 
 A comparison is done in parts, and the comparisons take turns: after a batch is decided, one part of one comparison is
 done, with a number of texts in proportion to the posts decided since the last part. While `most_comparisons` are under

@@ -126,7 +126,7 @@ def mark_places(n_a: int, n_b: int, head: int, room: Room) -> None:
 
 @njit(cache=True, nogil=True, inner=True)
 def advance(n_a: int, n_b: int, head: int, room: Room) -> None:
-    """Run the bit-parallel LCS over the second middle; write the bit vector after each key to ``room.states``.
+    """Run the bit-parallel LCS over the keys of the second middle; write the bit vector after each to ``room.states``.
 
     The second middle is the part of the second sequence that is still to be aligned; see `mark_places`.
     """

@@ -40,7 +40,8 @@ SAME_SPELLING = 0.72
 LONGEST_SPELLING = 64
 """Maximum number of letters of a word that may be another spelling of a word; longer words count as different."""
 A_WORD = 3.0
-"""Minimum weight of the replaced words if two words have the same letters but other vowel signs; about one word."""
+"""Weight that a replacement gets at least if two words have the same letters but different vowel signs: about the
+weight of a whole word."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)
 """First and last code point of the tone marks of Thai, which people often omit."""
 

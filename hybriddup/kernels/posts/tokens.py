@@ -21,7 +21,8 @@ WORD, CHARACTER, NUMBER, NAME, TAG, EMOJI, SOURCE = (np.uint8(number) for number
 """Kinds of tokens. `NAME`: a mention, link or flag; `SOURCE`: a word that names the source of the post."""
 
 WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
-"""Weight of a token per character, by kind of character; Han = 1. At most `LONGEST` letters of a word count."""
+"""Weight of a token per character, indexed by the kind of the character; a Han character weighs 1.0. At most `LONGEST`
+letters of a word count."""
 LONGEST = 8
 FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48

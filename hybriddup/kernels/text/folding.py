@@ -52,8 +52,8 @@ class FoldingTable(NamedTuple):
     literal_states: UInt8s
     """uint8[n_literals]: flags that `fold_texts` sets in the state of a text that contains the literal."""
     drops_questions: bool
-    """Whether question marks between two spaces, or between a space and the end, are removed. The space then has
-    `COLLAPSES` and `ENDS_LITERAL`."""
+    """Whether question marks between two spaces, or between a space and the end, are removed. If so,
+    the flags of the space must include `COLLAPSES` and `ENDS_LITERAL`."""
     joins_dots: bool
     """Whether three or more dots become an ellipsis, and two dots become one dot. Dots then have `COLLAPSES` and
     `ENDS_LITERAL`."""

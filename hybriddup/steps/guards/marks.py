@@ -1,4 +1,4 @@
-"""Guards `links`, `mentions` and `emoji`: refuse posts that differ in these, because they are often the content."""
+"""Guards `links`, `mentions` and `emoji`: refuse two posts that differ in one of these, which is often the content."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Mentions(_Marks):
 
 
 class Emoji(_Marks):
-    """Keeps two posts apart that have different emoji, regardless of skin tone and repetition."""
+    """Keeps two posts with different emoji apart; their skin tones and repetitions do not count."""
 
     name, pattern = "emoji", EMOJI
 

@@ -77,7 +77,7 @@ class Tables(NamedTuple):
     in_tags: re.Pattern[str]
     """Matches the name of a day or month inside a hashtag, where words are not separated."""
     without_spaces: re.Pattern[str]
-    """Matches a word in a script without spaces."""
+    """Matches a word of the tables that is in a script without spaces between words."""
 
 
 TENS, ONES = frozenset(map(str, range(20, 100, 10))), frozenset(map(str, range(1, 10)))
@@ -234,7 +234,8 @@ def _added(tens: Value, ones: Value) -> Value:
 def undecorated(text: str, length: int) -> str:
     """Remove a serial number or random code, such as ``#8``, ``[2036345]`` or ``8fj2``, from the end of a post.
 
-    ``length``: length of the shorter post of the pair, from `numbers.width`; in short posts, fewer numbers are removed.
+    ``length``: length of the shorter post of the pair, from `numbers.width`; in a short post, a number
+    at the end is content more often.
     """
     tail = text[-LONGEST_TAIL:]
     bare = RANDOM_TAIL.sub("", tail.rstrip(" …."))

@@ -125,7 +125,7 @@ class PostingLists:
     def add_probing(
         self, keys: UInt64s, probes: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int
     ) -> int:
-        """Add texts that are looked up by keys other than their own, and return how many look-ups were crowded.
+        """Add texts that are looked up by keys other than their own; return the number of crowded look-ups, as `add`.
 
         ``probes``, uint64[n, n_probes], has the keys that are looked up; the other parameters are as in `add`. Each
         text is added before the next one is looked up, so that a look-up counts all earlier texts.

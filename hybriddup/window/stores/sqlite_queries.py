@@ -20,7 +20,7 @@ BATCHES_TOGETHER = 1 << 16
 MERGED, MERGED_POSTS = 64, 4096
 """Number of latest batches that are merged if together they have fewer than `MERGED_POSTS` posts."""
 COLUMNS = "position, id, time, text, evidence, copies, checksum"
-"""Columns of a post; in a file of an earlier version, ``copies`` is the last column."""
+"""Columns of a post. Statements name them, because files of earlier versions have them in another order."""
 INSERT_POST = f"INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 INSERT_BYTES = f"""
     INSERT OR REPLACE INTO posts ({COLUMNS}) VALUES (

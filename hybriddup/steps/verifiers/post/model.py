@@ -116,7 +116,7 @@ class PostModel:
 
 
 def as_curves(start: float, curves: Sequence[tuple[int, Points]]) -> Curves:
-    """Convert curves to arrays for the compiled code; a curve is given as (feature index, points)."""
+    """Convert curves, given as (feature index, points), to arrays for the compiled code; ``start``: see `Curves`."""
     ordered = sorted(curves)
     offsets = np.cumsum([0, *(len(points) for _, points in ordered)], dtype=np.int64)
     values, added = np.concatenate([np.zeros((0, 2)), *(np.array(points) for _, points in ordered)]).T.copy()
