@@ -94,15 +94,16 @@ class Folding(NamedTuple):
         """
         before = None
         while text != before:
-            before = text
-            if self.plain_space:
-                text = _LOOSE_TAGS.sub("", invisible().sub("", text))
-            if self.spelling:
-                text = spellings().fold(text)
-            text = self._compose(text)
-            if self.case:
-                text = self._compose(text.casefold())
+            before, text = text, self._fold_once(text)
         return text
+
+    def _fold_once(self, text: str) -> str:
+        if self.plain_space:
+            text = _LOOSE_TAGS.sub("", invisible().sub("", text))
+        if self.spelling:
+            text = spellings().fold(text)
+        text = self._compose(text)
+        return self._compose(text.casefold()) if self.case else text
 
     def _compose(self, text: str) -> str:
         return unicodedata.normalize("NFKC", _LONG_RUN_OF_MARKS.sub(r"\1", text)) if self.nfkc else text
@@ -113,7 +114,11 @@ class Folding(NamedTuple):
         Folding depends on neighbors for combining marks, for characters that compose with the preceding character, and
         for characters in spelling sequences. `BOUNDARY` must not be among the characters.
         """
-        folded = self.fold_text(BOUNDARY.join(characters)).split(BOUNDARY)
+        folded = self._fold_once(BOUNDARY.join(characters)).split(BOUNDARY)
+        changed = [place for place, (one, other) in enumerate(zip(characters, folded, strict=True)) if one != other]
+        again = self.fold_text(BOUNDARY.join(folded[place] for place in changed)).split(BOUNDARY)
+        for place, result in zip(changed, again, strict=False):  # of no characters, one empty text is left
+            folded[place] = result
         spaces = filter(str.isspace, characters)
         changes = _joining(characters).union(spaces, spellings().together, simplified_characters())
         return [
