@@ -222,4 +222,5 @@ def no_collections() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # otherwise the next collection looks at all objects of the run
         gc.enable()

@@ -234,8 +234,8 @@ def _added(tens: Value, ones: Value) -> Value:
 def undecorated(text: str, length: int) -> str:
     """Remove a serial number or random code, such as ``#8``, ``[2036345]`` or ``8fj2``, from the end of a post.
 
-    ``length``: length of the shorter post of the pair, from `numbers.width`; in a short post, a number
-    at the end is content more often.
+    ``length``: length of the shorter post of the pair, from `numbers.width`; in a short post, a number at
+    the end is content more often.
     """
     tail = text[-LONGEST_TAIL:]
     bare = RANDOM_TAIL.sub("", tail.rstrip(" …."))
