@@ -77,11 +77,7 @@ def make_limits(
 
 
 def make_prints(
-    numbers: Sequence[int],
-    bits: int = 64,
-    *,
-    limits: PairLimits | None = None,
-    positions: Sequence[int] | None = None,
+    numbers: Sequence[int], bits: int = 64, *, limits: PairLimits | None = None, positions: Sequence[int] | None = None
 ) -> Fingerprints:
     """Fingerprints given as whole numbers; by default all of one length, matching within 3 bits."""
     n = len(numbers)

@@ -45,7 +45,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "levenshtein": {
         "weighter": {"use": "levels"},
         "lengths": [
-            {"max_hamming_distance": 36, "verifier": {"use": "edit", "threshold": 0.8, "distance": "levenshtein"}},
+            {"max_hamming_distance": 36, "verifier": {"use": "edit", "threshold": 0.8, "distance": "levenshtein"}}
         ],
     },
 }

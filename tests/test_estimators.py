@@ -212,7 +212,7 @@ CANNOT_APPLY: dict[str, dict[str, str]] = {
     "VectorizerOfNumbers": {},
     "ClustererOfNumbers": {
         "check_clustering": "wants points that are close in space in one cluster; close numbers such as 0.4999 and "
-        "0.5 are different texts, and near duplicates are about texts",
+        "0.5 are different texts, and near duplicates are about texts"
     },
 }
 """Checks that an estimator of texts cannot pass, and why; pytest fails where one of them passes after all.

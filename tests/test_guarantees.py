@@ -177,11 +177,7 @@ def test_chain_does_not_drag_posts_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("posts", "expected"),
-    [
-        (["abcdefgh", "abcdefghijkl"], [0]),
-        (["abcdefgh", "abcdefghijklm"], [0, 1]),
-    ],
+    ("posts", "expected"), [(["abcdefgh", "abcdefghijkl"], [0]), (["abcdefgh", "abcdefghijklm"], [0, 1])]
 )
 def test_pair_exactly_on_the_threshold_is_removed(posts: list[str], expected: list[int]) -> None:
     """8 of 12 characters are exactly .8; from end to end, where rapidfuzz with a cutoff says 0."""

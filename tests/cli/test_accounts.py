@@ -73,10 +73,7 @@ def test_pairs_are_those_of_every_pair_of_posts() -> None:
     [
         (["--user", "author"], "posts has the field 'author'; name the right one with --user"),
         (["--user", "user.id", "--time-field", "at"], "has the field 'at'; name the right one with --time-field"),
-        (
-            ["--user", "user.id", "--within", "soon"],
-            "within must be a number with s, m, h or d, such as 60s",
-        ),
+        (["--user", "user.id", "--within", "soon"], "within must be a number with s, m, h or d, such as 60s"),
         (["--user", "user.id", "-o", "pairs.xlsx"], "pairs of accounts are not written as .xlsx"),
     ],
 )

@@ -84,11 +84,7 @@ def hybriddup_register(registry):
 
 @pytest.mark.parametrize(
     ("number", "code", "message"),
-    [
-        (signal.SIGINT, 130, "interrupted; nothing was written"),
-        (signal.SIGTERM, 143, ""),
-        (signal.SIGHUP, 129, ""),
-    ],
+    [(signal.SIGINT, 130, "interrupted; nothing was written"), (signal.SIGTERM, 143, ""), (signal.SIGHUP, 129, "")],
 )
 def test_a_run_told_to_stop_leaves_nothing_behind(
     start: Start, tmp_path: Path, number: int, code: int, message: str

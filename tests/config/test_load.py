@@ -188,10 +188,7 @@ def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message
         (f"{{up_to: 140, {NEAR}}}", "[0].up_to must be left out of the last band, so that longer texts have a band to"),
         (f"{{{NEAR}}}, {{{NEAR}}}", "[0].up_to is missing; only the last band may be open."),
         (f"{{up_to: 0, {NEAR}}}, {{{NEAR}}}", "[0].up_to must be an int of at least 1; got 0."),
-        (
-            f"{{up_to: 6, {NEAR}}}, {{up_to: 6, {NEAR}}}, {{{NEAR}}}",
-            "[1].up_to must be above 6, the end of the band b",
-        ),
+        (f"{{up_to: 6, {NEAR}}}, {{up_to: 6, {NEAR}}}, {{{NEAR}}}", "[1].up_to must be above 6, the end of the band b"),
         ("{}", "[0].verifier is missing; set it, or set exact_only: true."),
         ("{max_hamming_distance: 3}", "[0].verifier is missing; set it, or set exact_only: true."),
         (f"{{exact_only: true, {NEAR}}}", "[0].max_hamming_distance must be left out where exact_only is true; got 3."),

@@ -33,10 +33,7 @@ NOT_PLAIN = "is not allowed, only plain mappings, lists, text, numbers, true, fa
         ("keep: !!binary aGk=", f"posts.yaml:1: the tag !!binary {NOT_PLAIN}"),
         ("keep: !!set {a, b}", f"posts.yaml:1: the tag !!set {NOT_PLAIN}"),
         ("keep: first\nkeep: last", "posts.yaml:2: the key 'keep' is written twice, first in line 1."),
-        (
-            "lengths:\n  - up_to: 6\n    up_to: 7",
-            "posts.yaml:3: the key 'up_to' is written twice, first in line 2.",
-        ),
+        ("lengths:\n  - up_to: 6\n    up_to: 7", "posts.yaml:3: the key 'up_to' is written twice, first in line 2."),
         ("1: a", "posts.yaml:1: a key must be text; got 1. Put it in quotes if it is meant."),
         ("yes: a", "posts.yaml:1: a key must be text; got yes. Put it in quotes if it is meant."),
         ("? [a, b]\n: c", "posts.yaml:1: a key must be text; got a list or mapping. Put it in quotes if it is meant."),

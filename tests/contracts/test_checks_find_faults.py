@@ -248,10 +248,7 @@ FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
         (letters_in_order, SHAPE),
         (broken(Scan, describe=lambda _: "all\nof them"), "describe() returns one line"),
         (Forgetful, "with what another instance learned, the keys are the same"),
-        (
-            broken(Scan, learned=lambda _: {"texts": np.array([None])}),
-            "learned() returns arrays of numbers or strings",
-        ),
+        (broken(Scan, learned=lambda _: {"texts": np.array([None])}), "learned() returns arrays of numbers or strings"),
     ],
     check_verifier: [
         (prefix_score, "a score is symmetric in the two texts"),

@@ -206,10 +206,7 @@ TWO_IDS = "a number and the same digits as text are two ids"
             "explain gives the verdict that deciding would give",
         ),
         (with_method("get", get_until_nul), "get returns a text as it was sent"),
-        (
-            with_method("get", lambda window, post_id: window.get(int(post_id))),
-            "get returns None for an unknown id",
-        ),
+        (with_method("get", lambda window, post_id: window.get(int(post_id))), "get returns None for an unknown id"),
         (DeletesNothing, "a deleted post is not found"),
         (with_options(horizon="300d"), "a kept post does not match after the horizon"),
         (with_options(horizon=500.0), "a kept post matches within the horizon"),

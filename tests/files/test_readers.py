@@ -101,12 +101,7 @@ def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str,
             ["d"],
             [(0, 2, "lines 2 to 4: not valid CSV (',' expected after '\"')")],
         ),
-        (
-            CsvReader(),
-            b'id,text\n1,"a\n2,b",3\n4,d\n',
-            ["d"],
-            [(0, 2, "lines 2 to 3: has 3 fields, the header has 2")],
-        ),
+        (CsvReader(), b'id,text\n1,"a\n2,b",3\n4,d\n', ["d"], [(0, 2, "lines 2 to 3: has 3 fields, the header has 2")]),
     ],
 )
 def test_a_row_that_is_no_post_is_bad_and_takes_a_number(
