@@ -114,8 +114,9 @@ def examples(n: int) -> settings:
     return settings(max_examples=max(min(n, 10), n * settings.default.max_examples // 100), deadline=None)
 
 
-def plugin_of(register: Callable[[Any], None]) -> ModuleType:
-    """A plugin module that adds to the registry what a function adds."""
+def plugin_of(register: Callable[[Any], None] | None = None, **hooks: Callable[..., Any]) -> ModuleType:
+    """A plugin module that implements some hooks; ``register`` is the one that adds to the registry."""
     module = ModuleType("made_for_a_test")
-    module.hybriddup_register = hybriddup.hookimpl(register, specname="hybriddup_register")  # type: ignore[attr-defined]
+    for name, function in ({"hybriddup_register": register} | hooks if register else hooks).items():
+        setattr(module, name, hybriddup.hookimpl(function, specname=name))
     return module

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -140,3 +142,24 @@ def test_no_module_needs_one_that_windows_lacks() -> None:
         if (found := POSIX_ONLY & set(imported_on_windows([parsed(path)])))
     }
     assert needing == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("from hybriddup import hookimpl", {"numpy", "pydantic", "typer", "numba", "yaml"}),
+        (
+            "from hybriddup.plugin import manager; manager.create_plugin_manager(entry_points=False).describe()",
+            {"numba", "numpy", "jieba", "scipy", "sklearn"},
+        ),
+        (
+            "from hybriddup.data import frames; frames.corpus_from_posts(['a', 'b'], 'text', 'id')",
+            {"pandas", "polars", "numba", "sklearn", "scipy", "jieba"},
+        ),
+    ],
+    ids=["marking hooks", "listing plugins", "reading posts"],
+)
+def test_what_is_needed_often_loads_nothing_heavy(code: str, heavy: set[str]) -> None:
+    command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
+    ran = subprocess.run(command, cwd=ROOT.parent, capture_output=True, text=True, check=True)
+    assert heavy & set(ran.stdout.split()) == set()

@@ -42,16 +42,22 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return module
 
 
-def test_builtins_are_listed(run: Run) -> None:
+def test_builtins_are_a_plugin_like_any_other(run: Run) -> None:
     out = run("plugins").out
     assert out.startswith("hybriddup.plugin.builtins (hybriddup ")
     assert "\nblock index  blocks, probing, scan, shingles\n" in out
+    plugin = json.loads(run("plugins", "--json").out)[0]
+    assert (plugin["distribution"], plugin["version"]) == ("hybriddup", hybriddup.__version__)
+    assert plugin["hooks"] == ["hybriddup_register"]
 
 
 def test_plugins_are_listed_with_their_distribution(run: Run, installed: Path) -> None:
+    """An entry point in the group hybriddup is all that an installed plugin needs."""
     assert "greeter (hybriddup-greeter 1.2)\n" in run("plugins").out
     greeter = next(p for p in json.loads(run("plugins", "--json").out) if p["name"] == "greeter")
-    assert (greeter["version"], greeter["components"]) == ("1.2", {"tokenizer": ["shout"]})
+    assert (greeter["distribution"], greeter["version"]) == ("hybriddup-greeter", "1.2")
+    assert sorted(greeter["hooks"]) == ["hybriddup_add_commands", "hybriddup_register"]
+    assert greeter["components"] == {"tokenizer": ["shout"]}
 
 
 def test_a_plugin_adds_a_command(run: Run, installed: Path) -> None:
@@ -71,10 +77,6 @@ def test_a_broken_plugin_stops_a_run(run: Run, installed: Path) -> None:
     """Without it, results could differ in silence."""
     installed.write_text("raise RuntimeError('broken')")
     assert "cannot be imported: RuntimeError: broken" in failed(run, "dedupe", "posts.jsonl")
-
-
-def test_an_unknown_command_is_an_error(run: Run) -> None:
-    assert "No such command 'dedup'" in failed(run, "dedup")
 
 
 FINISHED = """

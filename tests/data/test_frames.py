@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
 from typing import Any
@@ -116,15 +115,6 @@ def test_posts_of_the_wrong_kind_are_refused_with_their_place(posts: Any, messag
 def test_field_that_was_asked_for_must_be_there(posts: Any, fields: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(posts, **fields)
-
-
-def test_reading_posts_imports_no_data_frame_library() -> None:
-    code = (
-        "import sys, hybriddup.data.frames as frames; frames.corpus_from_posts(['a', 'b'], 'text', 'id'); "
-        "print(sorted({'pandas', 'polars', 'numba', 'sklearn', 'scipy', 'jieba'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def removed_post(text: str, row: int = 1) -> Removed:

@@ -1,17 +1,15 @@
 """Loading plugins: where they are found, what blocks them, and what is said when one cannot be used."""
 
 import re
-import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-import hybriddup
 from hybriddup.errors import PluginError
 from hybriddup.plugin.manager import create_plugin_manager
+from tests.builders import plugin_of
 from tests.plugin.conftest import Install, WriteModule
 
 SHOUT = """
@@ -33,57 +31,13 @@ def load_error(*modules: str | ModuleType, entry_points: bool = False) -> str:
     return str(caught.value)
 
 
-def test_built_ins_are_a_plugin_like_any_other() -> None:
-    described = create_plugin_manager(entry_points=False).describe()
-    assert [plugin.name for plugin in described] == ["hybriddup.plugin.builtins"]
-    assert (described[0].distribution, described[0].version) == ("hybriddup", hybriddup.__version__)
-    assert described[0].hooks == ["hybriddup_register"]
-    assert described[0].components["block_index"] == ["blocks", "probing", "scan", "shingles"]
-
-
 def test_module_beside_the_user_is_found(write_module: WriteModule) -> None:
+    """The current directory joins the search path for worker processes, at its end, so that it hides nothing."""
     write_module("my_plugin", SHOUT)
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
     tokens = manager.registry.create_by_name("tokenizer", "shout").tokenize_batch(["good day"])
     assert tokens.strings(0) == ["GOOD", "DAY"]
-
-
-def test_directory_of_a_module_stays_importable_for_worker_processes(write_module: WriteModule) -> None:
-    """The current directory joins the search path, at its end, so that it hides nothing."""
-    write_module("my_plugin", SHOUT)
-    create_plugin_manager(entry_points=False, modules=["my_plugin"])
     assert sys.path[-1] == str(Path.cwd())
-
-
-def test_module_object_is_a_plugin() -> None:
-    """The Python API takes a module that is imported already."""
-    module = ModuleType("made_here")
-    module.hybriddup_register = hybriddup.hookimpl(specname="hybriddup_register")(  # type: ignore[attr-defined]
-        lambda registry: registry.add_tokenizer("letters", str.split)
-    )
-    manager = create_plugin_manager(entry_points=False, modules=[module])
-    assert "letters" in manager.registry.names("tokenizer")
-
-
-def test_module_asked_for_twice_is_loaded_once(write_module: WriteModule) -> None:
-    write_module("my_plugin", SHOUT)
-    manager = create_plugin_manager(entry_points=False, modules=["my_plugin", "my_plugin"])
-    assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
-
-
-def test_installed_plugin_is_listed_with_its_distribution(install: Install) -> None:
-    """An entry point in the group hybriddup is all that an installed plugin needs."""
-    install("hybriddup-shout", "shouting", SHOUT)
-    described = [asdict(plugin) for plugin in create_plugin_manager().describe() if plugin.name == "shouting"]
-    assert described == [
-        {
-            "name": "shouting",
-            "distribution": "hybriddup-shout",
-            "version": "1.2",
-            "hooks": ["hybriddup_register"],
-            "components": {"tokenizer": ["shout"]},
-        }
-    ]
 
 
 def test_entry_points_can_be_left_out(install: Install) -> None:
@@ -161,9 +115,16 @@ def test_module_that_is_nowhere_says_where_it_was_looked_for(write_module: Write
     assert sys.path == before
 
 
-def test_a_plugin_is_named_by_the_path_of_its_file(write_module: WriteModule, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "modules",
+    [["my_plugin", "my_plugin"], ["../here/my_plugin.py", "./my_plugin.py", "my_plugin"]],
+    ids=["name", "path"],
+)
+def test_module_named_more_than_once_is_loaded_once(
+    write_module: WriteModule, tmp_path: Path, modules: list[str]
+) -> None:
     write_module("my_plugin", SHOUT)
-    manager = create_plugin_manager(entry_points=False, modules=["../here/my_plugin.py", "./my_plugin.py", "my_plugin"])
+    manager = create_plugin_manager(entry_points=False, modules=modules)
     assert [plugin.name for plugin in manager.describe()] == ["hybriddup.plugin.builtins", "my_plugin"]
     assert sys.path[-1] == str(tmp_path / "here")
 
@@ -184,31 +145,15 @@ def test_a_file_that_cannot_be_a_plugin_is_refused(write_module: WriteModule, na
 
 def test_plugins_are_called_in_the_order_they_were_loaded() -> None:
     called: list[str] = []
-    modules = []
-    for name in ("second", "first"):
-        module = ModuleType(name)
-        module.hybriddup_run_finished = hybriddup.hookimpl(  # type: ignore[attr-defined]
-            specname="hybriddup_run_finished"
-        )(lambda name=name: called.append(name))
-        modules.append(module)
-    create_plugin_manager(entry_points=False, modules=modules).run_finished(None)  # type: ignore[arg-type]
-    assert called == ["second", "first"]
+    second, first = (plugin_of(hybriddup_run_finished=lambda name=name: called.append(name)) for name in "ba")
+    second.__name__ = "second"
+    create_plugin_manager(entry_points=False, modules=[second, first]).run_finished(None)  # type: ignore[arg-type]
+    assert called == ["b", "a"]
 
 
 def test_plugin_that_fails_after_the_run_is_named(write_module: WriteModule) -> None:
-    code = "import hybriddup\n@hybriddup.hookimpl\ndef hybriddup_run_finished(result):\n    result.nothing\n"
-    write_module("my_plugin", code)
+    write_module("my_plugin", HOOK.format("hybriddup_run_finished(result)", "result.nothing"))
     manager = create_plugin_manager(entry_points=False, modules=["my_plugin"])
     message = "plugin 'my_plugin' of no package failed in hybriddup_run_finished: AttributeError"
     with pytest.raises(PluginError, match=re.escape(message)):
         manager.run_finished(None)  # type: ignore[arg-type]
-
-
-def test_listing_plugins_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; from hybriddup.plugin.manager import create_plugin_manager; "
-        "create_plugin_manager(entry_points=False).describe(); print(*sys.modules)"
-    )
-    root = str(Path(hybriddup.__file__).parents[1])
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
-    assert not {"numba", "numpy", "jieba", "scipy", "sklearn"} & set(output.split())

@@ -1,39 +1,27 @@
 """The hooks: each is typed and documented, called when its docstring says, and has a test here."""
 
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import typer
 
-import hybriddup
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
+from tests.builders import plugin_of
 
 HOOKS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(spec).items() if name.startswith("hybriddup_")
 }
 
 
-def plugin_with(**functions: Callable[..., Any]) -> ModuleType:
-    """A plugin module with these hook implementations."""
-    module = ModuleType("made_for_a_test")
-    for name, function in functions.items():
-        setattr(module, name, hybriddup.hookimpl(specname=name)(function))
-    return module
-
-
 def test_hybriddup_register_is_called_once_per_manager_with_its_registry() -> None:
     seen = []
-    plugin = plugin_with(hybriddup_register=lambda registry: seen.append(registry))
+    plugin = plugin_of(hybriddup_register=lambda registry: seen.append(registry))
     managers = [create_plugin_manager(entry_points=False, modules=[plugin]) for _ in range(2)]
     assert seen == [manager.registry for manager in managers]
     assert managers[0].registry is not managers[1].registry
@@ -41,28 +29,23 @@ def test_hybriddup_register_is_called_once_per_manager_with_its_registry() -> No
 
 def test_hybriddup_add_commands_gets_the_app() -> None:
     app = typer.Typer()
-    plugin = plugin_with(hybriddup_add_commands=lambda app: app.command("stats")(lambda: None))
+    plugin = plugin_of(hybriddup_add_commands=lambda app: app.command("stats")(lambda: None))
     create_plugin_manager(entry_points=False, modules=[plugin]).add_commands(app)
     assert [command.name for command in app.registered_commands] == ["stats"]
 
 
 def test_hybriddup_run_finished_gets_the_result() -> None:
     seen: list[Any] = []
-    plugin = plugin_with(hybriddup_run_finished=lambda result: seen.append(result))
-    result = Result(
-        kept_rows=np.zeros(1, np.int64),
-        removed=[],
-        summary=Summary(),
-        n_rows=1,
-        verified_rows=np.empty((0, 2), np.int64),
-    )
+    plugin = plugin_of(hybriddup_run_finished=lambda result: seen.append(result))
+    rows = np.zeros((0, 2), np.int64)
+    result = Result(kept_rows=rows[:, 0], removed=[], summary=Summary(), n_rows=0, verified_rows=rows)
     create_plugin_manager(entry_points=False, modules=[plugin]).run_finished(result)
     assert seen == [result]
 
 
 def test_hook_implementation_may_take_fewer_arguments() -> None:
     called = []
-    plugin = plugin_with(hybriddup_run_finished=lambda: called.append(True))
+    plugin = plugin_of(hybriddup_run_finished=lambda: called.append(True))
     create_plugin_manager(entry_points=False, modules=[plugin]).run_finished(None)  # type: ignore[arg-type]
     assert called == [True]
 
@@ -78,10 +61,3 @@ def test_every_hook_is_typed_and_says_when_it_is_called(hook: Callable[..., Any]
     assert signature.return_annotation == "None"
     assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
     assert "Called once" in (hook.__doc__ or "")
-
-
-def test_hookimpl_needs_pluggy_only() -> None:
-    code = "import sys; from hybriddup import hookimpl; print(*sys.modules)"
-    root = str(Path(hybriddup.__file__).parents[1])
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
-    assert not {"numpy", "pydantic", "typer", "numba", "yaml"} & set(output.split())
