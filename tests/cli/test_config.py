@@ -42,10 +42,6 @@ def test_check_reports_the_faults_of_every_file(run: Run, tmp_path: Path) -> Non
         assert fault in ran.err
 
 
-def test_the_schema_is_json_schema(run: Run) -> None:
-    assert "lengths" in json.loads(run("config", "schema").out)["properties"]
-
-
 def test_the_shipped_schema_is_what_the_command_prints(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -69,10 +65,6 @@ def test_a_shipped_configuration_can_be_had_to_edit(run: Run, tmp_path: Path, na
     assert list(validator.iter_errors(yaml.safe_load(text))) == []
     shipped = (shipped_directory() / f"{name}.yaml").read_text("utf-8").splitlines()
     assert shipped == [f"# yaml-language-server: $schema={SCHEMA_FILE}", *text.splitlines()[1:]]
-
-
-def test_a_configuration_that_is_not_shipped_cannot_be_had(run: Run) -> None:
-    assert "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?" in failed(run, "config", "init", "wiebo")
 
 
 def test_check_warns_of_limits_within_which_unrelated_texts_lie(run: Run, tmp_path: Path) -> None:

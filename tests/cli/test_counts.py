@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import hybriddup
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, read_objects, write_posts, write_table
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, read_objects, write_posts, write_table
 
 POSTS: list[dict[str, Any]] = [
     {"id": "a", "text": REPEATED, "at": "2026-01-07T13:00:00+08:00", "user": "ann"},
@@ -49,16 +49,6 @@ def test_marked_posts_have_the_counts_too(run: Run, tmp_path: Path, ending: str)
         assert marked[0]["authors"] == ["ann", "bo"]
     assert [row["duplicate_of"] or None for row in marked] == [None, None, "a", "a"]
     assert marked[0]["first_seen"] == SEEN["first_seen"]
-
-
-def test_posts_with_a_field_of_that_name_are_refused(run: Run, tmp_path: Path) -> None:
-    """It would be there twice. Formats without fields have no room."""
-    name = write_table(tmp_path / "posts.csv", [post | {"n_copies": 1} for post in POSTS])
-    assert "posts have a field 'n_copies' already" in failed(run, "dedupe", name, "--counts")
-    (tmp_path / "posts.txt").write_text(f"{REPEATED}\n{NEARLY}\n", "utf-8")
-    assert "--counts writes fields into each post" in failed(run, "dedupe", "posts.txt", "--counts")
-    name = write_posts(tmp_path / "posts.jsonl", *POSTS)
-    assert "--authors nobody: not one post has this field" in failed(run, "dedupe", name, "--authors", "nobody")
 
 
 def test_older_posts_are_no_copies(run: Run, tmp_path: Path) -> None:

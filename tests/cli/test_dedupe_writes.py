@@ -127,12 +127,6 @@ def test_a_field_of_the_marks_far_down_is_found_too(run: Run, tmp_path: Path) ->
     assert "posts have a field 'cluster' already" in failed(run, "dedupe", name, "--mark")
 
 
-def test_plain_text_has_no_room_for_marks(run: Run, tmp_path: Path) -> None:
-    """What would do is said."""
-    (tmp_path / "posts.txt").write_text(f"{REPEATED}\n{NEARLY}\n", "utf-8")
-    assert "the format 'lines' has no room; use --removed FILE" in failed(run, "dedupe", "posts.txt", "--mark")
-
-
 def test_posts_left_out_for_having_no_text_are_marked_as_duplicates_of_none(run: Run, tmp_path: Path) -> None:
     (tmp_path / "drop.yaml").write_text("without_text: drop\n")
     name = write_posts(tmp_path / "posts.jsonl", "", "http://example.com/1", OTHER)
@@ -230,20 +224,3 @@ def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0
     assert "note: old.jsonl has 1 bad line, skipped in the comparison; the first is 2: not valid JSON" in ran.err
     assert run("dedupe", name, "--against", "old.jsonl", "--strict", "-f").code == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["new.jsonl", "--against", "./new.jsonl"], "--against ./new.jsonl is also an input"),
-        (["-", "--against", "-"], "--against - is also an input"),
-        (["new.jsonl", "--against", "absent.jsonl"], "absent.jsonl cannot be read: No such file"),
-        (["new.jsonl", "--against", "old.jsonl", "-f", "-o", "old.jsonl"], "old.jsonl is also an input; the input is"),
-    ],
-)
-def test_other_files_that_make_no_sense_are_refused(
-    run: Run, tmp_path: Path, arguments: list[str], message: str
-) -> None:
-    write_posts(tmp_path / "new.jsonl", NEARLY)
-    write_posts(tmp_path / "old.jsonl", REPEATED)
-    assert message in failed(run, "dedupe", *arguments)

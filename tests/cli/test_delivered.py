@@ -45,13 +45,6 @@ def test_the_archive_of_twitter_is_read(run: Run, tmp_path: Path) -> None:
     assert [post["id_str"] for post in read_objects(tmp_path / "tweets.kept.jsonl")] == ["1", "2"]
 
 
-def test_pages_that_are_cut_short_are_refused(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "page.json").write_text(PAGE[:-20], "utf-8")
-    said = failed(run, "dedupe", "page.json")
-    assert "page.json:1: not valid JSON" in said
-    assert "Is the file complete?" in said
-
-
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", ","])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("first", ["", "sep={}\r\n"])
@@ -67,24 +60,12 @@ def test_the_delimiter_of_a_table_is_found(run: Run, tmp_path: Path, delimiter: 
     assert marked[bool(first)].split(delimiter)[:3] == ["id", "text", "duplicate_of"]
 
 
-def test_tables_with_two_delimiters_are_not_one_output(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(TABLE, "utf-8")
-    (tmp_path / "b.csv").write_text(TABLE.replace(",", ";"), "utf-8")
-    assert "must have the same delimiter" in failed(run, "dedupe", "a.csv", "b.csv", "-o", "all.csv")
-
-
 def test_a_few_rows_in_another_encoding_name_it(run: Run, tmp_path: Path) -> None:
     (tmp_path / "posts.csv").write_bytes((TABLE + "4,hello there\n5,hello there\n").encode("gb18030"))
     ran = run("dedupe", "posts.csv")
     assert ran.code == 1
     assert "posts.csv looks like gb18030; give --encoding gb18030." in ran.err
     assert run("dedupe", "posts.csv", "--encoding", "gb18030", "--force").code == 0
-
-
-def test_a_table_with_the_line_ends_of_old_programs_says_so(run: Run, tmp_path: Path) -> None:
-    """The message of the csv module speaks of Python."""
-    (tmp_path / "posts.csv").write_bytes(b"text\rhello\r")
-    assert "its lines end with CR; save it with LF line ends." in failed(run, "dedupe", "posts.csv")
 
 
 OLD = {

@@ -134,13 +134,6 @@ def test_json_lines_may_be_called_json(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "all.jsonl").read_text("utf-8") == jsonl(OTHER, NEARLY)
 
 
-def test_arrays_and_lines_are_not_one_output(run: Run, tmp_path: Path) -> None:
-    write_posts(tmp_path / "a.jsonl", OTHER)
-    (tmp_path / "b.jsonl").write_text(json.dumps([{"text": OTHER}]))
-    assert "got a.jsonl (lines), b.jsonl (array)" in failed(run, "dedupe", "a.jsonl", "b.jsonl", "-o", "c.jsonl")
-    assert "but the inputs are json. Convert them to UTF-8" in failed(run, "dedupe", "b.jsonl", "--encoding", "gb18030")
-
-
 @pytest.mark.parametrize(("suffix", "module"), [(".bz2", bz2), (".xz", lzma)])
 def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module: Any) -> None:
     packed = module.compress(jsonl(REPEATED, NEARLY, OTHER).encode())
@@ -224,9 +217,3 @@ def test_repeats_are_looked_for_within_a_field(run: Run, tmp_path: Path) -> None
     assert "--per by needs posts with the field 'by', but not one of 4 has it" in failed(
         run, "dedupe", "posts.jsonl", "--per", "by", "-o", "x.jsonl"
     )
-
-
-def test_inputs_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None:
-    posts = write_posts(tmp_path / "posts.jsonl", REPEATED)
-    assert "nowhere cannot be read: No such file or directory." in run("dedupe", posts, "--against", "nowhere").err
-    assert "an input is empty text" in run("dedupe", "", "-o", "kept.jsonl").err

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, jsonl, names, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, jsonl, write_posts
 
 DEDUPE = ["dedupe", "posts.jsonl"]
 PAIRS = ["evaluate", "pairs.jsonl"]
@@ -105,13 +105,3 @@ def test_bad_lines_may_be_plain_text(run: Run, tmp_path: Path) -> None:
         posts.write("{broken\n")
     assert run(*DEDUPE, "-o", "-", "--bad", "bad.txt").code == 1
     assert (tmp_path / "bad.txt").read_text("utf-8") == "{broken\n"
-
-
-def test_answers_are_no_stream_and_no_input(run: Run, tmp_path: Path) -> None:
-    before = names(tmp_path)
-    assert (
-        "-o -: the next call has to read the answers again; name a file." in run("label", "posts.jsonl", "-o", "-").err
-    )
-    assert "-o posts.jsonl is also an input" in run("label", "posts.jsonl", "-o", "posts.jsonl").err
-    assert "there is no directory" in run("label", "posts.jsonl", "-o", "nowhere/answers.jsonl").err
-    assert names(tmp_path) == before

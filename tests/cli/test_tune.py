@@ -64,8 +64,3 @@ def test_files_that_exist_are_replaced_only_if_asked(run: Run, files: Path) -> N
     assert (files / "mine.yaml").read_text() == "keep: last\n"
     assert run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--force").code == 0
     assert "is also an input" in failed(run, "tune", "pairs.jsonl", "-o", "pairs.jsonl", "--force")
-
-
-def test_too_few_pairs_are_an_error_that_says_what_to_do(run: Run, tmp_path: Path) -> None:
-    write_posts(tmp_path / "pairs.jsonl", {"a": "p", "b": "q", "label": 0})
-    assert "got 0 and 1. Judge more pairs." in failed(run, "tune", "pairs.jsonl", "-o", "mine.yaml")

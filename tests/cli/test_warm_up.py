@@ -139,13 +139,6 @@ def test_warm_up_says_what_it_is_ready_for(run: Run) -> None:
     assert names(Path.cwd()) == []
 
 
-def test_warm_up_for_an_unknown_configuration_is_an_error(run: Run) -> None:
-    ran = run("warm-up", "wiebo")
-    assert ran.code == 2
-    assert "wiebo" in ran.err
-    assert "weibo" in ran.err
-
-
 def test_posts_for_a_warm_up_are_the_same_every_time_and_repeat_each_other() -> None:
     """So that candidate pairs are found and verified."""
     posts = made_up_posts()
