@@ -46,18 +46,34 @@ def test_names_are_what_is_listed() -> None:
     assert {error.__name__ for error in errors if inspect.isclass(error)} <= set(dir(hybriddup))
 
 
+WRONG = """
+import hybriddup
+
+hybriddup.dedupe(3)
+hybriddup.dedup(["a"])
+hybriddup.dedupe(["a"]).kept.append("row")
+"""
+FAULTS = """\
+wrong.py:4: error: Argument 1 to "dedupe" has incompatible type "int"
+wrong.py:5: error: Module has no attribute "dedup"
+wrong.py:6: error: Argument 1 to "append" of "list" has incompatible type
+Found 3 errors"""
+
+
 @pytest.mark.slow
-def test_examples_pass_strict_checking(tmp_path: Path) -> None:
-    (tmp_path / "right.py").write_text(EXAMPLES)
-    (tmp_path / "wrong.py").write_text("import hybriddup\n\nhybriddup.dedupe(3)\n")
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [(EXAMPLES, "Success: no issues found in 1 source file"), (WRONG, FAULTS)],
+    ids=["right", "wrong"],
+)
+def test_types_are_those_of_strict_checking(tmp_path: Path, code: str, found: str) -> None:
+    """Though names are loaded when they are first used."""
+    (tmp_path / "wrong.py").write_text(code)
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", "wrong.py"]
     environment = os.environ | {"MYPYPATH": str(ROOT)}
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent"]
-    ran = [
-        subprocess.run([*command, name], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        for name in ("right.py", "wrong.py")
-    ]
-    assert ran[0].stdout == "Success: no issues found in 1 source file\n"
-    assert 'Argument 1 to "dedupe" has incompatible type "int"' in ran[1].stdout
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    pairs = zip(ran.stdout.splitlines(), found.splitlines(), strict=True)
+    assert [(line, start) for line, start in pairs if not line.startswith(start)] == []
 
 
 def test_a_decision_is_an_object_in_json() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import hybriddup
 from hybriddup.config import load_settings
-from hybriddup.errors import ConfigError, HybriddupError, InputError
+from hybriddup.errors import ConfigError, HybriddupError
 
 PAIR = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
 
@@ -55,26 +55,9 @@ def test_configuration_may_come_in_any_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("posts", "message"),
-    [
-        ("one text", r"A list with one text is \[text\]"),
-        ({"text": "one post"}, r"A list with one post is \[post\]"),
-        (7, "must be a list of strings"),
-        (["a", None], r"posts\[1\] must be a string.*got None"),
-        (["a", 7], r"posts\[1\] must be a string.*got int 7"),
-        (["a", b"bytes"], r"posts\[1\] must be a string.*got bytes"),
-        ([{"text": "a"}, {"texts": "b"}], r"posts\[1\] has no field 'text'"),
-        ([{"text": 2.5}], r"posts\[0\]\['text'\] must be a string; got float 2.5"),
-    ],
-)
-def test_what_is_no_list_of_posts_is_an_error(posts: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        hybriddup.dedupe(posts)
-
-
-@pytest.mark.parametrize(
     ("ask", "message"),
     [
+        (lambda: hybriddup.dedupe("one text"), r"A list with one text is \[text\]"),
         (lambda: hybriddup.explain("a", 7), r"b must be a string, or with run a row; got int 7"),  # type: ignore[arg-type]
         (lambda: hybriddup.explain("a", "b", corpus="ab"), r"A list with one text is \[text\]"),
         (lambda: hybriddup.explain("a", "b", corpus=["a", None]), r"posts\[1\] must be a string"),  # type: ignore[list-item]

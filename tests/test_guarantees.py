@@ -167,13 +167,18 @@ def test_keepers_are_kept_under_every_policy(keep: str) -> None:
     assert {post.keeper_row for post in result.removed} <= set(result.kept)
 
 
+def near(max_hamming_distance: int) -> dict[str, Any]:
+    """A configuration with one band, whose posts repeat each other from an edit similarity of 0.8."""
+    verifier = {"use": "edit", "threshold": 0.8}
+    return {"lengths": [{"max_hamming_distance": max_hamming_distance, "verifier": verifier}]}
+
+
 def test_chain_does_not_drag_posts_along() -> None:
     base = "今天早上九点我们在学校门口集合一起坐车去海边"
     chain = [base, base[:16] + "出发去看海边", base[:10] + "大门口等你出发去看海边"]
     scores = [Indel.normalized_similarity(chain[a], chain[b]) for a, b in ((0, 1), (1, 2), (0, 2))]
     assert min(scores[:2]) >= 0.8 > scores[2]
-    band = {"max_hamming_distance": 60, "verifier": {"use": "edit", "threshold": 0.8}}
-    assert hybriddup.dedupe(chain, config={"lengths": [band]}).kept == [0, 2]
+    assert hybriddup.dedupe(chain, config=near(60)).kept == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -181,8 +186,7 @@ def test_chain_does_not_drag_posts_along() -> None:
 )
 def test_pair_exactly_on_the_threshold_is_removed(posts: list[str], expected: list[int]) -> None:
     """8 of 12 characters are exactly .8; from end to end, where rapidfuzz with a cutoff says 0."""
-    band = {"max_hamming_distance": 100, "verifier": {"use": "edit", "threshold": 0.8}}
-    assert hybriddup.dedupe(posts, config={"lengths": [band]}).kept == expected
+    assert hybriddup.dedupe(posts, config=near(100)).kept == expected
 
 
 # --- pairs that every short-text configuration must find ---
@@ -329,15 +333,8 @@ def test_kinds_that_people_are_sure_of_are_judged_rightly(config: str, kind: str
     assert [pairs[place] for place in (*evaluation.missed, *evaluation.mistaken)] == []
 
 
-STAGE_1_FLOORS = {
-    "posts": 0.99,
-    "weibo": 0.99,
-    "twitter": 0.99,
-    "sms": 0.99,
-    "headlines": 0.99,
-    "benchmark": 1.0,
-    "articles": 1.0,
-}
+STAGE_1_FLOORS = dict.fromkeys(("posts", "weibo", "twitter", "sms", "headlines"), 0.99)
+STAGE_1_FLOORS |= {"benchmark": 1.0, "articles": 1.0}
 """Removed posts among these and the kept ones that the verifiers would have removed, had stage 1 let them see the pair;
 one post with spaces put into it to slip past filters is beyond the Hamming limits of the first four."""
 
@@ -366,24 +363,11 @@ def test_candidate_recall_of_shingles_does_not_fall(n_shingles: int, floor: floa
 
 # --- empty texts, emoji, texts without tokens, fingerprints that say nothing ---
 
-LENIENT: dict[str, Any] = {"without_text": "compare"}
-LENIENT |= {"lengths": [{"max_hamming_distance": 44, "verifier": {"use": "edit", "threshold": 0.8}}]}
+LENIENT = {"without_text": "compare", **near(44)}
 """Near repeats at every length, so that no band of exact repeats hides an accident."""
 
-SAYING_NOTHING = [
-    "",
-    " ",
-    "\u3000",
-    "\u200b",
-    "!",
-    "？",
-    "。。。",
-    "...",
-    "——",
-    "http://t.cn/abc",
-    "@someone ",
-    "转发微博",
-]
+SAYING_NOTHING = ["", " ", "\u3000", "\u200b", "!", "？", "。。。", "...", "——"]
+SAYING_NOTHING += ["http://t.cn/abc", "@someone ", "转发微博"]
 EMOJI_ONLY = ["😀", "🎉", "👍👍", "☔", "❤️", "🇨🇳", "🇯🇵", "👨‍👩‍👧‍👦", "😀🎉👍☔"]
 TOO_SHORT = ["a", "b", "ab", "cd", "好", "坏", "1", "2", "é", "ñ"]
 
@@ -526,17 +510,10 @@ def constant_hasher(value: int) -> Any:
     return plugin_of(lambda registry: registry.add_hasher("constant", Constant()))
 
 
-def hamming_only(value: int) -> Result:
-    """A run in which every fingerprint is the same and only fingerprints are looked at."""
+@pytest.mark.parametrize(("value", "kept"), [(0, [0, 1]), (1, [0])], ids=["all zero", "some bit"])
+def test_equal_fingerprints_are_a_reason_unless_they_are_all_zero(value: int, kept: list[int]) -> None:
+    """Though nothing but fingerprints is compared."""
     band = {"max_hamming_distance": 3, "verifier": {"use": "hamming", "threshold": 0.9}}
     config = {"hasher": {"use": "constant"}, "blocks": {"use": "scan"}, "must_agree": [], "lengths": [band]}
-    return hybriddup.dedupe(["今天天气真好", "明天下雨吗"], config=config, plugins=[constant_hasher(value)])
-
-
-def test_all_zero_fingerprint_is_never_a_reason() -> None:
-    """Not even where nothing but fingerprints is compared."""
-    assert hamming_only(0).kept == [0, 1]
-
-
-def test_equal_fingerprints_that_say_something_are_a_reason() -> None:
-    assert hamming_only(1).kept == [0]
+    plugins = [constant_hasher(value)]
+    assert hybriddup.dedupe(["今天天气真好", "明天下雨吗"], config=config, plugins=plugins).kept == kept

@@ -6,11 +6,9 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
 import hybriddup
 from hybriddup.errors import InputError
@@ -32,10 +30,6 @@ FIELDS_OF_REMOVED = [
     "row", "id", "text", "keeper_row", "duplicate_of", "keeper_text", "reason",
     "hamming_distance", "verifier", "score", "threshold", "length_band", "config", "recipe_id",
 ]  # fmt: skip
-
-
-def unpack_zst(content: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompressobj().decompress(content)
 
 
 # What is written
@@ -107,16 +101,6 @@ def test_several_files_are_one_corpus_with_rows_over_all(run: Run, tmp_path: Pat
     (removed,) = read_objects(tmp_path / "removed.jsonl")
     assert (removed["row"], removed["id"], removed["keeper_row"]) == (3, 3, 0)
     assert len(read_objects(tmp_path / "week.jsonl")) == 3
-
-
-@pytest.mark.parametrize(("suffix", "unpack"), [(".gz", gzip.decompress), (".zst", unpack_zst)])
-def test_outputs_are_compressed_as_their_names_say(
-    run: Run, tmp_path: Path, suffix: str, unpack: Callable[[bytes], bytes]
-) -> None:
-    name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
-    run("dedupe", name, "-o", f"kept.jsonl{suffix}", "--removed", f"removed.jsonl{suffix}")
-    assert unpack((tmp_path / f"kept.jsonl{suffix}").read_bytes()).decode() == jsonl(REPEATED)
-    assert json.loads(unpack((tmp_path / f"removed.jsonl{suffix}").read_bytes()))["row"] == 1
 
 
 def test_the_format_can_be_named(run: Run) -> None:

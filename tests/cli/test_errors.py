@@ -105,6 +105,7 @@ NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but no
         ("dedupe - --against -", "--against - is also an input"),
         ("dedupe new.jsonl --against absent.jsonl", "absent.jsonl cannot be read: No such file or directory."),
         ("dedupe new.jsonl --against posts.jsonl -f -o posts.jsonl", "posts.jsonl is also an input; the input is"),
+        ("dedupe posts.jsonl -o duckdb:///posts.duckdb?table=posts", "tables of duckdb are not read or written"),
         ("label posts.jsonl -o -", "-o -: the next call has to read the answers again; name a file."),
         ("label posts.jsonl -o posts.jsonl", "-o posts.jsonl is also an input"),
         ("label posts.jsonl -o nowhere/answers.jsonl", "there is no directory"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import json
 import lzma
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from tests.cli.support import NEARLY, OTHER, REPEATED, Run, distinct_texts, failed, jsonl, read_objects, write_posts
 
@@ -134,15 +136,33 @@ def test_json_lines_may_be_called_json(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "all.jsonl").read_text("utf-8") == jsonl(OTHER, NEARLY)
 
 
-@pytest.mark.parametrize(("suffix", "module"), [(".bz2", bz2), (".xz", lzma)])
-def test_bz2_and_xz_go_in_and_out(run: Run, tmp_path: Path, suffix: str, module: Any) -> None:
-    packed = module.compress(jsonl(REPEATED, NEARLY, OTHER).encode())
+def pack_zst(content: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(content)
+
+
+def unpack_zst(content: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompressobj().decompress(content)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack", "unpack"),
+    [
+        (".gz", gzip.compress, gzip.decompress),
+        (".zst", pack_zst, unpack_zst),
+        (".bz2", bz2.compress, bz2.decompress),
+        (".xz", lzma.compress, lzma.decompress),
+    ],
+)
+def test_compressed_files_go_in_and_out(run: Run, tmp_path: Path, suffix: str, pack: Any, unpack: Any) -> None:
+    """Outputs are compressed as their names say, inputs are known by their first bytes too."""
+    packed = pack(jsonl(REPEATED, NEARLY, OTHER).encode())
     (tmp_path / f"posts.jsonl{suffix}").write_bytes(packed)
-    assert run("dedupe", f"posts.jsonl{suffix}").code == 0
+    assert run("dedupe", f"posts.jsonl{suffix}", "--removed", f"removed.jsonl{suffix}").code == 0
     kept = (tmp_path / f"posts.kept.jsonl{suffix}").read_bytes()
-    assert module.decompress(kept).decode() == jsonl(REPEATED, OTHER)
+    assert unpack(kept).decode() == jsonl(REPEATED, OTHER)
+    assert json.loads(unpack((tmp_path / f"removed.jsonl{suffix}").read_bytes()))["row"] == 1
     assert run("dedupe", "-", stdin=packed).out == jsonl(REPEATED, OTHER)
-    (tmp_path / f"short.jsonl{suffix}").write_bytes(packed[:-12])
+    (tmp_path / f"short.jsonl{suffix}").write_bytes(packed[: len(packed) * 9 // 10])
     assert f"short.jsonl{suffix} ends in the middle" in failed(run, "dedupe", f"short.jsonl{suffix}")
     (tmp_path / f"wrong.jsonl{suffix}").write_bytes(b"not packed at all")
     assert f"wrong.jsonl{suffix} cannot be decompressed" in failed(run, "dedupe", f"wrong.jsonl{suffix}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, REPEATED, Run, failed, names
+from tests.cli.support import NEARLY, OTHER, REPEATED, Run, names
 from tests.processes import python
 
 KILLED = """
@@ -51,29 +51,9 @@ def test_a_table_is_deduplicated_into_a_table(run: Run, database: Path, tmp_path
     assert names(tmp_path) == ["kept.db", "posts.db"]
 
 
-def test_errors_show_the_way(run: Run, database: Path) -> None:
-    assert "the columns are 'id', 'body'" in failed(run, "dedupe", "sqlite:///posts.db?table=posts")
-    assert "the tables are 'posts'" in failed(run, "dedupe", "sqlite:///posts.db?table=post")
-    assert "the tables are 'posts'" in failed(run, "dedupe", "sqlite:///posts.db")
-    assert "as in 'sqlite:///posts.db?table=posts'" in failed(run, "dedupe", "posts.db")
-    other = "duckdb:///posts.duckdb?table=posts"
-    for given in ((other,), ("sqlite:///posts.db?table=posts", "-o", other)):
-        assert "tables of duckdb are not read or written" in failed(run, "dedupe", *given)
-    with_password = failed(run, "dedupe", "postgresql://me:secret@host/posts?table=posts")
-    assert "COPY posts TO 'posts.parquet'" in with_password
-    assert "secret" not in with_password
-
-
 @pytest.mark.parametrize("target", ["posts.db", "new.db"])
 def test_a_killed_run_leaves_no_half_table(run: Run, database: Path, tmp_path: Path, target: str) -> None:
-    command = [
-        "dedupe",
-        "sqlite:///posts.db?table=posts",
-        "--text-field",
-        "body",
-        "-o",
-        f"sqlite:///{target}?table=kept",
-    ]
+    command = f"dedupe sqlite:///posts.db?table=posts --text-field body -o sqlite:///{target}?table=kept".split()
     killed = subprocess.run([*python(), "-c", KILLED, *command], cwd=tmp_path, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (tmp_path / "new.db").exists() is False

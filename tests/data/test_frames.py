@@ -85,6 +85,7 @@ def test_values_that_stand_for_none_are_posts_without_text(posts: Any) -> None:
         (pl.LazyFrame(COLUMNS), r"got LazyFrame\. Collect it"),
         (["a", 5], r"posts\[1\] must be a string.*got int 5\."),
         (["a", None], r"posts\[1\] must be a string.*got None\."),
+        (["a", b"bytes"], r"posts\[1\] must be a string.*got bytes"),
         ([["a"]], r"posts\[0\] must be a string, or a mapping with the field 'text'; got list\."),
         (["a", {"text": "b"}], r"posts\[1\] must be a string.*got dict"),
         ([{"text": "a"}, "b"], r"posts\[1\] is str 'b', but posts\[0\] is a mapping"),

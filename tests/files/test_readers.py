@@ -337,12 +337,6 @@ def test_a_compressed_file_cut_short_is_an_error_that_names_it(
         read(LinesReader(), content[: int(len(content) * kept)], "posts.txt" + suffix)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_a_file_that_is_not_what_its_suffix_says_is_an_error(read: Read, suffix: str) -> None:
-    with pytest.raises(InputError, match=f"posts.txt{suffix} cannot be decompressed"):
-        read(LinesReader(), b"plain text\n", "posts.txt" + suffix)
-
-
 def test_what_is_no_file_is_an_error_that_says_so(tmp_path: Path) -> None:
     for name, message in (
         ("absent.txt", "absent.txt cannot be read: No such"),

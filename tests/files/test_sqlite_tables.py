@@ -194,7 +194,9 @@ def test_several_tables_are_one_corpus_and_may_be_older_posts(posts: Path, tmp_p
         ("sqlite:posts.db", "is not the name of a table; write 'sqlite:///"),
         ("sqlite:///{}.none?table=posts", "No such file"),
         ("sqlite:///{}.txt?table=posts", "cannot be read as a table of SQLite: file is not a database"),
-        ("{}", "For a table of SQLite, name the file and the table, as in"),
+        ("{}", "For a table of SQLite, name the file and the table, as in 'sqlite:///posts.db\\?table=posts'"),
+        ("duckdb:///posts.duckdb?table=posts", "tables of duckdb are not read or written"),
+        ("postgresql://me:secret@host/posts?table=posts", "(?s)^(?!.*secret).*COPY posts TO 'posts.parquet'"),
     ],
 )
 def test_a_wrong_name_is_an_error_that_shows_the_right_one(posts: Path, given: str, fault: str) -> None:

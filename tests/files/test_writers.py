@@ -108,17 +108,6 @@ def test_a_line_that_is_too_long_is_a_bad_row_in_both_passes(
     assert len(saved) <= len(head + long) + 1
 
 
-def test_tables_with_other_columns_cannot_be_one_output(sources: Sources) -> None:
-    with pytest.raises(InputError, match="has other columns than"):
-        CsvWriter().check(sources(b"id,text\n", b"text,id\n"))
-
-
-@pytest.mark.parametrize("keep", [[1], [1, 1, 1]])
-def test_another_number_of_rows_than_was_read_is_an_error(sources: Sources, keep: list[int]) -> None:
-    with pytest.raises(InputError, match="changed while"):
-        written(LinesWriter(), sources(b"a\nb\n"), keep)
-
-
 TEXT_FORMATS: list[tuple[Reader, Writer]] = [
     (LinesReader(), LinesWriter()),
     (JsonlReader(), JsonlWriter()),

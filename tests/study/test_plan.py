@@ -153,14 +153,6 @@ def test_exact_shapes_win_ties() -> None:
     assert choose([]) is None
 
 
-def test_memory_rules_shapes_out_and_what_would_fit_is_said() -> None:
-    plan = make_plan(Question(50_000_000, 64, 3, memory=6 * 10**9))
-    none = make_plan(Question(50_000_000, 64, 3, memory=10**6))
-    assert shapes_of(plan)["blocks: 5 choose 2"].verdict == "over memory"
-    assert plan.configuration["blocks"] == {"use": "probing", "n_blocks": 2}
-    assert none.why.startswith("No shape finds 0.99 of the pairs in 0.001 GB: scan: every pair compared needs least, ")
-
-
 def test_limits_over_three_eighths_are_warned_of() -> None:
     plan = make_plan(Question(1_000_000, 128, 49))
     assert plan.notes[-1].startswith("warning: the Hamming limit is 49 of 128 bits.")
