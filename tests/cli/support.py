@@ -32,7 +32,8 @@ class Ran(NamedTuple):
 
 
 Run = Callable[..., Ran]
-Start = Callable[..., "subprocess.Popen[bytes]"]
+Start = Callable[..., Any]
+"""Starts a program; returns its process."""
 
 
 def distinct_texts(n: int) -> list[str]:

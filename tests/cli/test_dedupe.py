@@ -317,7 +317,6 @@ def test_only_the_first_bad_lines_are_shown(run: Run, tmp_path: Path) -> None:
 
 
 def test_bad_lines_can_be_saved_as_they_are(run: Run, tmp_path: Path) -> None:
-    """So that nothing is lost."""
     (tmp_path / "posts.jsonl").write_bytes(jsonl(REPEATED).encode() + b'{"text": "\xff"}\r\nbroken')
     ran = run("dedupe", "posts.jsonl", "--bad", "bad.jsonl")
     assert (tmp_path / "bad.jsonl").read_bytes() == b'{"text": "\xff"}\r\nbroken'

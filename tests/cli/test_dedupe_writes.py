@@ -159,7 +159,6 @@ def test_clusters_hold_the_posts_that_belong_together(run: Run, tmp_path: Path, 
 
 
 def test_tables_are_compressed_as_their_names_say(run: Run, tmp_path: Path) -> None:
-    """As all outputs are."""
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     run("dedupe", name, "-o", "-", "--clusters", "clusters.csv.gz")
     content = gzip.decompress((tmp_path / "clusters.csv.gz").read_bytes()).decode()

@@ -37,7 +37,6 @@ def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
 
 
 def test_fields_may_have_any_name(run: Run, tmp_path: Path) -> None:
-    """As their user calls them."""
     renamed = ({"first": at["a"], "second": at["b"], "same": at["label"]} for at in PAIRS)
     write_posts(tmp_path / "pairs.jsonl", *renamed)
     names = ("--a-field", "first", "--b-field", "second", "--label-field", "same")

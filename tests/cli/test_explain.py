@@ -39,7 +39,6 @@ def test_the_explanation_for_machines_is_json(run: Run) -> None:
 
 
 def test_texts_that_begin_with_a_dash_follow_two_dashes(run: Run) -> None:
-    """As the help says."""
     assert run("explain", "--json", "--", "-- first", "-- second").code == 0
 
 

@@ -31,7 +31,6 @@ def test_the_first_field_with_a_text_counts(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl"])
 def test_columns_that_are_not_there_are_no_alternatives(run: Run, tmp_path: Path, ending: str) -> None:
-    """As long as one is there."""
     posts = [{"long": a, "short": b, "user": u} for a, b, u in [(REPEATED, "x", 1), ("", NEARLY, 1), ("", OTHER, 2)]]
     name = write_table(tmp_path / f"posts.{ending}", posts)
     ran = run("dedupe", name, "--text-field", "absent | long | short", "--removed", "removed.jsonl")

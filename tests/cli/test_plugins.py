@@ -124,7 +124,6 @@ def test_names_of_files_begin_where_the_command_was_given(run: Run, tmp_path: Pa
 def test_what_is_learned_is_written_where_the_command_was_given(
     run: Run, tmp_path: Path, wanderer: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the command line and from Python."""
     assert run("learn", "posts.jsonl", "-o", "recipe.npz", *wanderer).code == 0
     monkeypatch.chdir(tmp_path)
     hybriddup.learn([REPEATED, OTHER], "python.npz", config="wander.yaml", plugins=[wanderer[1]], workers=1)

@@ -106,14 +106,11 @@ def test_a_run_told_to_stop_leaves_nothing_behind(
 def test_a_reader_that_stops_reading_is_no_error(start: Start, tmp_path: Path) -> None:
     """As when the output is piped to head."""
     name = write_posts(tmp_path / "posts.jsonl", *distinct_texts(5000))
-    process = start("dedupe", name, "-o", "-", "--quiet")
-    assert process.stdout is not None
-    assert process.stdout.readline() == jsonl(*distinct_texts(1)).encode()
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(60) == 141
+    with start("dedupe", name, "-o", "-", "--quiet") as process:
+        assert process.stdout.readline() == jsonl(*distinct_texts(1)).encode()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
 
 
 def test_pipes_work_from_end_to_end(start: Start, tmp_path: Path) -> None:
@@ -170,26 +167,17 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer"),
+    ("shell", "asked", "answer"),
     [
-        ({"_HYBRIDDUP_COMPLETE": "complete_bash", "COMP_WORDS": "hybriddup con", "COMP_CWORD": "1"}, "config"),
-        (
-            {"_HYBRIDDUP_COMPLETE": "complete_bash", "COMP_WORDS": "hybriddup dedupe --again", "COMP_CWORD": "2"},
-            "--against",
-        ),
-        ({"_HYBRIDDUP_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "hybriddup config in"}, '"init":"Print a'),
-        (
-            {
-                "_HYBRIDDUP_COMPLETE": "complete_fish",
-                "_TYPER_COMPLETE_ARGS": "hybriddup warm",
-                "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-            },
-            "warm-up\tCompile the kernels",
-        ),
+        ("bash", {"COMP_WORDS": "hybriddup con", "COMP_CWORD": "1"}, "config"),
+        ("bash", {"COMP_WORDS": "hybriddup dedupe --again", "COMP_CWORD": "2"}, "--against"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "hybriddup config in"}, '"init":"Print a'),
+        ("fish", {"_TYPER_COMPLETE_ARGS": "hybriddup warm"}, "warm-up\tCompile the kernels"),
     ],
     ids=["bash, a command", "bash, an option", "zsh", "fish"],
 )
-def test_shells_complete_commands_and_options(start: Start, asked: dict[str, str], answer: str) -> None:
-    out, error = start(**asked).communicate(timeout=60)
+def test_shells_complete_commands_and_options(start: Start, shell: str, asked: dict[str, str], answer: str) -> None:
+    of_fish = {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    out, error = start(_HYBRIDDUP_COMPLETE=f"complete_{shell}", **asked, **of_fish).communicate(timeout=60)
     assert answer in out.decode()
     assert error == b""

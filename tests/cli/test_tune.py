@@ -33,9 +33,7 @@ def test_a_configuration_is_written_that_can_be_used(run: Run, files: Path) -> N
     ran = run("tune", "pairs.jsonl", "--config", "edit.yaml", "-o", "mine.yaml", "--wrong", "wrong.jsonl")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()[:3]] == ["95", "before", "after"]
-    verifier = load_settings(files / "mine.yaml").lengths[0].verifier
-    assert verifier is not None
-    assert 0.6 < verifier.threshold < 0.8  # type: ignore[union-attr]
+    assert 0.6 < load_settings(files / "mine.yaml").lengths[0].verifier.threshold < 0.8  # type: ignore[union-attr]
     assert (files / "mine.yaml").read_text().startswith("# Fitted by `hybriddup tune pairs.jsonl --config edit.yaml`")
     assert run("config", "check", "mine.yaml").code == 0
     n_wrong = len((files / "wrong.jsonl").read_text().splitlines())
@@ -43,7 +41,6 @@ def test_a_configuration_is_written_that_can_be_used(run: Run, files: Path) -> N
 
 
 def test_few_pairs_are_told_of(run: Run, files: Path) -> None:
-    """Though they are enough to tune with."""
     few = (files / "pairs.jsonl").read_text("utf-8").splitlines(keepends=True)[:80]
     (files / "few.jsonl").write_text("".join(few), "utf-8")
     assert "note: 80 pairs are few" in run("tune", "few.jsonl", "--config", "edit.yaml", "-o", "mine.yaml").err
@@ -57,7 +54,6 @@ def test_machines_get_json(run: Run, files: Path) -> None:
 
 
 def test_files_that_exist_are_replaced_only_if_asked(run: Run, files: Path) -> None:
-    """Nothing is written otherwise."""
     (files / "mine.yaml").write_text("keep: last\n")
     outputs = ("-o", "mine.yaml", "--wrong", "wrong.jsonl")
     assert "mine.yaml exists already" in failed(run, "tune", "pairs.jsonl", "--config", "edit.yaml", *outputs)

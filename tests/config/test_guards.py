@@ -68,7 +68,6 @@ def test_the_old_key_still_loads_and_a_warning_names_the_new_one(value: bool, me
     ids=str,
 )
 def test_faults_say_where_and_what_to_do(written: dict[str, Any], message: str) -> None:
-    """As for every other key."""
     with pytest.raises(ConfigError) as raised:
         load_settings(written)
     assert str(raised.value).startswith(message)

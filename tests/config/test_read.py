@@ -128,7 +128,6 @@ def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
 
 
 def test_directory_is_an_error(tmp_path: Path) -> None:
-    """What cannot be read says why."""
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         read_config(tmp_path)
 

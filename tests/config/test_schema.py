@@ -26,7 +26,6 @@ def accepts(schema: dict[str, Any], config: Any) -> bool:
 
 
 def test_schema_is_a_schema(schema: dict[str, Any]) -> None:
-    """It keeps the rules of the dialect that it names."""
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
@@ -35,7 +34,6 @@ LCS = {"use": "lcs", "threshold": 0.9}
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager: PluginManager, name: str) -> None:
-    """As it is written, and with every default filled in."""
     written = yaml.safe_load((shipped_directory() / f"{name}.yaml").read_text("utf-8"))
     assert accepts(schema, written)
     assert accepts(schema, load_settings(name, manager).to_dict())
@@ -56,7 +54,6 @@ def test_shipped_configuration_keeps_the_schema(schema: dict[str, Any], manager:
     ],
 )
 def test_schema_and_loader_accept_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:
-    """What an editor shows as right loads."""
     load_settings(config, manager)
     assert accepts(schema, config)
 
@@ -84,7 +81,6 @@ def test_schema_and_loader_accept_the_same(schema: dict[str, Any], manager: Plug
     ],
 )
 def test_schema_and_loader_refuse_the_same(schema: dict[str, Any], manager: PluginManager, config: Any) -> None:
-    """What an editor shows as wrong does not load."""
     with pytest.raises(ConfigError):
         load_settings(config, manager)
     assert not accepts(schema, config)
@@ -128,8 +124,6 @@ def test_options_of_a_class_with_text_at_the_margin_are_described() -> None:
 
 
 def test_components_of_plugins_are_in_the_schema(manager: PluginManager) -> None:
-    """An editor completes what a plugin brings."""
-
     class Shout:
         class Options(hybriddup.Options):
             volume: int = 3

@@ -8,22 +8,11 @@ from typing import Any
 
 import pytest
 
+from hybriddup import testing
 from hybriddup.files.table_names import FORMAT as TABLES
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.roles import ROLES
-from hybriddup.testing import (
-    check_block_index,
-    check_guard,
-    check_hasher,
-    check_normalizer,
-    check_reader,
-    check_tokenizer,
-    check_verifier,
-    check_weighter,
-    check_window,
-    check_writer,
-)
 from hybriddup.window import Window
 
 TEXTS = ["早上好", "good morning, all", "早上好！", "42"]
@@ -46,17 +35,12 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "parquet": parquet_file,
 }
 
+MASKING = {"urls": "mask", "mentions": "mask", "reposts": "drop_trail", "hashtags": "drop", "emoji": "mask"}
+MASKING |= {"residue": "drop"}
 OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("normalizer", "microblog"): [
         {},
-        {
-            "urls": "mask",
-            "mentions": "mask",
-            "reposts": "drop_trail",
-            "hashtags": "drop",
-            "emoji": "mask",
-            "residue": "drop",
-        },
+        MASKING,
         {"unicode": "none", "case": "keep", "traditional": "keep", "white_space": "keep", "digits": "mask"},
     ],
     ("normalizer", "chat"): [{}, {"words": {"brb": "be right back", "早": ""}}],
@@ -83,13 +67,8 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
 
 
 CHECKS = {
-    "normalizer": check_normalizer,
-    "tokenizer": check_tokenizer,
-    "weighter": check_weighter,
-    "hasher": check_hasher,
-    "block_index": check_block_index,
-    "verifier": check_verifier,
-    "guard": check_guard,
+    role: getattr(testing, f"check_{role}")
+    for role in ("normalizer", "tokenizer", "weighter", "hasher", "block_index", "verifier", "guard")
 }
 """The check of each role whose components need nothing but their options."""
 
@@ -119,8 +98,8 @@ def test_built_in_keeps_the_contract_of_its_role(role: str, component: str, opti
 
 @pytest.mark.parametrize(("reader", "writer", "sample"), formats())
 def test_reader_and_writer_keep_their_contracts(reader: str, writer: str, sample: Callable[[], bytes]) -> None:
-    check_reader(reader, content=sample(), texts=TEXTS)
-    check_writer(writer, reader=reader, content=sample())
+    testing.check_reader(reader, content=sample(), texts=TEXTS)
+    testing.check_writer(writer, reader=reader, content=sample())
 
 
 @pytest.mark.parametrize("scheme", create_plugin_manager(entry_points=False).registry.names("window"))
@@ -130,11 +109,10 @@ def test_window_keeps_its_contract(scheme: str, tmp_path: Path) -> None:
     def open_window(name: str, **options: Any) -> Window:
         return Window.open((tmp_path / name).as_uri() if lasts else f"{scheme}://", **options)
 
-    check_window(open_window, lasts=lasts)
+    testing.check_window(open_window, lasts=lasts)
 
 
 def test_every_role_has_built_ins_that_are_checked() -> None:
-    """No role is left out of this file."""
     registry: Registry = create_plugin_manager(entry_points=False).registry
     assert all(registry.names(role.name) for role in ROLES.values())
     assert {*CHECKS, "reader", "writer", "window"} == set(ROLES)

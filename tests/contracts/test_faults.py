@@ -34,7 +34,6 @@ def test_a_window_that_keeps_its_promises_passes(window: Window) -> None:
 
 
 def test_a_post_that_is_lost_is_found(window: Window) -> None:
-    """Though its sender got an answer."""
     answers = sent(window, CROWD.posts[:-1])
     with pytest.raises(ContractError, match="what was acknowledged is there"):
         check_answers(window, CROWD, answers)
@@ -48,7 +47,6 @@ def test_matching_posts_that_are_both_kept_are_found() -> None:
 
 
 def test_an_answer_that_did_not_last_is_found(window: Window) -> None:
-    """As senders have noted it."""
     answers = sent(window, CROWD.posts)
     answers[3][1] = not answers[3][1]
     with pytest.raises(ContractError, match="an answer that was given stands"):

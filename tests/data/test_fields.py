@@ -50,25 +50,21 @@ def read_file(path: Path, fields: Fields) -> Corpus:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("field", "texts"),
+    ("posts", "text", "id_field", "found"),
     [
-        ("title", ["one", "three"]),
-        ("user.name", ["Ann", "Bo"]),
-        ("a.b", ["dotted", "dots"]),
-        ("title + body", ["one\ntwo", "three"]),
-        ("user.name+title", ["Ann\none", "Bo\nthree"]),
+        (POSTS, "title", "id", (["one", "three"], [0, 1])),
+        (POSTS, "user.name", "id", (["Ann", "Bo"], [0, 1])),
+        (POSTS, "a.b", "id", (["dotted", "dots"], [0, 1])),
+        (POSTS, "title + body", "id", (["one\ntwo", "three"], [0, 1])),
+        (POSTS, "user.name+title", "id", (["Ann\none", "Bo\nthree"], [0, 1])),
+        (POSTS, "title", "user.id", (["one", "three"], [7, 8])),
+        ([{"a + b": "x", "a": "y", "b": "z"}], "a + b", "id", (["x"], [0])),
     ],
 )
-def test_a_text_is_found_by_name_then_by_path_and_put_together(
-    tmp_path: Path, way: str, field: str, texts: list[str]
+def test_texts_and_ids_are_found_by_name_then_by_path_and_texts_put_together(
+    tmp_path: Path, way: str, posts: list[dict[str, Any]], text: str, id_field: str, found: Any
 ) -> None:
-    assert read(way, tmp_path, POSTS, field) == (texts, [0, 1])
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_an_id_is_found_by_its_path(tmp_path: Path, way: str) -> None:
-    """As it is in the record."""
-    assert read(way, tmp_path, POSTS, "title", "user.id")[1] == [7, 8]
+    assert read(way, tmp_path, posts, text, id_field) == found
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -82,14 +78,8 @@ def test_a_field_that_no_post_has_is_refused(tmp_path: Path, way: str, text: str
 
 @pytest.mark.parametrize("way", ["jsonl", "list"])
 def test_some_posts_may_lack_one_of_several_fields(tmp_path: Path, way: str) -> None:
-    """As long as they have another."""
     posts = [{"title": "one"}, {"body": "two"}, {"title": "", "body": "three", "id": 5}]
     assert read(way, tmp_path, posts, "title + body") == (["one", "two", "three"], [0, 1, 5])
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_name_with_a_plus_is_taken_as_it_is_first(tmp_path: Path, way: str) -> None:
-    assert read(way, tmp_path, [{"a + b": "x", "a": "y", "b": "z"}], "a + b")[0] == ["x"]
 
 
 def test_columns_of_csv_are_put_together(tmp_path: Path) -> None:

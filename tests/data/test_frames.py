@@ -69,7 +69,6 @@ def test_no_posts_are_an_empty_corpus(posts: Any) -> None:
     ids=["None", "NaN", "NA", "polars", "mapping", "mapping with NaN"],
 )
 def test_values_that_stand_for_none_are_posts_without_text(posts: Any) -> None:
-    """As the library of each kind writes them."""
     assert read(posts).texts == ["a", ""]
 
 
@@ -145,7 +144,6 @@ def test_removed_posts_become_a_data_frame_of_their_fields(to_frame: Any) -> Non
 def test_missing_library_is_said_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, library: str, to_frame: Any
 ) -> None:
-    """Not a traceback of an import."""
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(HybriddupError, match=f"pip install {library}"):
         to_frame([])

@@ -116,7 +116,6 @@ def test_configuration_example_keeps_posts_with_other_numbers(shell: Shell) -> N
 
 
 def test_ten_line_plugin_has_ten_lines() -> None:
-    """As README.md promises."""
     assert len(block_with("python", "def five_grams").splitlines()) == 10
 
 

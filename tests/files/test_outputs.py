@@ -102,7 +102,6 @@ def test_an_output_is_neither_an_input_nor_another_output_nor_a_directory(target
 
 @pytest.mark.ordinary_user
 def test_a_directory_without_permission_is_noticed_at_the_start(tmp_path: Path) -> None:
-    """Not after an hour of deciding."""
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
     with pytest.raises(OutputError, match="no permission to write"):
@@ -190,7 +189,6 @@ def test_an_abandoned_run_leaves_nothing_behind_unless_it_is_done(is_done: bool)
 def test_on_windows_no_file_is_renamed_or_deleted_while_it_is_open(
     monkeypatch: pytest.MonkeyPatch, is_done: bool
 ) -> None:
-    """There, that would fail."""
     done: list[str] = []
 
     def check(name: str) -> None:

@@ -245,6 +245,5 @@ def test_right_shares_in_common_pass(answer: tuple[float, float]) -> None:
 
 
 def test_verifier_that_does_not_tell_rules_nothing_out() -> None:
-    """Most cannot say."""
     verifier = guarded("verifier", prepare=None, score_pairs=None, max_partner_lengths=None)
     assert SingleJudge(verifier, 0, "noisy", 0.8).least_in_common() == (0.0, 0.0)

@@ -60,7 +60,6 @@ def typed(code: str, name: str = "work") -> Any:
 
 
 def test_edit_of_an_unpackaged_plugin_changes_the_recipe_id(write_module: WriteModule) -> None:
-    """Of a function and of a class that calls it."""
     write_module("my_plugin", PLUGIN.format(n=2))
     first, again = (output_of("-c", PRINT_IDS, seed=seed).split() for seed in (1, 2))
     write_module("my_plugin", PLUGIN.format(n=3))
@@ -164,7 +163,6 @@ def test_arguments_of_a_partial_count() -> None:
 
 
 def test_function_behind_a_decorator_is_what_counts() -> None:
-    """Not the module of the decorator."""
     assert source_recipe(functools.lru_cache(output_of)) == source_recipe(output_of)
 
 

@@ -175,7 +175,6 @@ NUMBERS = {"lengths": [{**NARROW["lengths"][0], "max_hamming_distance": 40, "mus
     ],
 )
 def test_verdict_names_what_keeps_a_run_from_removing_one(a: str, b: str, config: Any, verdict: str) -> None:
-    """Whatever the verifier would say."""
     explained = hybriddup.explain(a, b, config=config)
     assert verdict in explained.verdict
     assert not explained.matches
