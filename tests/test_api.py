@@ -73,11 +73,6 @@ def test_every_error_is_of_the_family_and_says_what_is_wrong(ask: Callable[[], A
         ask()
 
 
-def test_unknown_configuration_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="weibo"):
-        hybriddup.dedupe([], config="webio")
-
-
 @pytest.mark.parametrize("workers", [-1, 0, "2", 1.5, True])
 @pytest.mark.parametrize("function", [hybriddup.dedupe, hybriddup.fingerprint])
 def test_workers_are_a_whole_number_of_at_least_one(function: Any, workers: Any) -> None:

@@ -79,11 +79,16 @@ def names(directory: Path) -> list[str]:
 
 def failed(run: Run, *arguments: str) -> str:
     """Run a command that must fail with exit code 2, write nothing and show no traceback; return its message."""
-    before = names(Path())
+    before = contents(Path())
     ran = run(*arguments)
-    assert (ran.code, ran.out, names(Path())) == (2, "", before)
+    assert (ran.code, ran.out, contents(Path())) == (2, "", before)
     assert "Traceback" not in ran.err
     return ran.err
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """Every file in a directory with its bytes, and every directory without any."""
+    return {str(path): b"" if path.is_dir() else path.read_bytes() for path in directory.rglob("*")}
 
 
 def run_at_terminal(*arguments: str, columns: int, directory: Path | None = None) -> str:

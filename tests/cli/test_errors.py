@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import NEARLY, OTHER, Run, failed, jsonl, write_posts
+from tests.cli.support import NEARLY, OTHER, Run, failed, jsonl, names, write_posts
 
 FILES: dict[str, str | bytes] = {
     "posts.jsonl": jsonl(OTHER),
@@ -18,6 +18,7 @@ FILES: dict[str, str | bytes] = {
     "liked.jsonl": '{"text": "a", "likes": 1}\n{"text": "b", "likes": 2}\n',
     "array.jsonl": json.dumps([{"text": OTHER}]),
     "page.json": '{"data": [{"id": "1", "text": "a',
+    "broken.jsonl": jsonl(OTHER) + "broken\n",
     "posts.txt": OTHER,
     "two.txt": "a\nb\n",
     "posts.csv": "id,body\n1,a\n",
@@ -32,6 +33,9 @@ FILES: dict[str, str | bytes] = {
     "mine.yaml": "",
     "liked.yaml": "keep: {highest: likess}\n",
     "pairs.jsonl": jsonl({"a": "p", "b": "q", "label": 0}),
+    "answers.jsonl": jsonl({"a": "x", "b": "y", "label": 1}, {"text": "mine"}),
+    "apart.jsonl": jsonl("今天天气真好啊", "a quite different matter"),
+    "recipe.npz": "mine",
     "empty/": "",
 }
 NO_BODY = "body.jsonl:2: field 'text' is missing (fields: 'id', 'body'); not one record is a post."
@@ -83,6 +87,7 @@ NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but no
         ("dedupe array.jsonl --encoding gb18030", "but the inputs are json. Convert them to UTF-8"),
         ("dedupe page.json", "page.json:1: not valid JSON"),
         ("dedupe page.json", "Is the file complete?"),
+        ("dedupe broken.jsonl --strict --quiet", "error: broken.jsonl:2: not valid JSON"),
         ("dedupe quote.csv --bad bad.csv", "quote.csv:3: lines 3 to 4: an opened quote"),
         ("dedupe old_mac.csv", "its lines end with CR; save it with LF line ends."),
         ("dedupe short.jsonl.gz", "short.jsonl.gz ends in the middle of its gz data"),
@@ -109,6 +114,14 @@ NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but no
         ("label posts.jsonl -o -", "-o -: the next call has to read the answers again; name a file."),
         ("label posts.jsonl -o posts.jsonl", "-o posts.jsonl is also an input"),
         ("label posts.jsonl -o nowhere/answers.jsonl", "there is no directory"),
+        ("label posts.jsonl -o answers.jsonl", "answers.jsonl:2: not an answer of `hybriddup label`"),
+        ("label apart.jsonl -o new_answers.jsonl", "no two of the posts have anything in common"),
+        ("learn posts.jsonl -o recipe.npz", "recipe.npz exists already; replace it with --force"),
+        ("learn recipe.npz -o recipe.npz --force --format lines", "-o recipe.npz is also an input"),
+        ("tune pairs.jsonl -o liked.yaml", "liked.yaml exists already"),
+        ("tune pairs.jsonl -o pairs.jsonl --force", "-o pairs.jsonl is also an input"),
+        ("evaluate pairs.jsonl --wrong answers.jsonl", "answers.jsonl exists already; replace it with --force"),
+        ("evaluate pairs.jsonl --wrong pairs.jsonl --force", "--wrong pairs.jsonl is also an input"),
         ("tune pairs.jsonl -o mine2.yaml", "got 0 and 1. Judge more pairs."),
         ("config init wiebo", "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?"),
         ("warm-up wiebo", "'wiebo' is neither a file nor a shipped configuration. Did you mean 'weibo'?"),
@@ -164,4 +177,6 @@ def test_an_input_that_changes_during_the_run_is_an_error(
         return found
 
     monkeypatch.setattr(over_files, "read_posts", read_while_another_program_appends)
-    assert "posts.jsonl changed while it was being deduplicated" in failed(run, "dedupe", name, "--quiet")
+    ran = run("dedupe", name, "--quiet")
+    assert (ran.code, names(tmp_path)) == (2, [name])
+    assert "posts.jsonl changed while it was being deduplicated" in ran.err

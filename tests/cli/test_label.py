@@ -75,27 +75,6 @@ def test_answers_can_be_tuned_with(run: Run, posts: str, tmp_path: Path) -> None
     assert (tmp_path / "mine.yaml").exists()
 
 
-def test_a_file_of_something_else_is_left_alone(run: Run, posts: str, tmp_path: Path) -> None:
-    (tmp_path / PAIRS).write_text('{"a": "x", "b": "y", "label": 1}\n{"text": "mine"}\n')
-    ran = run("label", posts, "-o", PAIRS, stdin=typed("y"))
-    assert ran.code == 2
-    assert "pairs.jsonl:2: not an answer of `hybriddup label`" in ran.err
-    assert len((tmp_path / PAIRS).read_text().splitlines()) == 2
-
-
-def test_posts_that_have_nothing_in_common_are_an_error(run: Run, tmp_path: Path) -> None:
-    ran = run(
-        "label",
-        write_posts(tmp_path / "posts.jsonl", "今天天气真好啊", "a quite different matter"),
-        "-o",
-        PAIRS,
-        stdin=typed("y"),
-    )
-    assert ran.code == 2
-    assert "no two of the posts have anything in common" in ran.err
-    assert not (tmp_path / PAIRS).exists()
-
-
 def test_pairs_are_shown_with_what_only_one_has_in_brackets(run: Run, tmp_path: Path) -> None:
     posts = write_posts(tmp_path / "two.jsonl", "see you soon,\x07 Zoë 👨‍👩‍👧", "see you late,\x07 Zoé 👨‍👩‍👦")
     shown = run("label", posts, "-o", PAIRS, stdin=b"").out

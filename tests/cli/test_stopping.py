@@ -67,9 +67,21 @@ time.sleep(60)
 """
 
 
-def ran(script: str) -> tuple[int, str, str]:
-    """Run a script that handles signals; return its exit code, and what it printed and said."""
-    done = subprocess.run(
+OUTCOMES = {
+    "Ctrl-C": (AT_WORK.format(name="SIGINT"), (130, "undone 2 True\n", "interrupted; nothing was written\n")),
+    "told to end": (AT_WORK.format(name="SIGTERM"), (143, "undone 15 True\n", "")),
+    "hung up": (AT_WORK.format(name="SIGHUP"), (129, "undone 1 True\n", "")),
+    "work that ends by itself": (ENDS_BY_ITSELF, (0, "ended by itself\n", "")),
+    "Ctrl-C twice": (TWICE, (130, "", "")),
+    "after the work": (AFTERWARDS, (0, "done\n", "")),
+    "before the work": (BEFORE, (143, "", "")),
+}
+"""Scripts that handle signals, with the exit code, output and messages of each."""
+
+
+@pytest.mark.parametrize(("script", "outcome"), OUTCOMES.values(), ids=OUTCOMES)
+def test_a_signal_raises_nothing_in_the_work(script: str, outcome: tuple[int, str, str]) -> None:
+    ran = subprocess.run(
         [sys.executable, "-c", SCRIPT + script],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -78,32 +90,7 @@ def ran(script: str) -> tuple[int, str, str]:
         check=False,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    return done.returncode, done.stdout, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("script", "outcome"),
-    [
-        (AT_WORK.format(name="SIGINT"), (130, "undone 2 True\n", "interrupted; nothing was written\n")),
-        (AT_WORK.format(name="SIGTERM"), (143, "undone 15 True\n", "")),
-        (AT_WORK.format(name="SIGHUP"), (129, "undone 1 True\n", "")),
-        (ENDS_BY_ITSELF, (0, "ended by itself\n", "")),
-        (TWICE, (130, "", "")),
-        (AFTERWARDS, (0, "done\n", "")),
-        (BEFORE, (143, "", "")),
-    ],
-    ids=[
-        "Ctrl-C",
-        "told to end",
-        "hung up",
-        "work that ends by itself",
-        "Ctrl-C twice",
-        "after the work",
-        "before the work",
-    ],
-)
-def test_a_signal_raises_nothing_in_the_work(script: str, outcome: tuple[int, str, str]) -> None:
-    assert ran(script) == outcome
+    assert (ran.returncode, ran.stdout, ran.stderr) == outcome
 
 
 def test_what_the_work_returns_and_raises_comes_out() -> None:

@@ -11,14 +11,11 @@ from hybriddup.config.read import shipped_names
 from hybriddup.config.settings import CombinedVerifier
 from hybriddup.errors import ConfigError
 
+LEVENSHTEIN = {"use": "edit", "threshold": 0.9, "distance": "levenshtein"}
 BANDS = {
     "lengths": [
         {"up_to": 4, "exact_only": True},
-        {
-            "up_to": 40,
-            "max_hamming_distance": 44,
-            "verifier": {"use": "edit", "threshold": 0.9, "distance": "levenshtein"},
-        },
+        {"up_to": 40, "max_hamming_distance": 44, "verifier": LEVENSHTEIN},
         {"max_hamming_distance": 40, "verifier": {"use": "post", "threshold": 0.5}},
     ]
 }

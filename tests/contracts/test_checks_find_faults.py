@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hybriddup import testing
 from hybriddup.data.records import Bools, CandidatePairs, Float32s, Float64s, Tokens, UInt64s, tokens_from_lists
 from hybriddup.files.formats import Fields, RecordBatch
 from hybriddup.files.lines import LinesReader, LinesWriter
@@ -17,17 +18,7 @@ from hybriddup.steps.blocks.pigeonhole import Scan
 from hybriddup.steps.verifiers import LeastInCommon, VerifierContext
 from hybriddup.steps.verifiers.cosine import Cosine, InverseDocumentFrequencies
 from hybriddup.steps.verifiers.edit import Edit, Lcs
-from hybriddup.testing import (
-    ContractError,
-    check_block_index,
-    check_hasher,
-    check_normalizer,
-    check_reader,
-    check_tokenizer,
-    check_verifier,
-    check_weighter,
-    check_writer,
-)
+from hybriddup.testing import ContractError
 
 CALLS = count()
 
@@ -93,6 +84,11 @@ class Tokenizer:
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         return tokens_from_lists(list(map(list, texts)))
+
+
+def tokenizing(split: Callable[[str, Sequence[str]], list[str]]) -> type:
+    """A tokenizer that splits each text by a function of the text and its batch."""
+    return broken(Tokenizer, tokenize_batch=lambda _, texts: tokens_from_lists([split(text, texts) for text in texts]))
 
 
 class Weighter:
@@ -179,11 +175,11 @@ CONTENT, TEXTS = b"one\ntwo\n\nfour\n", ["one", "two", "", "four"]
 
 
 def read_lines(component: Any) -> None:
-    check_reader(component, content=CONTENT, texts=TEXTS)
+    testing.check_reader(component, content=CONTENT, texts=TEXTS)
 
 
 def write_lines(component: Any) -> None:
-    check_writer(component, reader=LinesReader, content=CONTENT)
+    testing.check_writer(component, reader=LinesReader, content=CONTENT)
 
 
 BY_ITSELF = "a batch gives the same results as its texts one by one"
@@ -192,7 +188,7 @@ OTHER_PROCESS = "the same texts give the same answers in another process"
 SHAPE = "keys() returns uint64[n, n_keys], for all kinds of texts and for an empty batch"
 BOUND = "least_in_common rules out no pair that reaches the threshold"
 FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
-    check_normalizer: [
+    testing.check_normalizer: [
         (shuffled, BY_ITSELF),
         (without_nul, NASTY),
         (str.split, NASTY),
@@ -202,24 +198,16 @@ FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
         (Unpicklable, "it can be pickled"),
         (7, "it can be registered"),
     ],
-    check_tokenizer: [
+    testing.check_tokenizer: [
         (str.upper, NASTY),
         (set, "it can be registered"),
         (order_by_hash, OTHER_PROCESS),
-        (
-            broken(Tokenizer, tokenize_batch=lambda _, texts: tokens_from_lists(list(map(order_by_hash, texts)))),
-            OTHER_PROCESS,
-        ),
+        (tokenizing(lambda text, _: order_by_hash(text)), OTHER_PROCESS),
         (broken(Tokenizer, holds_interpreter=None), "holds_interpreter is True or False"),
-        (
-            broken(
-                Tokenizer, tokenize_batch=lambda _, texts: tokens_from_lists([[*t, str(len(texts))] for t in texts])
-            ),
-            BY_ITSELF,
-        ),
+        (tokenizing(lambda text, texts: [*text, str(len(texts))]), BY_ITSELF),
         (broken(Tokenizer, recipe=lambda _: {"calls": next(CALLS)}), "recipe() returns the same each time"),
     ],
-    check_weighter: [
+    testing.check_weighter: [
         (len, "tokens of any texts are weighed"),
         (Weighter, BY_ITSELF),
         (
@@ -227,11 +215,11 @@ FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
             "tokens of any texts are weighed",
         ),
     ],
-    check_hasher: [
+    testing.check_hasher: [
         (constant_hash, "different tokens give different words at 64 bits"),
         (python_hash, "equal tokens give equal words in another process"),
     ],
-    check_block_index: [
+    testing.check_block_index: [
         (
             broken(Scan, keys=lambda *given: given[2][:, :1] % np.uint64(2)),
             "is_complete means that every two texts within 3 of 64 bits share a key",
@@ -250,7 +238,7 @@ FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
         (Forgetful, "with what another instance learned, the keys are the same"),
         (broken(Scan, learned=lambda _: {"texts": np.array([None])}), "learned() returns arrays of numbers or strings"),
     ],
-    check_verifier: [
+    testing.check_verifier: [
         (prefix_score, "a score is symmetric in the two texts"),
         (half_of_itself, "identical texts score 1.0"),
         (
@@ -316,7 +304,7 @@ def test_attributes_with_a_default_may_be_left_out() -> None:
         def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
             return tokens_from_lists([list(text) for text in texts])
 
-    check_tokenizer(Letters)
+    testing.check_tokenizer(Letters)
 
 
 def test_failed_check_is_a_failed_assertion() -> None:
@@ -325,4 +313,4 @@ def test_failed_check_is_a_failed_assertion() -> None:
 
 def test_wrong_option_fails_the_check() -> None:
     with pytest.raises(ContractError, match=r"n_blocks must be an int in \[1, 64\]; got 0"):
-        check_block_index("hybriddup.steps.blocks.pigeonhole:Blocks", n_blocks=0)
+        testing.check_block_index("hybriddup.steps.blocks.pigeonhole:Blocks", n_blocks=0)

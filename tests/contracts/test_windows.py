@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copytree
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -28,18 +28,16 @@ class Changed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.window, name)
 
-    def __enter__(self) -> Changed:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def add(self, post: Any) -> Decision:
-        """As the window does it."""
         return self.add_many([post])[0]
 
     def add_many(self, posts: Sequence[Any]) -> list[Decision]:
-        """As the window does it."""
         return self.window.add_many(posts)
 
 
@@ -105,7 +103,7 @@ def with_options(**changed: Any) -> Callable[..., Any]:
     return lambda **options: Window.open(None, **options | changed)
 
 
-def with_method(name: str, does: Callable[..., Any]) -> Callable[..., Any]:
+def having(name: str, does: Callable[..., Any]) -> Callable[..., Any]:
     """A window of which one method does something else, given the window as it is."""
 
     def open_window(**options: Any) -> Changed:
@@ -118,7 +116,7 @@ def with_method(name: str, does: Callable[..., Any]) -> Callable[..., Any]:
 
 def deciding(change: Callable[[Decision], Decision]) -> Callable[..., Any]:
     """A window that changes its decisions."""
-    return with_method("add_many", lambda window, posts: list(map(change, window.add_many(posts))))
+    return having("add_many", lambda window, posts: list(map(change, window.add_many(posts))))
 
 
 def naming(**changed: Any) -> Callable[..., Any]:
@@ -128,7 +126,7 @@ def naming(**changed: Any) -> Callable[..., Any]:
 
 def counting(**changed: Any) -> Callable[..., Any]:
     """A window that changes its counts."""
-    return with_method("stats", lambda window: replace(window.stats(), **changed))
+    return having("stats", lambda window: replace(window.stats(), **changed))
 
 
 def add_with_text_ids(window: Window, posts: Sequence[Any]) -> list[Decision]:
@@ -180,67 +178,62 @@ FIRST_IS_KEPT = "of matching posts the first is kept and the others name it, wha
 TWO_IDS = "a number and the same digits as text are two ids"
 
 
+BROKEN = [
+    (deciding(lambda each: replace(each, decision="kept", evidence=None)), FIRST_IS_KEPT),
+    (naming(duplicate_of="x"), FIRST_IS_KEPT),
+    (having("add_many", lambda window, posts: window.add_many(posts[::-1])[::-1]), FIRST_IS_KEPT),
+    (deciding(lambda each: replace(each, position=-each.position)), "positions rise in the order of the posts"),
+    (naming(score=0.1), "a duplicate has the position of its keeper, and a score that reaches the threshold"),
+    (having("add_many", add_with_text_ids), TWO_IDS),
+    (deciding(lambda each: replace(each, repeated=False)), TWO_IDS),
+    (having("match", add_what_is_matched), "queries change nothing"),
+    (having("match", lambda window, text, limit=10: window.match(text, 4 * limit)), "match returns up to limit posts"),
+    (
+        having("match", lambda window, text, limit=10: window.match(text, limit)[::-1]),
+        "match returns the most similar posts first",
+    ),
+    (having("get", get_if_kept), "get returns the post with an id, kept or not"),
+    (
+        having("explain", lambda window, text, of: replace(window.explain(text, of), matches=True)),
+        "explain gives the verdict that deciding would give",
+    ),
+    (having("get", get_until_nul), "get returns a text as it was sent"),
+    (having("get", lambda window, post_id: window.get(int(post_id))), "get returns None for an unknown id"),
+    (DeletesNothing, "a deleted post is not found"),
+    (with_options(horizon="300d"), "a kept post does not match after the horizon"),
+    (with_options(horizon=500.0), "a kept post matches within the horizon"),
+    (with_options(time="arrival"), "a post without a time is refused with event time"),
+    (KeepsIds, "posts and ids are forgotten some time after the horizon"),
+    (believe_any_time, "a time ahead of the clock counts as the time of the clock"),
+    (having("rewind", stay_ahead), "rewind sets the time back, and returns by how much"),
+    (counting(seconds_ahead=0.0), "stats give the time by which a window is ahead of the clock"),
+    (DecidesTwice, "sent at once exactly one is kept"),
+    (having("add_many", lambda window, posts: list(map(window.add, posts))), "a refused batch decides nothing"),
+    (having("close", lambda window: None), "a closed window refuses posts"),  # noqa: ARG005
+    (AnswersWhenClosed, "a closed window refuses queries"),
+    (counting(n_late=0), "late posts are counted"),
+    (counting(n_near=0), "stats count the decisions"),
+    (counting(n_repeated_ids=0), "stats count repeated ids"),
+    (having("match", match_all), "match marks the posts that would make the text a duplicate"),
+    (
+        having("delete", lambda window, post_id: window.delete(post_id) or True),
+        "delete returns whether a post had the id",
+    ),
+    (
+        having("posts", lambda window, *given, **asked: replace(window.posts(*given, **asked), after=None)),
+        "posts lists posts newest first, without deleted ones, and returns where to continue",
+    ),
+    (
+        having("posts", lambda window, limit=100, after=None, **_: window.posts(limit, after=after)),
+        "posts filters by text, and by the post that is repeated",
+    ),
+    (having("get", get_with_time_of_clock), "the time of a window does not go back with its clock"),
+]
+"""Windows that break a promise, and the clause of each."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("broken", "clause"),
-    [
-        (deciding(lambda each: replace(each, decision="kept", evidence=None)), FIRST_IS_KEPT),
-        (naming(duplicate_of="x"), FIRST_IS_KEPT),
-        (with_method("add_many", lambda window, posts: window.add_many(posts[::-1])[::-1]), FIRST_IS_KEPT),
-        (deciding(lambda each: replace(each, position=-each.position)), "positions rise in the order of the posts"),
-        (naming(score=0.1), "a duplicate has the position of its keeper, and a score that reaches the threshold"),
-        (with_method("add_many", add_with_text_ids), TWO_IDS),
-        (deciding(lambda each: replace(each, repeated=False)), TWO_IDS),
-        (with_method("match", add_what_is_matched), "queries change nothing"),
-        (
-            with_method("match", lambda window, text, limit=10: window.match(text, 4 * limit)),
-            "match returns up to limit posts",
-        ),
-        (
-            with_method("match", lambda window, text, limit=10: window.match(text, limit)[::-1]),
-            "match returns the most similar posts first",
-        ),
-        (with_method("get", get_if_kept), "get returns the post with an id, kept or not"),
-        (
-            with_method("explain", lambda window, text, of: replace(window.explain(text, of), matches=True)),
-            "explain gives the verdict that deciding would give",
-        ),
-        (with_method("get", get_until_nul), "get returns a text as it was sent"),
-        (with_method("get", lambda window, post_id: window.get(int(post_id))), "get returns None for an unknown id"),
-        (DeletesNothing, "a deleted post is not found"),
-        (with_options(horizon="300d"), "a kept post does not match after the horizon"),
-        (with_options(horizon=500.0), "a kept post matches within the horizon"),
-        (with_options(time="arrival"), "a post without a time is refused with event time"),
-        (KeepsIds, "posts and ids are forgotten some time after the horizon"),
-        (believe_any_time, "a time ahead of the clock counts as the time of the clock"),
-        (with_method("rewind", stay_ahead), "rewind sets the time back, and returns by how much"),
-        (counting(seconds_ahead=0.0), "stats give the time by which a window is ahead of the clock"),
-        (DecidesTwice, "sent at once exactly one is kept"),
-        (
-            with_method("add_many", lambda window, posts: list(map(window.add, posts))),
-            "a refused batch decides nothing",
-        ),
-        (with_method("close", lambda window: None), "a closed window refuses posts"),  # noqa: ARG005
-        (AnswersWhenClosed, "a closed window refuses queries"),
-        (counting(n_late=0), "late posts are counted"),
-        (counting(n_near=0), "stats count the decisions"),
-        (counting(n_repeated_ids=0), "stats count repeated ids"),
-        (with_method("match", match_all), "match marks the posts that would make the text a duplicate"),
-        (
-            with_method("delete", lambda window, post_id: window.delete(post_id) or True),
-            "delete returns whether a post had the id",
-        ),
-        (
-            with_method("posts", lambda window, *given, **asked: replace(window.posts(*given, **asked), after=None)),
-            "posts lists posts newest first, without deleted ones, and returns where to continue",
-        ),
-        (
-            with_method("posts", lambda window, limit=100, after=None, **_: window.posts(limit, after=after)),
-            "posts filters by text, and by the post that is repeated",
-        ),
-        (with_method("get", get_with_time_of_clock), "the time of a window does not go back with its clock"),
-    ],
-)
+@pytest.mark.parametrize(("broken", "clause"), BROKEN)
 def test_a_window_that_breaks_a_promise_fails_at_its_clause(broken: Callable[..., Any], clause: str) -> None:
     with pytest.raises(ContractError, match=clause):
         check_window(lambda name, **options: broken(**options), lasts=False)  # noqa: ARG005
@@ -349,7 +342,6 @@ def test_a_second_writer_that_is_not_refused_is_found_out(tmp_path: Path) -> Non
 
 
 def with_windows(check: Callable[[Windows], None], open_window: Any) -> None:
-    """Check one part of the contract."""
     with Windows(open_window) as windows:
         check(windows)
 

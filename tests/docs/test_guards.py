@@ -18,17 +18,10 @@ from hybriddup import testing
 from hybriddup.cli import options
 from hybriddup.cli.app import app
 from hybriddup.cli.commands import OWN
-from hybriddup.config import load_settings
+from hybriddup.config import Settings, load_settings
 from hybriddup.config.read import shipped_names
 from hybriddup.config.schema import config_schema
-from hybriddup.config.settings import (
-    AuditSettings,
-    CombinedVerifier,
-    FingerprintSettings,
-    LengthBand,
-    Settings,
-    SingleVerifier,
-)
+from hybriddup.config.settings import AuditSettings, CombinedVerifier, FingerprintSettings, LengthBand, SingleVerifier
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.roles import ROLES

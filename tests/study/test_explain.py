@@ -50,19 +50,11 @@ NOTICE = (
     "for today gets the money back at the harbor"
 )
 ENDS = (
-    ("copper", "violin", "pepper"),
-    ("marble", "timber", "velvet"),
-    ("window", "market", "garden"),
-    ("basket", "harbor", "candle"),
-    ("pillow", "ladder", "mirror"),
-    ("cotton", "button", "saddle"),
-    ("bridge", "castle", "feather"),
-    ("hammer", "needle", "thimble"),
-    ("walnut", "cherry", "almond"),
-    ("turtle", "rabbit", "pigeon"),
-    ("orange", "purple", "silver"),
-    ("doctor", "lawyer", "farmer"),
-)
+    ("copper", "violin", "pepper"), ("marble", "timber", "velvet"), ("window", "market", "garden"),
+    ("basket", "harbor", "candle"), ("pillow", "ladder", "mirror"), ("cotton", "button", "saddle"),
+    ("bridge", "castle", "feather"), ("hammer", "needle", "thimble"), ("walnut", "cherry", "almond"),
+    ("turtle", "rabbit", "pigeon"), ("orange", "purple", "silver"), ("doctor", "lawyer", "farmer"),
+)  # fmt: skip
 FLOOD = [f"{NOTICE} {one}{two}{three}" for one, two, three in ENDS]
 """Copies of one text, each with a rare end of its own."""
 OTHERS = [f"{one} {NOTICE[at : at + 12]} {two}" for at in range(0, len(NOTICE), 6) for one, two, _ in ENDS]

@@ -13,18 +13,9 @@ from hybriddup.config.rules import limit_warning
 from hybriddup.data.records import SKETCH_WORDS
 from hybriddup.errors import ConfigError
 from hybriddup.steps.blocks.pigeonhole import Blocks, count_neighbours
+from hybriddup.study import plan as planning
 from hybriddup.study.edited_posts import measure_edits
-from hybriddup.study.plan import (
-    BYTES_BESIDE_BITS,
-    COMPARISONS,
-    COSTS,
-    MOST_KEY_BITS_OF_TABLES,
-    Plan,
-    Question,
-    Shape,
-    choose,
-    make_plan,
-)
+from hybriddup.study.plan import Plan, Question, Shape, choose, make_plan
 from hybriddup.window.index import WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import make_live_index
 from tests.builders import Fingerprints, make_batch, make_limits
@@ -65,7 +56,7 @@ def test_naive_shapes_have_every_neighbor_and_are_never_chosen() -> None:
     assert probing.verdict == storing.verdict == "for comparison"
 
 
-@pytest.mark.parametrize(("n_posts", "comparisons"), COMPARISONS.items())
+@pytest.mark.parametrize(("n_posts", "comparisons"), planning.COMPARISONS.items())
 def test_comparisons_by_shingles_are_those_measured(n_posts: int, comparisons: float) -> None:
     shingles = make_plan(Question(n_posts, max_hamming_distance=40)).shapes[0]
     assert shingles.comparisons == pytest.approx(comparisons)
@@ -74,7 +65,11 @@ def test_comparisons_by_shingles_are_those_measured(n_posts: int, comparisons: f
 def test_times_in_a_window_are_near_those_measured() -> None:
     shapes = shapes_of(make_plan(CLOSE))
     assert shapes["shingles: 16 of each text"].window_ns == pytest.approx(70_000, rel=0.1)
-    even = COSTS["tables"].look_up * 4 + COSTS["tables"].comparison * 3052 + COSTS["tables"].addition * 4
+    even = (
+        planning.COSTS["tables"].look_up * 4
+        + planning.COSTS["tables"].comparison * 3052
+        + planning.COSTS["tables"].addition * 4
+    )
     assert even == pytest.approx(80_000, rel=0.1)
 
 
@@ -82,9 +77,9 @@ def test_memory_of_large_windows_is_near_that_measured() -> None:
     shapes = shapes_of(make_plan(CLOSE))
     sketches = 32 * CLOSE.posts
     shingles = make_plan(Question(50_000_000, 128, 40)).shapes[0]
-    a_key = (shingles.n_bytes / 50_000_000 - 16 - BYTES_BESIDE_BITS) / 16
+    a_key = (shingles.n_bytes / 50_000_000 - 16 - planning.BYTES_BESIDE_BITS) / 16
     assert shapes["blocks: 4 choose 1"].n_bytes - sketches == pytest.approx(1.48e9, rel=0.05)
-    assert (12 * a_key + 16 + BYTES_BESIDE_BITS) * 50_000_000 - sketches == pytest.approx(3.10e9, rel=0.02)
+    assert (12 * a_key + 16 + planning.BYTES_BESIDE_BITS) * 50_000_000 - sketches == pytest.approx(3.10e9, rel=0.02)
 
 
 @pytest.mark.parametrize(("n_blocks", "n_key_blocks"), [(4, 1), (5, 2)])
@@ -102,7 +97,7 @@ def test_memory_is_near_that_of_a_real_window(n_blocks: int, n_key_blocks: int) 
 
 def test_a_window_has_tables_for_the_keys_that_plans_say() -> None:
     """The window's own limit, which study cannot import."""
-    assert live_indexes.MOST_KEY_BITS == MOST_KEY_BITS_OF_TABLES
+    assert live_indexes.MOST_KEY_BITS == planning.MOST_KEY_BITS_OF_TABLES
 
 
 @pytest.mark.parametrize("question", [CLOSE, Question(1_000_000, 128, 20), Question(200_000, 64, 8)])
