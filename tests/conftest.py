@@ -5,8 +5,6 @@ Hypothesis has no deadlines, because the first call of a kernel compiles or load
 single files are named. What only an ordinary user can notice is skipped for root.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Calls of kernels that only other kernels can call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

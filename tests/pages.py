@@ -1,7 +1,5 @@
 """Pages in a real browser: what they may ask for, and whether their text can be read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

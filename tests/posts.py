@@ -1,7 +1,5 @@
 """Posts for tests: the samples that ship with their truth, and generated ones with edited copies among them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

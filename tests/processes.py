@@ -1,7 +1,5 @@
 """Programs that tests start: from a warm process where that can be, because a new interpreter imports for a second."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shlex

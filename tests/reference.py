@@ -4,8 +4,6 @@ Slowness is their purpose: each is written so that a reader sees that it is righ
 exact fractions, and shares no code with what it is compared to. Nothing here may be optimized.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence

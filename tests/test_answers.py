@@ -1,7 +1,5 @@
 """What users receive: its types, its names, how it prints, and how it becomes plain data."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import inspect

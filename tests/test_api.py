@@ -1,7 +1,5 @@
 """The public functions: they agree with each other, and refuse what is no list of posts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

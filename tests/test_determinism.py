@@ -1,7 +1,5 @@
 """Same input, configuration and version give the same bytes: any workers, process, hash seed and repetition."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The scikit-learn estimators: what they give, and that they keep scikit-learn's contract."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from pathlib import Path

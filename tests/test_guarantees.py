@@ -3,8 +3,6 @@
 And what a run over the sample posts reaches against their labels.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

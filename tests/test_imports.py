@@ -1,7 +1,5 @@
 """Imports inside the package go one way."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Inputs that break careless code, through the public API: each comes out whole, in time, or with a clear error."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs and windows decide by one rule: with the same recipe, the same rows go, with the same keepers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

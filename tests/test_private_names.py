@@ -3,8 +3,6 @@
 The test has a ceiling and not a ban: a few faults, such as an interruption between two steps, need a look inside.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

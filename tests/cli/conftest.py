@@ -1,7 +1,5 @@
 """Running the command line, in this process where that will do, because a new process loads the kernels again."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

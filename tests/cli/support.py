@@ -1,7 +1,5 @@
 """What the tests of the command line share: texts that repeat, files of posts, and the outcome of a command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Pairs of accounts that post the same text within a given time."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

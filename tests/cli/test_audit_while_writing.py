@@ -1,7 +1,5 @@
 """The recall is estimated while results are written: the same numbers, and no output if one of the two fails."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A second process compiles the kernels that the first run of a command needs last."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

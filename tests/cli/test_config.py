@@ -1,7 +1,5 @@
 """`hybriddup config`: what a configuration stands for, and what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from urllib.parse import urlparse

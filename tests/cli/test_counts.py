@@ -1,7 +1,5 @@
 """How often, when and by whom: the fields that `--counts`, `--authors` and `--mark` add."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`hybriddup dedupe`: from files to files."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """What `hybriddup dedupe` writes: marks, removed posts as tables, clusters; and posts of other files as keepers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

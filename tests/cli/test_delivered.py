@@ -1,7 +1,5 @@
 """Posts in the forms in which platforms and spreadsheets deliver them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

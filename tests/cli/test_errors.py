@@ -1,7 +1,5 @@
 """Errors of the command line: one message, exit code 2, nothing written, no traceback unless asked for."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

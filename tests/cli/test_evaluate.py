@@ -1,7 +1,5 @@
 """`hybriddup evaluate`: measures on labeled pairs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

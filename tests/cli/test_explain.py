@@ -1,7 +1,5 @@
 """`hybriddup explain`: two texts, or a removed post and its keeper."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A plain function of a user as a guard, from the command line to what is removed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--help` and the completion of the shell."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

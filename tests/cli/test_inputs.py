@@ -1,7 +1,5 @@
 """What `hybriddup dedupe` and its like read: encodings, delimiters, arrays, compressions, directories, fields."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

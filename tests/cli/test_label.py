@@ -1,7 +1,5 @@
 """`hybriddup label`: pairs of one's own posts, judged one by one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`hybriddup learn`: a file that runs and windows share."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lines as they arrive."""
 
-from __future__ import annotations
-
 import os
 import threading
 

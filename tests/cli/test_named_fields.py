@@ -1,7 +1,5 @@
 """Fields with a fallback, and several fields for `--per`, in every format and in Python."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

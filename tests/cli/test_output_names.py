@@ -1,7 +1,5 @@
 """Names of outputs: what cannot be a file, or would hold something else than its name says, is refused beforehand."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

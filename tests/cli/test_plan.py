@@ -1,7 +1,5 @@
 """`hybriddup plan`: the table, the choice, data for machines, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

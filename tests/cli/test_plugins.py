@@ -1,7 +1,5 @@
 """`hybriddup plugins`, and commands that plugins add."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables away from a terminal."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 from hybriddup.cli.printing import print_table

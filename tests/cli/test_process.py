@@ -1,7 +1,5 @@
 """The command line as a process: how quickly it starts, and how it ends when told to."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """`hybriddup dedupe --report`: the page beside the other outputs."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `hybriddup serve` checks before it listens; the rest is tested in `tests/service`."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Signals to stop, while a command is at work beside the main thread."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Tables of SQLite on the command line."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """`hybriddup tune`: a configuration fitted to labeled pairs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

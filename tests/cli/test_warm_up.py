@@ -1,7 +1,5 @@
 """`hybriddup warm-up`: after it nothing is left to compile."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

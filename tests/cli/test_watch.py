@@ -1,7 +1,5 @@
 """`hybriddup watch` as a process in pipes: answers in order, as lines come, until the end or until told."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

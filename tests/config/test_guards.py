@@ -1,7 +1,5 @@
 """`must_agree`: how guards are written, what a fault or a warning says, and the key before it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One threshold for all length bands."""
 
-from __future__ import annotations
-
 import pytest
 
 import hybriddup

@@ -1,7 +1,5 @@
 """The check after faults finds a window that broke a promise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract check of windows: one that breaks a promise fails at its clause."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace

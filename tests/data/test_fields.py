@@ -1,7 +1,5 @@
 """Fields by name, by path, and several as one text: the same in files, lists and data frames."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Posts from lists and data frames, and removed posts as a data frame."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Removed posts: a sequence that makes each when it is asked for, the columns behind it, and those of a run."""
 
-from __future__ import annotations
-
 import copy
 import operator
 import pickle

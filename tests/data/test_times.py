@@ -1,7 +1,5 @@
 """Times as posts say them."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime

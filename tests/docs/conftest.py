@@ -1,7 +1,5 @@
 """A directory in which the commands of README.md run as they are written."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """The code blocks and tables of the documents, for the tests that run and check them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import zip_longest

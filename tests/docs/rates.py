@@ -1,7 +1,5 @@
 """Draws the picture of README.md's table of tools, from that table: python -m tests.docs.rates"""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

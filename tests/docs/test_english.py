@@ -3,8 +3,6 @@
 Each idiom has an ordinary sense that is fine, so the test has a ceiling and not a ban.
 """
 
-from __future__ import annotations
-
 import re
 
 from tests.docs.markdown import ROOT

@@ -1,7 +1,5 @@
 """The files in `tests/docs/examples` run. `test_integrations.py` has the tests of those for Scrapy and Kafka."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """What the program has is documented, and what the documents name is there."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import re

@@ -3,8 +3,6 @@
 What they need beyond the extra dev is the extra examples; where it is not installed, their tests are skipped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

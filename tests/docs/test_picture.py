@@ -1,7 +1,5 @@
 """The picture of rates in README.md shows the numbers of the table above it."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("jinja2")

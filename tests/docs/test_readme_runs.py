@@ -1,7 +1,5 @@
 """The code in README.md runs as it is written and prints what README.md says."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

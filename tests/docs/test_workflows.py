@@ -1,7 +1,5 @@
 """The workflows name versions, files and tests that exist."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

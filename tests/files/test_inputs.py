@@ -1,7 +1,5 @@
 """Files as a corpus: ids packed without a change, and remarks on those that repeat or are missing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

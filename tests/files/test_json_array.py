@@ -1,7 +1,5 @@
 """JSON arrays: every element is found, and those that are kept come out byte for byte."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

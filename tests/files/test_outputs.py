@@ -1,7 +1,5 @@
 """Outputs: all in place at the end, or every target as it was."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """Readers: what becomes a post, what becomes a bad row, and which number each row gets."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

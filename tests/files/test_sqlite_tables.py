@@ -1,7 +1,5 @@
 """Tables of SQLite as inputs and outputs."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from functools import partial

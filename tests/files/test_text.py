@@ -1,7 +1,5 @@
 """Lines in blocks: the same lines as Python's own, whatever the bytes and wherever a block ends."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

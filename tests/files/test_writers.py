@@ -1,7 +1,5 @@
 """Writers: kept records come out byte for byte as they went in."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Measures of right and wrong answers about pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

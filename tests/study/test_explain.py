@@ -1,7 +1,5 @@
 """Explaining two texts: the same steps and the same verdict as a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

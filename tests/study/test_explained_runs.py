@@ -1,7 +1,5 @@
 """Explaining two posts of a run: what the run did with them, and why."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Planning a block index: what is counted, measured and chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

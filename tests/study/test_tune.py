@@ -1,7 +1,5 @@
 """Configurations that are fitted to labeled pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
